@@ -1,0 +1,95 @@
+"""Provably optimal decision trees for the objective that you declare.
+
+The public names are loaded when first used, so that `import streed` costs next to nothing: the engine compiles, and
+tables need their libraries, only when a solve asks for them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from streed.algebra import minimize
+    from streed.data import Dataset
+    from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
+    from streed.progress import Progress
+    from streed.result import Result
+    from streed.search.depth_first import DepthFirst
+    from streed.solve import solve
+    from streed.task import Limit, RowCostTask, State, Task
+    from streed.tree import Tree
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Dataset",
+    "DepthFirst",
+    "InputError",
+    "Limit",
+    "MismatchError",
+    "NotSeparableError",
+    "Progress",
+    "Result",
+    "RowCostTask",
+    "State",
+    "StreedError",
+    "Task",
+    "TaskError",
+    "Tree",
+    "__version__",
+    "minimize",
+    "solve",
+]
+
+_HOMES = {
+    "Dataset": "streed.data",
+    "DepthFirst": "streed.search.depth_first",
+    "InputError": "streed.errors",
+    "Limit": "streed.task",
+    "MismatchError": "streed.errors",
+    "NotSeparableError": "streed.errors",
+    "Progress": "streed.progress",
+    "Result": "streed.result",
+    "RowCostTask": "streed.task",
+    "State": "streed.task",
+    "StreedError": "streed.errors",
+    "Task": "streed.task",
+    "TaskError": "streed.errors",
+    "Tree": "streed.tree",
+    "minimize": "streed.algebra",
+    "solve": "streed.solve",
+}
+
+_SUBMODULES = ("datasets", "errors", "tasks")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+    if name in _SUBMODULES:
+        return importlib.import_module(f"streed.{name}")
+    raise AttributeError(f"module 'streed' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBMODULES})
+
+
+class _Package(types.ModuleType):
+    """The package as a module on which `streed.solve` stays the function.
+
+    Importing the submodule `streed.solve` makes Python assign that module to the package's attribute `solve`.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "solve" and isinstance(value, types.ModuleType):
+            value = value.solve
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,168 @@
+"""A column: its name, its values in the order of their codes, and how values become codes and codes are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+
+if TYPE_CHECKING:
+    from streed.exact import Array
+
+MOST_CATEGORIES = 256
+"""Codes are bytes."""
+
+
+@attrs.frozen
+class Values:
+    """One column as it was read: complete (nothing missing), but not yet coded."""
+
+    values: Array | list[Any]
+    """A bool, int or finite float array, or a list of any other Python objects."""
+    order: tuple[Any, ...] | None = None
+    """The declared order of the categories, of a categorical or enum type."""
+
+
+@attrs.frozen
+class Column:
+    """A column as the caller named it."""
+
+    name: str
+    categories: tuple[Any, ...]
+    """The caller's values in code order. A binary column has two, left and right; one that is constant and neither 0
+    nor 1 has one."""
+    multiway: bool
+    """Whether a split has one child per category; a binary column has two children."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the values are their own codes: a column of 0/1 or False/True."""
+        return not self.multiway and self.categories == (0, 1)
+
+
+def code_column(name: str, read: Values, *, listed: bool, lenient: bool) -> tuple[Column, Array]:
+    """The column and its codes (n,) uint8.
+
+    `listed`: the caller calls the column categorical. `lenient`: any two values make a binary column (tables); else
+    numbers other than 0/1 need listing (0/1 arrays). Raises InputError for numbers that are neither, for more than 256
+    values, and for values that have no order.
+    """
+    if isinstance(read.values, np.ndarray) and read.values.dtype.kind == "b":
+        return Column(name, (False, True), False), read.values.astype(np.uint8)
+    categories, codes = distinct(read.values, f"column {name!r}", read.order)
+    if all(type(c) is bool for c in categories):
+        categories, codes = _as_zero_one(categories, codes, (False, True))
+    elif read.order is None and all(c in (0, 1) for c in categories):
+        categories, codes = _as_zero_one(categories, codes, (0, 1))
+    texts = read.order is not None or all(isinstance(c, (str, bytes)) for c in categories)
+    binary = categories == (0, 1) or (lenient and len(categories) <= 2)
+    if not (binary or texts or listed):
+        raise InputError(
+            "X",
+            f"column {name!r} has the values {shown(categories)}, not 0/1",
+            "binarise the column (thresholds), or list it in categorical= for one child per value",
+        )
+    if len(categories) > MOST_CATEGORIES:
+        raise InputError(
+            "X",
+            f"column {name!r} has {len(categories)} distinct values, more than {MOST_CATEGORIES}",
+            "leave the column out, or group its values",
+        )
+    return Column(name, categories, len(categories) > 2), codes.astype(np.uint8)
+
+
+def recode(column: Column, read: Values) -> Array:
+    """(m,) uint8: the codes of new values by the categories of `column`; raises InputError for an unknown value."""
+    values = read.values
+    if isinstance(values, np.ndarray):
+        found, codes = distinct(values, f"column {column.name!r}", None)
+        known = {category: code for code, category in enumerate(column.categories)}
+        table = [known.get(value, -1) for value in found]
+        if -1 in table:
+            raise _unknown(column, found[table.index(-1)])
+        return np.array(table, dtype=np.uint8)[codes] if found else np.zeros(0, dtype=np.uint8)
+    known = {category: code for code, category in enumerate(column.categories)}
+    try:
+        return np.fromiter((known[value] for value in values), dtype=np.uint8, count=len(values))
+    except (KeyError, TypeError):
+        raise _unknown(column, next(v for v in values if not _is_known(v, column.categories))) from None
+
+
+def _is_known(value: Any, categories: tuple[Any, ...]) -> bool:
+    return any(value == category for category in categories)
+
+
+def _unknown(column: Column, value: Any) -> InputError:
+    return InputError(
+        "X",
+        f"column {column.name!r} has the value {value!r}, which its data did not have",
+        f"its values are {shown(column.categories)}",
+    )
+
+
+def distinct(values: Array | list[Any], what: str, order: Sequence[Any] | None) -> tuple[tuple[Any, ...], Array]:
+    """The distinct values as Python objects, in declared or sorted order, and the number of each row's (n,) int64.
+
+    Raises InputError (argument X) for values that cannot be sorted or hashed.
+    """
+    if isinstance(values, np.ndarray):
+        found, codes = distinct_numbers(values)
+        categories = tuple(found.tolist())
+    else:
+        categories, codes = distinct_objects(values, "X", what)
+    if order is not None:
+        present = set(categories)
+        wanted = tuple(category for category in order if category in present)
+        place = {category: code for code, category in enumerate(wanted)}
+        codes = np.array([place[category] for category in categories], dtype=np.int64)[codes]
+        categories = wanted
+    return categories, codes
+
+
+def distinct_numbers(values: Array) -> tuple[Array, Array]:
+    """The sorted distinct numbers of an int, bool or float array, and the number of each row's, (n,) int64."""
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        spread = high - low
+        # Counting beats sorting as long as the counters stay few; beyond int64 there is no common type to subtract in.
+        if spread <= max(1024, 4 * len(values)) and low >= -(2**63) and high < 2**63:
+            offsets = values.astype(np.int64) - low
+            present = np.bincount(offsets) > 0
+            if present.all():
+                return np.arange(low, high + 1, dtype=np.int64), offsets
+            return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[offsets]
+    found, codes = np.unique(values, return_inverse=True)
+    return found, codes.astype(np.int64, copy=False)
+
+
+def distinct_objects(values: list[Any], argument: str, what: str) -> tuple[tuple[Any, ...], Array]:
+    """The sorted distinct objects, and the number of each row's, (n,) int64.
+
+    Raises InputError that names `argument` and `what` for objects that cannot be hashed or compared.
+    """
+    try:
+        found = tuple(sorted(dict.fromkeys(values)))
+    except TypeError:
+        kinds = ", ".join(sorted({type(v).__name__ for v in values}))
+        raise InputError(
+            argument, f"{what} has values that cannot be sorted together (types: {kinds})", "use one type of values"
+        ) from None
+    place = {value: code for code, value in enumerate(found)}
+    return found, np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def shown(values: Iterable[Any], most: int = 5) -> str:
+    """The first few values as text, and how many there are if that is more."""
+    values = list(values)
+    text = ", ".join(repr(v) for v in values[:most])
+    return text if len(values) <= most else f"{text}, ... ({len(values)} of them)"
+
+
+def _as_zero_one(categories: tuple[Any, ...], codes: Array, pair: tuple[Any, Any]) -> tuple[tuple[Any, Any], Array]:
+    if len(categories) == 1 and categories[0] == 1:
+        codes = codes + 1
+    return pair, codes

@@ -1,0 +1,275 @@
+"""Dataset: rows of byte codes, class numbers, weights and names, validated once and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.data.binary import binary_codes
+from streed.data.column import Column, code_column, recode, shown
+from streed.data.labels import code_labels
+from streed.data.rows import read_row_data, read_weights
+from streed.data.table import Table, read_input, read_values
+from streed.errors import InputError
+from streed.exact import Array, exact_number
+
+
+@attrs.frozen(eq=False, repr=False)
+class Dataset:
+    """Rows with codes, class numbers and weights; make one with `Dataset.make`."""
+
+    X: Array
+    """(n, p) uint8, C-contiguous: 0/1 of binary columns, 0..c-1 of categorical ones."""
+    y: Array
+    """(n,) int64: class numbers."""
+    classes: tuple[Any, ...]
+    """The caller's labels, sorted, as plain Python objects; (None,) where there are no labels."""
+    weights: Array | None
+    """(n,) int64 or float64; None where every row weighs 1."""
+    row_data: Mapping[str, Array]
+    """Further data by name, each with one entry per row."""
+    categorical: tuple[int, ...]
+    """The multiway columns."""
+    _names: tuple[str, ...] | None = None
+    _coded: Mapping[int, Column] = attrs.field(factory=dict)
+    """Only the columns that are not plain 0/1: a wide 0/1 array costs nothing per column."""
+    _pair: tuple[Any, Any] = (0, 1)
+    """What 0 and 1 are in the caller's terms, for the plain columns."""
+
+    @classmethod
+    def make(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        categorical: bool | Sequence[str | int] | None = None,
+        names: Sequence[str] | None = None,
+        **row_data: Any,
+    ) -> Dataset:
+        """The data, validated and cast; the caller's objects are only read.
+
+        `X`: a 0/1 array (n, p), nested lists, a pandas or polars table, or a dict of columns. In an array, columns of
+        other numbers must be listed in `categorical`; in a table, any two values make a binary column and texts or
+        categories with 3 to 256 values a multiway one. `categorical`: names or positions, or True for every column of
+        more than two values. `y`: n labels that can be sorted, or None. `row_data`: arrays with one entry per row.
+        Raises InputError that names the argument, and the column where there is one.
+        """
+        if isinstance(X, Dataset):
+            given = [y, sample_weight, categorical, names, *row_data.values()]
+            if any(extra is not None for extra in given):
+                raise InputError(
+                    "X", "it is a Dataset, given together with further arguments", "put them into Dataset.make instead"
+                )
+            return X
+        source = read_input(X)
+        n, p = source.shape if isinstance(source, np.ndarray) else (source.n_rows, len(source.columns))
+        if n == 0:
+            raise InputError("X", "it has no rows", "give at least one row")
+        named = _names(source, names, p)
+        listed = _listed(categorical, named, p)
+        if isinstance(source, np.ndarray):
+            codes, coded = _code_array(source, named, listed)
+            pair: tuple[Any, Any] = (False, True) if source.dtype.kind == "b" else (0, 1)
+        else:
+            codes, coded = _code_table(attrs.evolve(source, names=named), listed)
+            pair = (0, 1)
+        if y is None:
+            numbers, classes = np.zeros(n, dtype=np.int64), (None,)
+        else:
+            numbers, classes = code_labels(y, n)
+        return cls(
+            X=codes,
+            y=numbers,
+            classes=classes,
+            weights=read_weights(sample_weight, n),
+            row_data=read_row_data(row_data, n) if row_data else {},
+            categorical=tuple(j for j, column in coded.items() if column.multiway),
+            names=named,
+            coded=coded,
+            pair=pair,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names; x0, x1, ... where the caller gave none."""
+        return tuple(f"x{j}" for j in range(self.n_columns)) if self._names is None else self._names
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column, in order."""
+        return tuple(self.column(j) for j in range(self.n_columns))
+
+    def column(self, j: int) -> Column:
+        """Column j, 0 <= j < n_columns."""
+        coded = self._coded.get(j)
+        if coded is not None:
+            return coded
+        return Column(f"x{j}" if self._names is None else self._names[j], self._pair, False)
+
+    def class_totals(self) -> list[int | Fraction]:
+        """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
+        if self.weights is None:
+            return np.bincount(self.y, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
+        totals: list[int | Fraction] = []
+        for k in range(self.n_classes):
+            weights, counts = np.unique(self.weights[self.y == k], return_counts=True)
+            terms = [exact_number(w) * c for w, c in zip(weights.tolist(), counts.tolist(), strict=True)]
+            totals.append(exact_number(sum(terms)))
+        return totals
+
+    def encode(self, X: Any) -> Array:
+        """(m, p) uint8: new rows by this data's columns; see `streed.data.encode`."""
+        if isinstance(X, np.ndarray) and not self._coded and X.ndim == 2 and X.shape[1] == self.n_columns:
+            codes = binary_codes(X)
+            if codes is not None:
+                return codes
+        return encode(self.columns, X)
+
+    def subset(self, rows: Any) -> Dataset:
+        """The rows given as numbers or as a mask (n,), in that order, with the same columns and classes."""
+        chosen = np.asarray(rows)
+        return attrs.evolve(
+            self,
+            X=np.ascontiguousarray(self.X[chosen]),
+            y=self.y[chosen],
+            weights=None if self.weights is None else self.weights[chosen],
+            row_data={name: array[chosen] for name, array in self.row_data.items()},
+        )
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.n_rows} rows, {self.n_columns} columns, {self.n_classes} classes)"
+
+
+def encode(columns: Sequence[Column], X: Any, used: Collection[int] | None = None) -> Array:
+    """(m, p) uint8: the codes of new rows by `columns`, as many as the data had that they come from.
+
+    A table's columns are found by name, further ones are ignored; an array or nested list must have p columns.
+    `used`: only these columns are read and need be there; the others are 0. Raises InputError for a missing column, a
+    missing value, and a value that a column's data did not have.
+    """
+    source = read_input(X)
+    wanted = range(len(columns)) if used is None else sorted(used)
+    if isinstance(source, np.ndarray):
+        _check_width(source.shape[1], columns)
+        if all(columns[j].is_plain for j in wanted):
+            plain = binary_codes(source)
+            if plain is not None:
+                return plain
+        codes = np.zeros((len(source), len(columns)), dtype=np.uint8)
+        for j in wanted:
+            read = read_values(source[:, j], "X", f"column {columns[j].name!r}")
+            codes[:, j] = recode(columns[j], read)
+        return codes
+    codes = np.zeros((source.n_rows, len(columns)), dtype=np.uint8)
+    if source.names is None:
+        _check_width(len(source.columns), columns)
+        places = {j: j for j in wanted}
+    else:
+        by_name = {name: i for i, name in enumerate(source.names)}
+        absent = [columns[j].name for j in wanted if columns[j].name not in by_name]
+        if absent:
+            raise InputError(
+                "X", f"it has no column named {shown(absent)}", f"its columns are {shown(source.names)}; rename them"
+            )
+        places = {j: by_name[columns[j].name] for j in wanted}
+    for j, place in places.items():
+        read = read_values(source.columns[place], "X", f"column {columns[j].name!r}")
+        codes[:, j] = recode(columns[j], read)
+    return codes
+
+
+def _check_width(width: int, columns: Sequence[Column]) -> None:
+    if width != len(columns):
+        raise InputError(
+            "X", f"it has {width} columns, not {len(columns)}", "give the columns of the first data, in that order"
+        )
+
+
+def _names(source: Array | Table, names: Sequence[str] | None, p: int) -> tuple[str, ...] | None:
+    own = source.names if isinstance(source, Table) else None
+    if names is None:
+        return own
+    if own is not None:
+        raise InputError("names", "given for a table, which names its columns itself", "rename the table's columns")
+    if isinstance(names, str):
+        raise InputError("names", f"it is the text {names!r}", "give a list of texts, one per column")
+    given = tuple(names)
+    if not all(isinstance(name, str) for name in given):
+        raise InputError("names", f"not all are texts: {shown(given)}", "give one text per column")
+    if len(given) != p:
+        raise InputError("names", f"there are {len(given)} names for {p} columns", "give one name per column")
+    if len(set(given)) < p:
+        twice = next(name for i, name in enumerate(given) if name in given[:i])
+        raise InputError("names", f"two columns are named {twice!r}", "give every column its own name")
+    return given
+
+
+def _listed(categorical: Any, names: tuple[str, ...] | None, p: int) -> Collection[int]:
+    """The positions of the columns that the caller calls categorical."""
+    if categorical is None or categorical is False:
+        return ()
+    if categorical is True:
+        return range(p)
+    if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
+        raise InputError("categorical", f"it is {categorical!r}", "give True, or a list of column names or positions")
+    known = {name: j for j, name in enumerate(f"x{j}" for j in range(p))} if names is None else _positions(names)
+    chosen: set[int] = set()
+    for item in categorical:
+        if isinstance(item, str):
+            if item not in known:
+                raise InputError("categorical", f"there is no column {item!r}", f"the columns are {shown(known)}")
+            chosen.add(known[item])
+        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+            if not 0 <= item < p:
+                raise InputError("categorical", f"there is no column {item}", f"positions go from 0 to {p - 1}")
+            chosen.add(int(item))
+        else:
+            raise InputError("categorical", f"{item!r} is no column name or position", "give texts or whole numbers")
+    return chosen
+
+
+def _positions(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: j for j, name in enumerate(names)}
+
+
+def _code_array(X: Array, names: tuple[str, ...] | None, listed: Collection[int]) -> tuple[Array, dict[int, Column]]:
+    """The codes of a numeric array, and the columns that are not plain 0/1."""
+    codes = binary_codes(X)
+    if codes is not None:
+        return codes, {}
+    plain = ((X == 0) | (X == 1)).all(axis=0)
+    codes = np.zeros(X.shape, dtype=np.uint8)
+    codes[:, plain] = X[:, plain]
+    coded: dict[int, Column] = {}
+    for j in np.flatnonzero(~plain).tolist():
+        name = f"x{j}" if names is None else names[j]
+        read = read_values(X[:, j], "X", f"column {name!r}")
+        coded[j], codes[:, j] = code_column(name, read, listed=j in listed, lenient=False)
+    return codes, coded
+
+
+def _code_table(table: Table, listed: Collection[int]) -> tuple[Array, dict[int, Column]]:
+    """The codes of a table column by column, and the columns."""
+    codes = np.zeros((table.n_rows, len(table.columns)), dtype=np.uint8)
+    coded: dict[int, Column] = {}
+    for j in range(len(table.columns)):
+        name = f"x{j}" if table.names is None else table.names[j]
+        coded[j], codes[:, j] = code_column(name, table.read(j), listed=j in listed, lenient=True)
+    return codes, coded

@@ -1,0 +1,109 @@
+"""What stands beside the rows: weights, and data by name such as costs or sensitive features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from streed.data.table import Table, read_input, read_values
+from streed.errors import InputError
+from streed.exact import LARGEST_TOTAL, Array, exact_number
+
+
+def read_weights(sample_weight: Any, n: int) -> Array | None:
+    """The row weights as int64 or float64 (n,), or None where all are 1.
+
+    Rows of weight 0 are legal. Raises InputError for a wrong length, negative, missing or infinite weights, weights
+    that are all zero, and a total beyond 2**60.
+    """
+    if sample_weight is None:
+        return None
+    read = read_values(sample_weight, "sample_weight", "it").values
+    weights = read if isinstance(read, np.ndarray) else _decimals(read)
+    if len(weights) != n:
+        raise InputError(
+            "sample_weight", f"it has {len(weights)} weights, but X has {n} rows", "give one weight per row"
+        )
+    if (weights == 1).all():
+        return None
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise InputError("sample_weight", f"row {row} has the weight {weights[row]}", "give weights >= 0")
+    if not weights.any():
+        raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
+    if float(weights.sum(dtype=np.float64)) >= LARGEST_TOTAL:
+        raise InputError("sample_weight", "the total is beyond 2**60", "divide all weights by a common factor")
+    return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64)
+
+
+def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:
+    """One array per name, its first axis the rows; a table becomes a structured array with one field per column.
+
+    Names given as None are left out. Raises InputError, naming the argument, for a wrong length or a missing value in
+    a column; what the numbers mean is for the task to judge.
+    """
+    arrays = {name: _row_array(name, data) for name, data in row_data.items() if data is not None}
+    for name, array in arrays.items():
+        if array.ndim == 0 or len(array) != n:
+            found = "is a single value" if array.ndim == 0 else f"has {len(array)} rows"
+            raise InputError(name, f"it {found}, but X has {n} rows", "give one entry per row of X")
+    return arrays
+
+
+def _row_array(name: str, data: Any) -> Array:
+    if isinstance(data, np.ndarray) and data.ndim != 1:
+        return data.copy()
+    if isinstance(data, Mapping) or hasattr(data, "columns"):
+        return _structured(name, data)
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple, np.ndarray)):
+        return _matrix(name, data)
+    values = read_values(data, name, "it").values
+    return values.copy() if isinstance(values, np.ndarray) else _objects(values)
+
+
+def _matrix(name: str, rows: Sequence[Any]) -> Array:
+    try:
+        array = np.array(rows)
+        # A row of texts and numbers would become all texts.
+        return np.array(rows, dtype=object) if array.dtype.kind in "SU" else array
+    except ValueError:
+        raise InputError(name, "its rows have different lengths", "give equally many values per row") from None
+
+
+def _structured(name: str, data: Any) -> Array:
+    try:
+        table = read_input(data)
+    except InputError as error:
+        raise InputError(name, error.found, error.remedy) from None
+    assert isinstance(table, Table)
+    assert table.names is not None
+    columns = [
+        read_values(column, name, f"column {label!r}").values
+        for label, column in zip(table.names, table.columns, strict=True)
+    ]
+    kinds = [column.dtype if isinstance(column, np.ndarray) else np.dtype(object) for column in columns]
+    array = np.empty(table.n_rows, dtype=list(zip(table.names, kinds, strict=True)))
+    for label, column in zip(table.names, columns, strict=True):
+        array[label] = column
+    return array
+
+
+def _objects(values: list[Any]) -> Array:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _decimals(values: list[Any]) -> Array:
+    """Weights that are Fractions or Decimals, as floats that print as exactly these numbers."""
+    weights = np.array([float(exact_number(value, "sample_weight")) for value in values], dtype=np.float64)
+    for row, (value, weight) in enumerate(zip(values, weights.tolist(), strict=True)):
+        if exact_number(weight) != exact_number(value):
+            raise InputError(
+                "sample_weight",
+                f"row {row} has the weight {value}, which no short decimal equals",
+                "multiply all weights by a common denominator",
+            )
+    return weights

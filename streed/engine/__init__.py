@@ -1,0 +1,1 @@
+"""The native engine: arrays in and out, compiled by numba when first called."""

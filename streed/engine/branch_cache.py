@@ -1,0 +1,110 @@
+"""Optimal costs of depth-two subproblems by their branch.
+
+A branch is the set of literals on the path, whatever their order, packed in ascending order of significance into two
+words of four 16-bit literals each. The table is open addressing over whole keys; it begins small and doubles into the
+space behind it, so that small solves touch little memory; when no space is left, new entries replace old ones.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint64
+
+from streed.engine.views import inline, matrix, native
+
+UNKNOWN = -1
+
+_FULL = 0xFFFFFFFFFFFFFFFF
+"""The key of a branch with more than eight literals, which is not cached."""
+
+
+@inline
+def literal(column, side):  # type: ignore[no-untyped-def]
+    """The number of a literal: a column and a side, above zero."""
+    return 2 * column + side + 1
+
+
+@native
+def extend_branch(high, low, number):  # type: ignore[no-untyped-def]
+    """The branch (high, low) with one more literal."""
+    if high >> uint64(48) != uint64(0):
+        return uint64(_FULL), uint64(_FULL)
+    new = uint64(number)
+    shift = uint64(0)
+    while shift < uint64(64) and (low >> shift) & uint64(0xFFFF) > new:
+        shift += uint64(16)
+    if shift < uint64(64):
+        below = low & ((uint64(1) << shift) - uint64(1))
+        moved = (low >> shift) << (shift + uint64(16)) if shift < uint64(48) else uint64(0)
+        return (high << uint64(16)) | (low >> uint64(48)), below | (new << shift) | moved
+    shift = uint64(0)
+    while shift < uint64(48) and (high >> shift) & uint64(0xFFFF) > new:
+        shift += uint64(16)
+    below = high & ((uint64(1) << shift) - uint64(1))
+    moved = (high >> shift) << (shift + uint64(16)) if shift < uint64(48) else uint64(0)
+    return below | (new << shift) | moved, low
+
+
+@inline
+def _slot(high, low, mask):  # type: ignore[no-untyped-def]
+    k = (low ^ (high * uint64(0x9E3779B97F4A7C15))) * uint64(0xD6E8FEB86659FD93)
+    k = (k ^ (k >> uint64(32))) * uint64(0xD6E8FEB86659FD93)
+    return int64((k ^ (k >> uint64(32))) & uint64(mask))
+
+
+@inline
+def _find(table, offset, mask, high, low):  # type: ignore[no-untyped-def]
+    slot = _slot(high, low, mask)
+    while table[offset + slot, 1] != low or table[offset + slot, 0] != high:
+        if table[offset + slot, 1] == uint64(0):
+            break
+        slot = (slot + 1) & mask
+    return offset + slot
+
+
+@native
+def recall_branch(e, high, low):  # type: ignore[no-untyped-def]
+    """The cost stored for the branch, or UNKNOWN."""
+    if high == uint64(_FULL):
+        return int64(UNKNOWN)
+    table = matrix(e.branches, e.branch_space, 3, uint64)
+    found = _find(table, e.branch_offset, e.branch_slots - 1, high, low)
+    if table[found, 1] == uint64(0):
+        return int64(UNKNOWN)
+    return int64(table[found, 2])
+
+
+@native
+def store_branch(e, high, low, cost):  # type: ignore[no-untyped-def]
+    """Stores the cost for the branch; the empty branch and branches of more than eight literals are not stored."""
+    if high == uint64(_FULL) or low == uint64(0):
+        return
+    if 2 * e.branch_count >= e.branch_slots:
+        _grow(e)
+    table = matrix(e.branches, e.branch_space, 3, uint64)
+    if 2 * e.branch_count >= e.branch_slots:
+        at = e.branch_offset + _slot(high, low, e.branch_slots - 1)
+        if table[at, 1] == uint64(0):
+            return
+    else:
+        at = _find(table, e.branch_offset, e.branch_slots - 1, high, low)
+        e.branch_count += table[at, 1] == uint64(0)
+    table[at, 0] = high
+    table[at, 1] = low
+    table[at, 2] = uint64(cost)
+
+
+@native
+def _grow(e):  # type: ignore[no-untyped-def]
+    """Moves all entries to a table twice the size behind the present one, if the space reaches that far."""
+    slots = 2 * e.branch_slots
+    offset = e.branch_offset + e.branch_slots
+    if offset + slots > e.branch_space:
+        return
+    table = matrix(e.branches, e.branch_space, 3, uint64)
+    for old in range(e.branch_offset, offset):
+        if table[old, 1] != uint64(0):
+            at = _find(table, offset, slots - 1, table[old, 0], table[old, 1])
+            for field in range(3):
+                table[at, field] = table[old, field]
+    e.branch_offset = offset
+    e.branch_slots = slots

@@ -1,0 +1,179 @@
+"""Row groups: rows that cost alike stand together, so that counting them is popcounting.
+
+A group has one vector of multipliers: per label the profit (worst cost minus cost), then the worst cost, then how many
+rows a row of it counts for. Costs are first reduced by each row's least cost, which every tree pays (the base). Rows
+with many different costs are sliced into bits: a row that profits 5 under a label stands in that label's group of ones
+and in its group of fours.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from numba import int64, uint64
+
+from streed.engine.compiled import entry
+
+from streed.exact import Array
+
+_MOST_GROUPS = 48
+"""More different cost vectors than this are sliced into bits."""
+
+_WORD = 64
+
+
+@attrs.frozen(eq=False)
+class Groups:
+    """Rows by group, in the padded order of the engine."""
+
+    places: Array
+    """int64, flat pairs (row, place); a row may stand in several places, or in none if it costs nothing."""
+    words: Array
+    """int64 (G + 1,): the 64-row word at which each group begins."""
+    profits: Array
+    """int64 (G, K + 2): profit per label, worst cost, rows counted."""
+    base: int
+    """What every tree pays."""
+    worst: int
+    """The sum over all rows of worst minus least cost."""
+
+
+def group_rows(costs: Array, divisor: int, count_rows: bool) -> Groups:
+    """The groups of rows with costs (n, K) int64, divided by `divisor`.
+
+    With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
+    same under every label are left out.
+    """
+    places, words, profits, base, worst = _group(costs, divisor, count_rows, _MOST_GROUPS)
+    if len(words) == 0:
+        places, words, profits, base, worst = _slice(costs, divisor, count_rows)
+    return Groups(places, words, profits, int(base), int(worst))
+
+
+@entry
+def common_divisor(costs, split):  # type: ignore[no-untyped-def]
+    """The greatest common divisor of all differences of costs within a row and of the cost of a split, at least 1."""
+    divisor = abs(split)
+    for i in range(costs.shape[0]):
+        for k in range(1, costs.shape[1]):
+            a = abs(costs[i, k] - costs[i, 0])
+            while a != 0:
+                divisor, a = a, divisor % a
+            if divisor == 1:
+                return divisor
+    return max(divisor, int64(1))
+
+
+@entry
+def _group(costs, divisor, count_rows, most):  # type: ignore[no-untyped-def]
+    n, labels = costs.shape
+    group_of = np.empty(n, np.int64)
+    profits = np.zeros((most, labels + 2), np.int64)
+    sizes = np.zeros(most, np.int64)
+    slots = np.full(4 * most, -1, np.int64)
+    groups = 0
+    base = int64(0)
+    total = int64(0)
+    vector = np.empty(labels, np.int64)
+    nothing = np.empty(0, np.int64)
+    for i in range(n):
+        least = costs[i, 0]
+        worst = costs[i, 0]
+        for k in range(1, labels):
+            least = min(least, costs[i, k])
+            worst = max(worst, costs[i, k])
+        base += least
+        key = uint64(0)
+        for k in range(labels):
+            vector[k] = (worst - costs[i, k]) // divisor
+            key = (key ^ uint64(vector[k])) * uint64(0x9E3779B97F4A7C15)
+        worst = (worst - least) // divisor
+        total += worst
+        if worst == 0 and not count_rows:
+            group_of[i] = -1
+            continue
+        slot = int64(key >> uint64(40)) % len(slots)
+        while True:
+            g = slots[slot]
+            if g < 0:
+                break
+            same = profits[g, labels] == worst
+            for k in range(labels):
+                same = same and profits[g, k] == vector[k]
+            if same:
+                break
+            slot = (slot + 1) % len(slots)
+        if g < 0:
+            if groups == most:
+                return nothing, nothing, profits, base, total
+            g = groups
+            slots[slot] = g
+            groups += 1
+            for k in range(labels):
+                profits[g, k] = vector[k]
+            profits[g, labels] = worst
+            profits[g, labels + 1] = 1
+        group_of[i] = g
+        sizes[g] += 1
+    words = np.zeros(groups + 1, np.int64)
+    for g in range(groups):
+        words[g + 1] = words[g] + (sizes[g] + _WORD - 1) // _WORD
+    next_place = words[:groups] * _WORD
+    places = np.empty(2 * n, np.int64)
+    used = 0
+    for i in range(n):
+        g = group_of[i]
+        if g >= 0:
+            places[used] = i
+            places[used + 1] = next_place[g]
+            next_place[g] += 1
+            used += 2
+    return places[:used], words, profits[:groups].copy(), base, total
+
+
+@entry
+def _slice(costs, divisor, count_rows):  # type: ignore[no-untyped-def]
+    """As `_group`, for any costs: one group per label (and the worst costs) and bit, and one that counts rows."""
+    n, labels = costs.shape
+    bits = 62
+    planes = labels + 2
+    amounts = np.zeros((n, planes), np.int64)
+    base = int64(0)
+    total = int64(0)
+    for i in range(n):
+        least = costs[i].min()
+        worst = costs[i].max()
+        base += least
+        for k in range(labels):
+            amounts[i, k] = (worst - costs[i, k]) // divisor
+        amounts[i, labels] = (worst - least) // divisor
+        total += amounts[i, labels]
+        amounts[i, labels + 1] = 1 if count_rows else 0
+    sizes = np.zeros((planes, bits), np.int64)
+    for i in range(n):
+        for p in range(planes):
+            for b in range(bits):
+                sizes[p, b] += (amounts[i, p] >> b) & 1
+    groups = 0
+    for p in range(planes):
+        for b in range(bits):
+            groups += sizes[p, b] > 0
+    profits = np.zeros((groups, planes), np.int64)
+    words = np.zeros(groups + 1, np.int64)
+    places = np.empty(2 * sizes.sum(), np.int64)
+    used = 0
+    g = 0
+    for p in range(planes):
+        for b in range(bits):
+            if sizes[p, b] > 0:
+                place = words[g] * _WORD
+                for i in range(n):
+                    if (amounts[i, p] >> b) & 1:
+                        places[used] = i
+                        places[used + 1] = place
+                        place += 1
+                        used += 2
+                profits[g, p] = int64(1) << b
+                words[g + 1] = words[g] + (sizes[p, b] + _WORD - 1) // _WORD
+                g += 1
+    return places, words, profits, base, total

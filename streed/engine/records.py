@@ -1,0 +1,185 @@
+"""The records that the engine's functions share, each paired with its dtype.
+
+One `Engine` record describes the problem and holds the addresses of every array: native functions take that record
+instead of dozens of arrays, which keeps compilation short, and ask it for typed views (see `views.py`).
+
+Sizes used in the comments: G row groups, K labels, F columns, W 64-bit words per row set, P = F padded to 32 lanes,
+S planes of pair counts, N rows padded so that every group starts at a word of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SIZES = [
+    ("groups", np.int64),  # G
+    ("labels", np.int64),  # K
+    ("columns", np.int64),  # F: binary columns first, then the literals of categorical columns
+    ("binary_columns", np.int64),  # how many of them are binary
+    ("categorical", np.int64),  # categorical columns, each with a run of literals
+    ("row_words", np.int64),  # W
+    ("row_space", np.int64),  # N
+    ("width", np.int64),  # P
+    ("planes", np.int64),  # S: one per label, then worst costs, then (if needed) rows
+    ("rows_plane", np.int64),  # which plane counts rows
+]
+
+COSTS = [
+    ("split_cost", np.int64),  # of one branching node
+    ("min_leaf", np.int64),  # rows that a leaf needs
+    ("signed", np.int64),  # 1: two labels, binary columns and no minimum support: the signed kernel applies
+    ("restrictable", np.int64),  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
+    ("class_bound", np.int64),  # 1: each row costs the same under every label but one (accuracy)
+    ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
+]
+
+ADDRESSES = [
+    # the problem, read only
+    ("row_bits", np.int64),  # int32 (N, P / 32): the columns of a row, a bit each
+    ("column_rows", np.int64),  # uint64 (F, W): the rows that have the column
+    ("group_words", np.int64),  # int64 (G + 1): the words of a row set at which each group begins
+    ("signed_costs", np.int64),  # int64 (G, 2): cost of label 0 minus cost of label 1, and its absolute value
+    ("profits", np.int64),  # int64 (G, S): worst cost minus cost, per label; then the worst cost; then 1 per row
+    ("literals", np.int64),  # int64 (categorical + 1): where each categorical column's literals begin
+    # the node at hand
+    ("rows", np.int64),  # int32 (N + 64): its rows, by group
+    ("all_words", np.int64),  # int16 (N / 16 + G, P): its columns compacted, 16 rows a word
+    ("kept_words", np.int64),  # the same without constant columns
+    ("words", np.int64),  # the one of the two that is in use
+    ("local_bits", np.int64),  # int32 (N + 64, P / 32): the active columns of its rows
+    ("active", np.int64),  # int64 (P): the global column of each local one
+    ("ones", np.int64),  # int64 (P): rows that have the local column
+    ("group_rows", np.int64),  # int64 (G + 1): where each group's rows begin in `rows`
+    ("group_begins", np.int64),  # int64 (G + 1): where each group's words begin in `words`
+    ("local_literals", np.int64),  # int64 (3, categorical): begin and end in local columns, and which one it is
+    ("pairs", np.int64),  # lane (S, P, P): sums over the rows that have both columns
+    ("sums", np.int64),  # lane (max(S, 3), P): sums over the rows that have the column
+    ("totals", np.int64),  # int64 (S): sums over all rows of the node
+    ("bounds", np.int64),  # lane (ROWS_OF_BOUNDS, P): see bounds.py
+    ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see labels.py
+    ("values", np.int64),  # int64 (ROWS_OF_VALUES, P): see depth_three.py
+    # a child of the node at hand
+    ("child_rows", np.int64),  # int32 (N + 64)
+    ("child_words", np.int64),  # int16, as `words`
+    ("child_begins", np.int64),  # int64 (G + 1)
+    ("child_pairs", np.int64),  # lane, as `pairs`: of the smaller child
+    ("rest_pairs", np.int64),  # lane, as `pairs`: of the larger child
+    ("child_sums", np.int64),  # lane (S, P): sums over the child's rows that have the column
+    ("child_totals", np.int64),  # int64 (S)
+    # caches
+    ("branches", np.int64),  # uint64 (branch_space, 3): see branch_cache.py
+    ("node_rows", np.int64),  # uint64 (node_space, W)
+    ("nodes", np.int64),  # NODE (node_space)
+    ("edges", np.int64),  # EDGE (edge_space)
+    ("children", np.int64),  # CHILD (child_space)
+    ("slots", np.int64),  # int32 (2 * slot_space): the node index
+    ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
+    ("control", np.int64),  # int64 (8), shared with the caller's thread: see control.py
+]
+
+UNITS = [
+    # pointers to compiled work units, see units.py
+    ("solve_shallow", np.int64),
+    ("expand", np.int64),
+    # what a unit is asked
+    ("asked_rows", np.int64),  # the address of the row set
+    ("asked_depth", np.int64),
+    ("asked_target", np.int64),
+    ("asked_lower", np.int64),  # a lower bound that is known
+    ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
+    ("asked_high", np.uint64),  # the branch that leads to the rows
+    ("asked_low", np.uint64),
+    # what it answers
+    ("lower", np.int64),
+    ("upper", np.int64),
+    ("split", np.int64),
+]
+
+STATE = [
+    # of the node at hand
+    ("n_rows", np.int64),
+    ("n_words", np.int64),
+    ("n_active", np.int64),  # local columns
+    ("n_binary", np.int64),  # of them binary
+    ("n_categorical", np.int64),  # categorical columns with at least two categories present
+    ("stride", np.int64),  # n_active padded to 32 lanes
+    ("weight", np.int64),  # worst costs of its rows
+    ("worst_plane", np.int64),  # the plane of the pair sums that holds worst costs
+    # caches
+    ("branch_space", np.int64),
+    ("branch_offset", np.int64),
+    ("branch_slots", np.int64),
+    ("branch_count", np.int64),
+    ("node_space", np.int64),
+    ("node_count", np.int64),
+    ("edge_space", np.int64),
+    ("edge_count", np.int64),
+    ("child_space", np.int64),
+    ("child_count", np.int64),
+    ("slot_space", np.int64),
+    ("slot_offset", np.int64),
+    ("slot_count", np.int64),
+    ("path_space", np.int64),
+    ("free_edges", np.int64, (64,)),  # heads of the lists of free blocks, by size class
+    ("free_children", np.int64, (64,)),
+    # what was done
+    ("units", np.int64),  # depth-three work units
+    ("pair_passes", np.int64),  # depth-two evaluations
+    ("expansions", np.int64),
+    ("visits", np.int64),
+    ("cache_hits", np.int64),
+    ("pruned", np.int64),
+    ("evictions", np.int64),
+    ("crowded", np.int64),  # 1: the caches are too small even for one path
+]
+
+ENGINE = np.dtype(SIZES + COSTS + ADDRESSES + UNITS + STATE)
+
+NODE = np.dtype(
+    [
+        ("lower", np.int64),
+        ("upper", np.int64),
+        ("hash", np.uint64),
+        ("edges", np.int64),  # where its edges begin
+        ("children", np.int64),  # where their children begin
+        ("n_edges", np.int32),  # -1: not expanded
+        ("edge_space", np.int32),  # sizes of the two blocks
+        ("child_space", np.int32),
+        ("depth", np.int32),  # levels that may still stand below
+        ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
+        ("split", np.int32),  # of the best tree known; LEAF for none
+        ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
+    ]
+)
+"""A subproblem: a set of rows, the depth and the branching nodes left, with bounds on its optimal value."""
+
+EDGE = np.dtype(
+    [
+        ("lower", np.int64),  # split cost plus the lower bounds of the children
+        ("upper", np.int64),
+        ("children", np.int64),  # the first of them
+        ("split", np.int32),
+        ("n_children", np.int32),
+    ]
+)
+"""A split of a node that may still be the best one."""
+
+CHILD = np.dtype(
+    [
+        ("lower", np.int64),
+        ("upper", np.int64),
+        ("node", np.int32),  # NONE until the node is first visited
+        ("budget", np.int32),  # branching nodes that it may use
+        ("column", np.int32),  # its rows are those of the node with this column,
+        ("without", np.int32),  # or without it
+    ]
+)
+"""One side of a split, with bounds that its own node or its siblings gave."""
+
+LEAF = -1
+NONE = -1
+UNLIMITED = 2**30
+"""A depth or a number of branching nodes that nothing bounds."""
+
+INFINITE = 2**61
+"""A value above every tree's; the sum of two of them still fits int64."""

@@ -1,0 +1,305 @@
+"""A vector value type inside numba: 32 lanes of int16, int32 or int64, held in registers.
+
+LLVM lowers the same source to AVX-512, AVX2, SSE or NEON; the number of machine registers behind one vector is its
+concern. Vectors are loaded from and stored to C-contiguous arrays, whose dtype decides the lane type, and know the
+operators + - * & | with vectors and with integers (which are broadcast).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, models, register_model
+
+LANES = 32
+"""Lanes of every vector; arrays that vectors load from are padded to a multiple of it."""
+
+
+class Vector(types.Type):
+    """The numba type of 32 signed integers of `bits` bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        super().__init__(name=f"Vector(int{bits} x {LANES})")
+
+
+VECTORS = {bits: Vector(bits) for bits in (16, 32, 64)}
+
+
+def _llvm(vector: Vector) -> ir.VectorType:
+    return ir.VectorType(ir.IntType(vector.bits), LANES)
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, vector: Vector) -> None:
+        super().__init__(manager, vector, _llvm(vector))
+
+
+def _splat(builder: Any, scalar: Any, vector_type: ir.VectorType) -> Any:
+    undefined = ir.Constant(vector_type, ir.Undefined)
+    zero = ir.Constant(ir.IntType(32), 0)
+    first = builder.insert_element(undefined, scalar, zero)
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(first, undefined, mask)
+
+
+def _resize(builder: Any, value: Any, bits: int) -> Any:
+    width = value.type.width
+    if width > bits:
+        return builder.trunc(value, ir.IntType(bits))
+    return builder.sext(value, ir.IntType(bits)) if width < bits else value
+
+
+def _element(context: Any, builder: Any, array_type: Any, array: Any, row: Any, column: Any) -> Any:
+    struct = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, struct, [row, column], wraparound=False)
+
+
+# -- memory --------------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def load(typing: Any, array: Any, row: Any, column: Any) -> Any:
+    """array[row, column : column + 32] as a vector."""
+    vector = VECTORS[array.dtype.bitwidth]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(context, builder, sig.args[0], *args)
+        value = builder.load(builder.bitcast(pointer, _llvm(vector).as_pointer()))
+        value.align = vector.bits // 8
+        return value
+
+    return vector(array, types.intp, types.intp), generate
+
+
+@intrinsic
+def store(typing: Any, array: Any, row: Any, column: Any, vector: Any) -> Any:
+    """array[row, column : column + 32] = vector."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(context, builder, sig.args[0], *args[:3])
+        instruction = builder.store(args[3], builder.bitcast(pointer, _llvm(vector).as_pointer()))
+        instruction.align = vector.bits // 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp, vector), generate
+
+
+@intrinsic
+def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
+    """array[row, column] in every lane."""
+    vector = VECTORS[array.dtype.bitwidth]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(context, builder, sig.args[0], *args)
+        return _splat(builder, builder.load(pointer), _llvm(vector))
+
+    return vector(array, types.intp, types.intp), generate
+
+
+@intrinsic
+def fill(typing: Any, array: Any, scalar: Any) -> Any:
+    """`scalar` in every lane of a vector of the array's lane type."""
+    vector = VECTORS[array.dtype.bitwidth]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _splat(builder, _resize(builder, args[1], vector.bits), _llvm(vector))
+
+    return vector(array, types.int64), generate
+
+
+@intrinsic
+def price_of(typing: Any, array: Any) -> Any:
+    """The largest lane value of the array (2**62 - 1 for int64): above every cost, it stands for what is infeasible."""
+    limit = 2 ** (min(array.dtype.bitwidth, 63) - 1) - 1
+    return types.int64(array), lambda context, builder, sig, args: ir.Constant(ir.IntType(64), limit)
+
+
+# -- arithmetic ----------------------------------------------------------------------------------------------------
+
+
+def _define(operation: Callable[..., Any], instruction: str) -> None:
+    @infer_global(operation)
+    class _Typing(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: Any, kws: Any) -> Any:
+            left, right = args
+            if isinstance(left, Vector) and right == left:
+                return signature(left, left, left)
+            if isinstance(left, Vector) and isinstance(right, types.Integer):
+                return signature(left, left, types.int64)
+            return None
+
+    def vectors(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return getattr(builder, instruction)(*args)
+
+    def scalar(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        right = _splat(builder, _resize(builder, args[1], sig.args[0].bits), _llvm(sig.args[0]))
+        return getattr(builder, instruction)(args[0], right)
+
+    lower_builtin(operation, Vector, Vector)(vectors)
+    lower_builtin(operation, Vector, types.Integer)(scalar)
+
+
+_define(operator.add, "add")
+_define(operator.sub, "sub")
+_define(operator.mul, "mul")
+_define(operator.and_, "and_")
+_define(operator.or_, "or_")
+
+
+def _binary(name: str, doc: str, emit: Callable[[Any, Any, Any], Any]) -> Any:
+    def typed(typing: Any, a: Any, b: Any) -> Any:
+        return a(a, b), lambda context, builder, sig, args: emit(builder, *args)
+
+    typed.__name__, typed.__doc__ = name, doc
+    return intrinsic(typed)
+
+
+minimum = _binary("minimum", "Lane by lane, the smaller.", lambda b, x, y: b.select(b.icmp_signed("<", x, y), x, y))
+maximum = _binary("maximum", "Lane by lane, the larger.", lambda b, x, y: b.select(b.icmp_signed(">", x, y), x, y))
+
+
+@intrinsic
+def forbid(typing: Any, cost: Any, rows: Any, least: Any, price: Any) -> Any:
+    """`cost`, but `price` in the lanes that have some rows and fewer than `least`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        cost, rows, least, price = args
+        kind = _llvm(sig.args[0])
+        bits = sig.args[0].bits
+        some = builder.icmp_signed(">", rows, ir.Constant(kind, [0] * LANES))
+        few = builder.icmp_signed("<", rows, _splat(builder, _resize(builder, least, bits), kind))
+        return builder.select(builder.and_(some, few), _splat(builder, _resize(builder, price, bits), kind), cost)
+
+    return cost(cost, cost, types.int64, types.int64), generate
+
+
+@intrinsic
+def popcount(typing: Any, vector: Any) -> Any:
+    """Lane by lane, the number of one bits."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = _llvm(vector)
+        name = f"llvm.ctpop.v{LANES}i{vector.bits}"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
+        return builder.call(function, args)
+
+    return vector(vector), generate
+
+
+@intrinsic
+def widen(typing: Any, array: Any, vector: Any) -> Any:
+    """The vector with its lanes sign-extended to the array's lane type."""
+    wide = VECTORS[array.dtype.bitwidth]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return args[1] if wide.bits == vector.bits else builder.sext(args[1], _llvm(wide))
+
+    return wide(array, vector), generate
+
+
+def _reduction(name: str, doc: str, operation: str) -> Any:
+    def typed(typing: Any, vector: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            kind = _llvm(vector)
+            full = f"llvm.vector.reduce.{operation}.v{LANES}i{vector.bits}"
+            function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), full)
+            return _resize(builder, builder.call(function, args), 64)
+
+        return types.int64(vector), generate
+
+    typed.__name__, typed.__doc__ = name, doc
+    return intrinsic(typed)
+
+
+largest = _reduction("largest", "The largest lane, as int64.", "smax")
+smallest = _reduction("smallest", "The smallest lane, as int64.", "smin")
+
+
+# -- bits ----------------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def keep_lanes(typing: Any, mask: Any, vector: Any) -> Any:
+    """The vector with lane i set to zero unless bit i of the mask is set."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        bits = builder.bitcast(_resize(builder, args[0], LANES), ir.VectorType(ir.IntType(1), LANES))
+        return builder.select(bits, args[1], ir.Constant(_llvm(vector), [0] * LANES))
+
+    return vector(types.int64, vector), generate
+
+
+@intrinsic
+def lanes_with(typing: Any, vector: Any, bits: Any) -> Any:
+    """The mask of the lanes in which `vector & bits` is not zero, as int64 (lane i is bit i)."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        common = builder.and_(*args)
+        nonzero = builder.icmp_unsigned("!=", common, ir.Constant(common.type, [0] * LANES))
+        return builder.zext(builder.bitcast(nonzero, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.int64(vector, vector), generate
+
+
+@intrinsic
+def store_set_bits(typing: Any, array: Any, at: Any, base: Any, mask: Any) -> Any:
+    """array[at:] = base + the positions of the set bits of a 16-bit mask; may write up to 16 entries past `at`.
+
+    `array` is one-dimensional int32 with 16 entries to spare behind the last one that counts.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(32), 16)
+        mask_kind = ir.VectorType(ir.IntType(1), 16)
+        undefined = ir.Constant(kind, ir.Undefined)
+        first = builder.insert_element(undefined, _resize(builder, args[2], 32), ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
+        positions = builder.add(builder.shuffle_vector(first, undefined, zeros), ir.Constant(kind, list(range(16))))
+        bits = builder.bitcast(_resize(builder, args[3], 16), mask_kind)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(kind, [kind, mask_kind, kind]), "llvm.experimental.vector.compress.v16i32"
+        )
+        packed = builder.call(function, [positions, bits, undefined])
+        struct = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        instruction = builder.store(packed, builder.bitcast(pointer, kind.as_pointer()))
+        instruction.align = 4
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.int64, types.int64), generate
+
+
+@intrinsic
+def count_ones(typing: Any, word: Any) -> Any:
+    """The number of one bits of a 64-bit word, as int64."""
+    return types.int64(types.uint64), lambda context, builder, sig, args: builder.ctpop(args[0])
+
+
+@intrinsic
+def first_one(typing: Any, word: Any) -> Any:
+    """The position of the lowest one bit of a 64-bit word that is not zero, as int64."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def load_atomic(typing: Any, array: Any, index: Any) -> Any:
+    """array[index] of an int64 array, read afresh each time: a plain read in a loop may be hoisted out of it."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        struct = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        return builder.load_atomic(pointer, "monotonic", 8)
+
+    return types.int64(array, types.intp), generate

@@ -1,0 +1,247 @@
+"""The memory of one solve: the `Engine` record and the arrays whose addresses it holds.
+
+Scratch space and caches are laid out in a few buffers. Caches are reserved at their largest size but touched only as
+they grow, so a small solve pays for little; the operating system hands out pages when they are first written.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.engine import bounds, expansion, labels, signed
+from streed.engine.columns import pack_columns
+from streed.engine.control import ROWS_OF_CONTROL
+from streed.engine.groups import Groups
+from streed.engine.records import CHILD, EDGE, ENGINE, NODE, NONE
+from streed.engine.simd import LANES
+from streed.errors import InputError
+from streed.exact import Array
+
+LANE_TYPES = (np.int16, np.int32, np.int64)
+
+_ALIGNMENT = 64
+
+_POOLED = 2**26
+"""Scratch buffers up to this size are kept for the next solve, whose first writes then find the pages there."""
+
+_pool: list[Array] = []
+_pool_lock = threading.Lock()
+
+
+@attrs.frozen(eq=False)
+class PackedProblem:
+    """The columns and the row groups of a problem, as the engine reads them."""
+
+    column: Array
+    """(F,) int64: the caller's column of each bit column."""
+    flipped: Array
+    """(F,) uint8: 1 where the bit column is the complement of the caller's."""
+    literals: Array
+    """(c + 1,) int64: where each categorical column's literals begin."""
+    column_rows: Array
+    row_bits: Array
+    groups: Groups
+    n_labels: int
+    split_cost: int
+    min_leaf: int
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.column)
+
+    @property
+    def n_binary(self) -> int:
+        return int(self.literals[0])
+
+    @property
+    def signed(self) -> bool:
+        """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
+        return self.n_labels == 2 and self.n_binary == self.n_columns and self.min_leaf <= 1
+
+    def lane_type(self) -> Any:
+        """The narrowest lane type in which no sum overflows."""
+        largest = self.groups.worst + 2 * self.split_cost + 2
+        if self.min_leaf > 1:
+            largest = max(largest, len(self.row_bits), self.min_leaf)
+        for lane_type, limit in zip(LANE_TYPES, (2**15 - 2, 2**30, 2**60), strict=True):
+            if largest < limit:
+                return lane_type
+        raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
+
+
+def pack(codes: Array, categories: Array, groups: Groups, n_labels: int, split: int, min_leaf: int) -> PackedProblem:
+    """The problem for codes (n, p) uint8 with `categories` (p,) int64 per column (0 for binary columns)."""
+    column, flipped, literals, column_rows, row_bits = pack_columns(
+        codes, groups.places, categories, int(groups.words[-1])
+    )
+    return PackedProblem(
+        column=column,
+        flipped=flipped,
+        literals=literals,
+        column_rows=column_rows,
+        row_bits=row_bits,
+        groups=groups,
+        n_labels=n_labels,
+        split_cost=min(split, groups.worst + 1),
+        min_leaf=min_leaf,
+    )
+
+
+@attrs.frozen
+class Space:
+    """How many entries the caches may come to hold."""
+
+    branches: int
+    nodes: int
+    edges: int
+    children: int
+    path: int
+
+
+class Workspace:
+    """The record, its arrays and the control words; `engine` is what native functions take."""
+
+    def __init__(self, problem: PackedProblem, space: Space, lane_type: Any, control: Array, relaxed: bool) -> None:
+        groups = problem.groups
+        count = len(groups.words) - 1
+        width = max(LANES, (problem.n_columns + LANES - 1) // LANES * LANES)
+        row_space, row_words = len(problem.row_bits), problem.column_rows.shape[1]
+        planes = problem.n_labels + 1 + (problem.min_leaf > 1)
+        most_planes = max(planes, signed.PLANES)
+        categorical = len(problem.literals) - 1
+        self.control = control
+        self.lane_type = lane_type
+        self.record = np.zeros(1, ENGINE)
+        self.engine = engine = self.record[0]
+        signed_costs = np.empty((count, 2), np.int64)
+        if problem.n_labels == 2:
+            signed_costs[:, 0] = groups.profits[:, 1] - groups.profits[:, 0]
+            np.abs(signed_costs[:, 0], out=signed_costs[:, 1])
+        profits = np.ascontiguousarray(groups.profits[:, : problem.n_labels + 1 + (problem.min_leaf > 1)])
+        self._kept = [
+            problem.row_bits if problem.row_bits.shape[1] == width // LANES else np.zeros((row_space, 1), np.int32),
+            problem.column_rows,
+            groups.words,
+            signed_costs,
+            profits,
+            problem.literals,
+            control,
+        ]
+        lane = np.dtype(lane_type).itemsize
+        words = (row_space // 16 + count) * width * 2
+        bits = (row_space + 64) * (width // LANES) * 4
+        pairs = most_planes * width * width * lane
+        generic = not problem.signed
+        scratch = {
+            "rows": (row_space + 64) * 4,
+            "all_words": words,
+            "kept_words": words,
+            "local_bits": bits,
+            "active": width * 8,
+            "ones": width * 8,
+            "group_rows": (count + 1) * 8,
+            "group_begins": (count + 1) * 8,
+            "local_literals": 24 * max(categorical, 1),
+            "pairs": pairs,
+            "sums": max(most_planes, 3) * width * lane,
+            "totals": most_planes * 8,
+            "bounds": bounds.ROWS_OF_BOUNDS * width * lane,
+            "scores": labels.ROWS_OF_SCORES * width * lane,
+            "values": expansion.ROWS_OF_VALUES * (width + categorical) * 8,
+            "child_rows": (row_space + 64) * 4,
+            "child_words": words,
+            "child_begins": (count + 1) * 8,
+            "child_pairs": pairs if generic else 0,
+            "rest_pairs": pairs if generic else 0,
+            "child_sums": most_planes * width * lane,
+            "child_totals": most_planes * 8,
+            "path": space.path * 8,
+        }
+        total = sum((size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT for size in scratch.values()) + _ALIGNMENT
+        self._scratch = _borrow(total)
+        address = _address(self._scratch)
+        address += -address % _ALIGNMENT
+        for name, size in scratch.items():
+            engine[name] = address
+            address += (size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
+        slots = _power_of_two(2 * space.nodes)
+        branch_space = _power_of_two(2 * space.branches)
+        self.nodes = np.empty(space.nodes, NODE)
+        self.node_rows = np.empty((space.nodes, row_words), np.uint64)
+        self.edges = np.empty(space.edges, EDGE)
+        self.children = np.empty(space.children, CHILD)
+        self._slots = np.zeros(2 * slots, np.int32)
+        self._branches = np.zeros((2 * branch_space, 3), np.uint64)
+        caches = [self.nodes, self.node_rows, self.edges, self.children, self._slots, self._branches]
+        for name, array in zip(
+            ["row_bits", "column_rows", "group_words", "signed_costs", "profits", "literals", "control"]
+            + ["nodes", "node_rows", "edges", "children", "slots", "branches"],
+            self._kept + caches,
+            strict=True,
+        ):
+            engine[name] = _address(array)
+        for name, value in {
+            "groups": count,
+            "labels": problem.n_labels,
+            "columns": problem.n_columns,
+            "binary_columns": problem.n_binary,
+            "categorical": categorical,
+            "row_words": row_words,
+            "row_space": row_space,
+            "width": width,
+            "planes": planes,
+            "rows_plane": problem.n_labels + (problem.min_leaf > 1),
+            "split_cost": problem.split_cost,
+            "min_leaf": problem.min_leaf,
+            "signed": int(problem.signed),
+            "restrictable": int(problem.min_leaf <= 1),
+            "class_bound": int(_is_accuracy(groups, problem.n_labels)),
+            "relaxed": int(relaxed),
+            "branch_space": 2 * branch_space,
+            "branch_slots": min(branch_space, 1024),
+            "node_space": space.nodes,
+            "edge_space": space.edges,
+            "child_space": space.children,
+            "slot_space": 2 * slots,
+            "slot_count": min(slots, 256),
+            "path_space": space.path,
+        }.items():
+            engine[name] = value
+        engine["free_edges"] = NONE
+        engine["free_children"] = NONE
+
+    def close(self) -> None:
+        """Gives the scratch buffer back for the next solve."""
+        with _pool_lock:
+            if len(self._scratch) <= _POOLED and len(_pool) < 4:
+                _pool.append(self._scratch)
+        self._scratch = np.empty(0, np.uint8)
+
+
+def _borrow(size: int) -> Array:
+    with _pool_lock:
+        for index, buffer in enumerate(_pool):
+            if len(buffer) >= size:
+                return _pool.pop(index)
+    return np.empty(max(size, 2**20), np.uint8)
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(4, (n - 1).bit_length())
+
+
+def _is_accuracy(groups: Groups, n_labels: int) -> bool:
+    """Whether every row profits under one label only, so that fewer labels than classes leave errors (R_j)."""
+    profits = groups.profits[:, :n_labels]
+    return bool(((profits > 0).sum(axis=1) <= 1).all() and (profits.sum(axis=1) == groups.profits[:, n_labels]).all())
+
+
+__all__ = ["ROWS_OF_CONTROL", "PackedProblem", "Space", "Workspace", "pack"]

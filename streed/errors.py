@@ -1,0 +1,32 @@
+"""Errors that name the input, the task or the law at fault, and say what to do."""
+
+from __future__ import annotations
+
+
+class StreedError(Exception):
+    """The base of every error that streed raises on purpose."""
+
+
+class InputError(StreedError, ValueError):
+    """An argument of the caller's is not usable; the message names it, what was found and what to do."""
+
+    def __init__(self, argument: str, found: str, remedy: str) -> None:
+        super().__init__(f"{argument}: {found}; {remedy}")
+        self.argument = argument
+        self.found = found
+        self.remedy = remedy
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
+        return type(self), (self.argument, self.found, self.remedy)
+
+
+class TaskError(StreedError, TypeError):
+    """A task breaks the contract of `streed.Task`, or asks for what the chosen driver cannot do."""
+
+
+class NotSeparableError(TaskError):
+    """A task is not separable (STreeD, Thm 4.6), so no dynamic programme finds its optimum."""
+
+
+class MismatchError(StreedError, AssertionError):
+    """A tree, evaluated again from the raw data, does not have the value that the search claimed."""

@@ -1,0 +1,146 @@
+"""Exact numbers: decimals become fractions, and rows of costs become integers with a stated unit.
+
+A cost of 0.01 means one hundredth, not the nearest binary fraction, so costs that are decimals stay exact in the
+engine, which computes in integers only. Real numbers that are no short decimals are rounded once, here, to a grid fine
+enough that the rounding of all rows together stays below 2**-44 of the total; `IntegerCosts.exact` then is False.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LARGEST_TOTAL = 2**60
+"""Sums over all rows stay below this, so that sums and differences of two of them fit int64."""
+
+_DECIMALS = 9
+"""Floats with at most this many decimals are read as exact decimals."""
+
+_GRID_BITS = 44
+
+
+def exact_number(x: Any, name: str = "number") -> int | Fraction:
+    """`x` as an int or a Fraction: a float is read as the decimal that Python prints for it.
+
+    Raises InputError for NaN, infinities and what is no number.
+    """
+    if isinstance(x, Fraction):
+        return x if x.denominator > 1 else int(x)
+    if isinstance(x, numbers.Integral):
+        return int(x)
+    if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
+        if not math.isfinite(x):
+            raise InputError(name, f"{x!r} is not finite", "give a finite number")
+        fraction = Fraction(str(x)) if not isinstance(x, float) else Fraction(repr(float(x)))
+        return fraction if fraction.denominator > 1 else int(fraction)
+    raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
+
+
+def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
+    """Integers (int64), the worth of one of them, and whether that is exact.
+
+    `values` is any integer, bool or float array; floats with at most nine decimals are scaled exactly, others are
+    rounded to a grid of 2**-44 of their total. Raises InputError for non-finite values and totals beyond 2**60.
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "bui":
+        _check_total(values.astype(np.float64), 1.0, name)
+        return values.astype(np.int64), Fraction(1), True
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(name, "a value is NaN or infinite", "give finite numbers")
+    total = float(np.abs(values).sum())
+    for decimals in range(_DECIMALS + 1):
+        scale = 10**decimals
+        if total * scale >= LARGEST_TOTAL:
+            break
+        scaled = np.rint(values * scale)
+        if (scaled / scale == values).all():
+            return scaled.astype(np.int64), Fraction(1, scale), True
+    exponent = math.frexp(total)[1]
+    shift = _GRID_BITS - exponent
+    return np.rint(np.ldexp(values, shift)).astype(np.int64), Fraction(2) ** -shift, False
+
+
+def _check_total(values: Array, scale: float, name: str) -> None:
+    if values.size and float(np.abs(values).sum()) * scale >= LARGEST_TOTAL:
+        raise InputError(name, "the total is beyond 2**60", "divide all of them by a common factor")
+
+
+@attrs.frozen(eq=False)
+class IntegerCosts:
+    """Costs as the engine adds them: integers, and what one of them is worth.
+
+    A tree's value is `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
+    """
+
+    costs: Array
+    """(n, K) int64: the cost of giving a row a label."""
+    split: int
+    """The cost of one branching node."""
+    unit: Fraction
+    """The worth of an integer cost of 1, in the task's own unit."""
+    exact: bool
+    """False if real inputs were rounded to the unit."""
+
+    def value(self, total: int) -> int | float:
+        """`total` in the task's own unit: an int where that is a whole number by its nature, else a float."""
+        worth = self.unit * total
+        return int(worth) if self.unit.denominator == 1 else float(worth)
+
+
+def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction, weights: Array | None) -> IntegerCosts:
+    """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
+
+    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Raises InputError
+    where the exact integers would leave 2**60: the decimals are then too fine for the number of rows.
+    """
+    exact = True
+    row_weights, row_unit = None, Fraction(1)
+    if weights is not None:
+        row_weights, row_unit, exact = exact_array(weights, "sample_weight")
+    parts: list[tuple[Fraction, Array]] = []
+    for weight, costs in terms:
+        integers, unit, whole = exact_array(costs, "costs")
+        exact = exact and whole
+        parts.append((weight * unit * row_unit, integers))
+    unit = _common_unit([worth for worth, _ in parts] + [split])
+    largest = sum(
+        float(abs(worth / unit)) * float(np.abs(part).max(axis=1) @ (1 if row_weights is None else np.abs(row_weights)))
+        if row_weights is not None
+        else float(abs(worth / unit)) * float(np.abs(part).max(axis=1, initial=0).sum())
+        for worth, part in parts
+    )
+    if largest + float(abs(split / unit)) >= LARGEST_TOTAL:
+        raise InputError(
+            "costs",
+            f"exact integers for these decimals need a total of {largest:.3g}, more than 2**60",
+            "use fewer decimals in weights, costs or lambda",
+        )
+    total = sum(int(worth / unit) * part for worth, part in parts)
+    if row_weights is not None:
+        total = total * row_weights[:, None]
+    return IntegerCosts(np.ascontiguousarray(total), int(split / unit), unit, exact)
+
+
+def _common_unit(worths: list[Fraction]) -> Fraction:
+    """The largest fraction of which every given one is a whole multiple."""
+    numerator, denominator = 0, 1
+    for worth in worths:
+        if worth:
+            numerator, denominator = (
+                math.gcd(numerator * worth.denominator, worth.numerator * denominator),
+                denominator * worth.denominator,
+            )
+            common = math.gcd(numerator, denominator)
+            numerator, denominator = numerator // common, denominator // common
+    return Fraction(numerator, denominator) if numerator else Fraction(1)

@@ -1,0 +1,155 @@
+"""How far a solve has come: a record, and those who are told: a callable, or a live line in the terminal.
+
+The one who waits for the search reports, a few times per second, and never the search itself; the line appears only
+when a solve takes long enough to be read.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import attrs
+
+from streed.errors import InputError
+
+INTERVAL = 0.25
+"""Seconds between reports."""
+
+_PATIENCE = 0.4
+"""Seconds before the live line appears: a shorter solve needs none, and saves the time to load rich."""
+
+
+@attrs.frozen
+class Progress:
+    """Where a solve stands."""
+
+    incumbent: Any
+    """The value of the best tree so far; None before there is one."""
+    lower_bound: Any
+    """The proved bound on the optimum: from below if minimised, from above if maximised; None before there is one."""
+    gap: Any
+    nodes: int
+    """Nodes of the search expanded so far."""
+    elapsed: float
+    """Seconds since the solve began."""
+    phase: str
+    """What is being done, such as "compiling" or "searching"."""
+
+
+Listener = Callable[[Progress], object]
+
+
+class Reporter:
+    """Tells a listener where the solve stands, at most every `INTERVAL` seconds and once at the end.
+
+    Use it as a context manager around the search. `due()` is cheap; whoever waits for the search asks it, makes a
+    `Progress` and calls `tell`. What a listener raises ends the solve and reaches its caller.
+    """
+
+    def __init__(self, listener: Listener | LiveLine | None) -> None:
+        self._listener = listener
+        self._next = 0.0
+        self._last: Progress | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody listens."""
+        return self._listener is None
+
+    def due(self) -> bool:
+        """Whether it is time for another report."""
+        return self._listener is not None and time.monotonic() >= self._next
+
+    def tell(self, progress: Progress) -> None:
+        """Hands `progress` to the listener now."""
+        if self._listener is not None:
+            self._next = time.monotonic() + INTERVAL
+            self._last = progress
+            self._listener(progress)
+
+    def finish(self, progress: Progress) -> None:
+        """The last report of a solve: told even if another has just been, unless it says the same."""
+        if progress != self._last:
+            self.tell(progress)
+
+    def __enter__(self) -> Reporter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(self._listener, LiveLine):
+            self._listener.close()
+
+
+class LiveLine:
+    """One line at the bottom of the terminal (standard error), gone when the solve ends; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._live: Any = None
+        self._shows = _is_terminal()
+
+    def __call__(self, progress: Progress) -> None:
+        if not self._shows or (self._live is None and progress.elapsed < _PATIENCE):
+            return
+        from rich.text import Text
+
+        if self._live is None:
+            from rich.console import Console
+            from rich.live import Live
+
+            # Refreshed by hand: rich's own thread would compete with the search for the interpreter.
+            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._live.start()
+        self._live.update(Text(line(progress), no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def close(self) -> None:
+        """Takes the line away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def reporter(progress: Any) -> Reporter:
+    """The reporter for `solve`'s argument `progress`: None or False, True, or a callable that takes a `Progress`.
+
+    Raises InputError for anything else.
+    """
+    if progress is None or progress is False:
+        return Reporter(None)
+    if progress is True:
+        return Reporter(LiveLine())
+    if callable(progress):
+        return Reporter(progress)
+    raise InputError("progress", f"{progress!r} is neither True nor callable", "give True, or a function of a Progress")
+
+
+def line(progress: Progress) -> str:
+    """The progress as one line of text."""
+    minutes, seconds = divmod(int(progress.elapsed), 60)
+    parts = [
+        progress.phase,
+        f"incumbent {_shown(progress.incumbent)}",
+        f"lower bound {_shown(progress.lower_bound)}",
+        f"gap {_shown(progress.gap)}",
+        f"nodes {progress.nodes:,}",
+        f"{minutes}:{seconds:02d}",
+    ]
+    return "  ".join(parts)
+
+
+def _shown(x: Any) -> str:
+    if x is None or (isinstance(x, float) and not math.isfinite(x)):
+        return "-"
+    return f"{x:.6g}" if isinstance(x, float) else str(x)
+
+
+def _is_terminal() -> bool:
+    if "ipykernel" in sys.modules:
+        return True
+    return sys.stderr is not None and sys.stderr.isatty()

@@ -1,0 +1,133 @@
+"""Reading data for the shell: a bundled data set by name, or a file of separated values, into named columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from streed import datasets
+from streed.errors import InputError
+
+Cells = list[tuple[int, list[str]]]
+"""Rows of texts, each with the number of its (last) line."""
+
+_DELIMITERS = ("\t", ";", ",", " ")
+
+_INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+_REAL = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?",
+    re.IGNORECASE,
+)
+_MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+
+
+def read_table(
+    source: str | Path, target: str | int | None = None, *, delimiter: str | None = None, header: bool | None = None
+) -> tuple[dict[str, list[Any]], str | None]:
+    """The columns by name, and the name of the target column.
+
+    `source`: the name of a bundled data set, or the path of a file (write ./berkeley for a file of that name). The
+    delimiter is the first of tab, semicolon, comma and space(s) that splits the first row, unless given. The first row
+    is a header if one of its cells is neither a number nor missing, unless `header` says; without one the columns are
+    x0, x1, ... A column of whole numbers becomes ints, one of numbers floats, any other stays text; numbers with
+    leading zeros are codes, hence text. An empty cell, ?, NA, N/A, NaN and null are missing: None.
+
+    `target`: a column's name, or else its position, negative ones from the end. Without it the target is the bundled
+    data set's own, or None for a file. Raises InputError for an unknown file or target, a file that is no text or has
+    no rows, a row of another length (by its line number), and columns of the same name.
+    """
+    if isinstance(source, str) and source in datasets.names():
+        bundled = datasets.load(source)
+        return bundled.table, bundled.target if target is None else _find_target(target, list(bundled.table))
+    names, rows = _split(Path(source), delimiter, header)
+    chosen = None if target is None else _find_target(target, names)
+    return {name: _typed([row[j] for _, row in rows]) for j, name in enumerate(names)}, chosen
+
+
+def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list[str], Cells]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        known = ", ".join(datasets.names())
+        raise InputError(
+            "data", f"there is no file {str(path)!r}", f"check the path, or use bundled data: {known}"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError("data", f"{str(path)!r} is not UTF-8 text", "save it as a UTF-8 text file") from None
+    except OSError as error:
+        raise InputError("data", f"{str(path)!r} cannot be read ({error.strerror})", "give a readable file") from None
+    rows = _rows(text, delimiter, path)
+    if not rows:
+        raise InputError("data", f"{str(path)!r} is empty", "give a file with at least one row")
+    first = rows[0][1]
+    for line, row in rows:
+        if len(row) != len(first):
+            raise InputError(
+                "data",
+                f"line {line} of {str(path)!r} has {len(row)} values, where the first row has {len(first)}",
+                "give every row the same number of values",
+            )
+    if header is None:
+        header = any(cell not in _MISSING and not _is_number(cell) for cell in first)
+    if not header:
+        return [f"x{j}" for j in range(len(first))], rows
+    names = [cell or f"x{j}" for j, cell in enumerate(first)]
+    for j, name in enumerate(names):
+        if name in names[:j]:
+            raise InputError("data", f"{str(path)!r} has two columns named {name!r}", "give every column its own name")
+    if len(rows) == 1:
+        raise InputError("data", f"{str(path)!r} has a header and no rows", "give a file with at least one row")
+    return names, rows[1:]
+
+
+def _rows(text: str, delimiter: str | None, path: Path) -> Cells:
+    try:
+        if delimiter is None:
+            first = next((line.strip(" ") for line in text.splitlines() if line.strip()), "")
+            splits = [d for d in _DELIMITERS if any(len(row) > 1 for _, row in _parse([first], d))]
+            delimiter = splits[0] if splits else ","
+        lines: Iterable[str] = io.StringIO(text, newline="")
+        if delimiter == " ":  # runs of spaces separate once, and those at either end do not
+            lines = (line.strip() + "\n" for line in lines)
+        return _parse(lines, delimiter)
+    except csv.Error as error:
+        raise InputError("data", f"{str(path)!r} is no table of separated values ({error})", "check the file") from None
+
+
+def _parse(lines: Iterable[str], delimiter: str) -> Cells:
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    rows = ((reader.line_num, [cell.strip() for cell in row]) for row in reader)
+    return [(line, row) for line, row in rows if row not in ([], [""])]
+
+
+def _find_target(target: str | int, names: list[str]) -> str:
+    if isinstance(target, str) and target in names:
+        return target
+    text = str(target)
+    if re.fullmatch(r"-?[0-9]+", text) and -len(names) <= int(text) < len(names):
+        return names[int(text)]
+    shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    raise InputError(
+        "target", f"there is no column {text!r}", f"use a name or a position (0 to {len(names) - 1}): {shown}"
+    )
+
+
+def _typed(cells: list[str]) -> list[Any]:
+    """The cells as ints, floats or texts, whichever fits all of them, and None where one is missing."""
+    found = set(cells)
+    present = found - _MISSING
+    if all(_INTEGER.fullmatch(cell) for cell in present):
+        values: dict[str, Any] = {cell: int(cell) for cell in present}
+    elif all(_is_number(cell) for cell in present):
+        values = {cell: float(cell) for cell in present}
+    else:
+        values = {cell: cell for cell in present}
+    return [values.get(cell) for cell in cells]
+
+
+def _is_number(cell: str) -> bool:
+    return _REAL.fullmatch(cell) is not None

@@ -1,0 +1,132 @@
+"""A task on a data set, as STreeD's Def. 4.1 has it: <g, t, >, (+), c, s0>.
+
+Rows are numbered from 0, and a set of rows is a Python int whose bit i says whether row i is in it. All numbers are
+exact: ints and Fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from streed.algebra import Constrained
+from streed.task import RowCostTask, State, Task, Value, sums_over
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from streed.data import Dataset
+
+
+class S(NamedTuple):
+    """A state s = <D, F>: the rows D, and the splits F above them where the task's costs depend on those."""
+
+    rows: int
+    path: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """|D|, the number of rows, unweighted."""
+        return self.rows.bit_count()
+
+
+def context_independent(task: Task) -> bool:
+    """Whether no cost of the task depends on the branching decisions above (STreeD, Def. B.1)."""
+    inner = task.task if isinstance(task, Constrained) else task
+    return isinstance(inner, RowCostTask) or type(inner).branching_cost is Task.branching_cost
+
+
+@final
+class OptimizationTask:
+    """The six components of an optimisation task (Def. 4.1); its methods bear the paper's names."""
+
+    def __init__(self, task: Task, data: Dataset, min_leaf: int = 1) -> None:
+        self.task = task.bind(data)
+        self.data = data
+        self.min_leaf = min_leaf
+        self.labels = tuple(self.task.labels(data))
+        self.features = range(data.n_columns)
+        self.s0 = S((1 << data.n_rows) - 1, ())
+        self._remembers = not context_independent(self.task)
+        self._sums = {name: _summation(rows) for name, rows in sums_over(self.task, data).items()}
+        self._children = [_rows_by_child(data, column) for column in self.features]
+        self.most_children = max(map(len, self._children), default=2)
+
+    def g_label(self, s: S, k: int) -> Value:
+        """The cost of giving label number k to state s."""
+        return self.task.leaf_cost(self.statistics(s), k)
+
+    def g_branch(self, s: S, f: int) -> Value:
+        """The cost of branching on feature f in state s."""
+        return self.task.branching_cost(s.size, s.path, f)
+
+    def t(self, s: S, f: int) -> tuple[S, ...]:
+        """The states after branching on f in s, one per child; () unless two of them have rows."""
+        path = (*s.path, f) if self._remembers else ()
+        children = tuple(S(s.rows & rows, path) for rows in self._children[f])
+        return children if sum(child.rows > 0 for child in children) >= 2 else ()
+
+    def c(self, s: S) -> bool:
+        """The constraint on a leaf at s: whether it has min_leaf rows and meets the task's limits.
+
+        Limits are on leaves, so a branching node meets them as soon as the leaves below it do.
+        """
+        return s.size >= self.min_leaf and all(limit.allows(self.statistics(s)) for limit in self.task.limits)
+
+    def better(self, a: Value, b: Value) -> bool:
+        """Whether value a dominates value b, a > b."""
+        return self.task.better(a, b)
+
+    def combine(self, a: Value, b: Value) -> Value:
+        """The combined value a (+) b."""
+        return self.task.combine(a, b)
+
+    def statistics(self, s: S) -> State:
+        """The sums of the task's statistics over the rows of s."""
+        members = _members(s.rows)
+        return State(len(members), **{name: total(members) for name, total in self._sums.items()})
+
+
+def _members(rows: int) -> list[int]:
+    """The numbers of the rows in a set, in order."""
+    members = []
+    while rows:
+        lowest = rows & -rows
+        members.append(lowest.bit_length() - 1)
+        rows ^= lowest
+    return members
+
+
+def _rows_by_child(data: Dataset, column: int) -> list[int]:
+    """For every child of a split on the column, the set of rows that go there."""
+    children = [0] * (len(data.column(column).categories) if column in data.categorical else 2)
+    for row, code in enumerate(data.X[:, column].tolist()):
+        children[code] |= 1 << row
+    return children
+
+
+def _summation(values: np.ndarray[Any, np.dtype[Any]]) -> Callable[[Sequence[int]], Any]:
+    """The function that sums a statistic over given rows: a number for shape (n,), a tuple of m for (n, m).
+
+    It adds integers over the statistic's common denominator, which is exact and much quicker than adding Fractions.
+    """
+    denominator = math.lcm(*(Fraction(x).denominator for x in values.flat))
+    integers = [int(x * denominator) for x in values.flat]
+
+    def exact(total: int) -> int | Fraction:
+        whole, rest = divmod(total, denominator)
+        return Fraction(total, denominator) if rest else whole
+
+    if values.ndim == 1:
+        return lambda rows: exact(sum(integers[i] for i in rows))
+    width = values.shape[1]
+    table = [integers[i * width : (i + 1) * width] for i in range(len(values))]
+    nothing = (0,) * width
+
+    def by_entry(rows: Sequence[int]) -> tuple[Any, ...]:
+        return tuple(exact(sum(entries)) for entries in zip(*(table[i] for i in rows), strict=True)) or nothing
+
+    return by_entry

@@ -1,0 +1,123 @@
+"""The value of one given tree, top-down from the raw data (STreeD, Eq. 4), and whether it keeps the limits.
+
+Shares nothing with the recursion, so that it can judge it: rows are lists of row numbers, sums are plain sums.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from streed.errors import MismatchError
+from streed.task import State, Task, Value, sums_over
+from streed.tree import Branch, Leaf, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streed.data import Dataset
+
+
+class Visit(NamedTuple):
+    """A node of a tree with the rows that reach it and the columns of the splits above it."""
+
+    node: Node
+    rows: list[int]
+    path: tuple[int, ...]
+
+
+@final
+class Evaluation:
+    """Evaluates trees on one task and one data set."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self.task = task.bind(data)
+        self.labels = tuple(self.task.labels(data))
+        self.root_rows = list(range(data.n_rows))
+        self._sums = {name: rows.tolist() for name, rows in sums_over(self.task, data).items()}
+        self._codes = data.X.tolist()
+        self._widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
+
+    def cost(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Value:
+        """C(s, u) of Eq. 4: g(s, l(u)) at a leaf, C(left) (+) C(right) (+) ... (+) g(s, b(u)) at a branching node.
+
+        Children without rows cost nothing. Raises MismatchError for labels that the task does not have and for
+        branching nodes that separate no rows.
+        """
+        rows = self.root_rows if rows is None else rows
+        if isinstance(node, Leaf):
+            if not 0 <= node.label < len(self.labels):
+                raise MismatchError(f"the leaf at {path} has label {node.label}, and there are {len(self.labels)}")
+            return self.task.leaf_cost(self.state(rows), node.label)
+        below = [
+            self.cost(child, part, (*path, node.column))
+            for child, part in zip(node.children, self._parts(node, rows), strict=True)
+            if part
+        ]
+        if len(below) < 2:
+            raise MismatchError(f"the split on column {node.column} after {path} separates no rows")
+        return self.task.combine(
+            functools.reduce(self.task.combine, below), self.task.branching_cost(len(rows), path, node.column)
+        )
+
+    def visits(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Iterator[Visit]:
+        """Every node, from the root down and left to right, with its rows and path."""
+        rows = self.root_rows if rows is None else rows
+        yield Visit(node, rows, path)
+        if isinstance(node, Branch):
+            for child, part in zip(node.children, self._parts(node, rows), strict=True):
+                yield from self.visits(child, part, (*path, node.column))
+
+    def state(self, rows: list[int]) -> State:
+        """The sums of the task's statistics over the rows, at least one."""
+        return State(len(rows), **{name: _total([values[i] for i in rows]) for name, values in self._sums.items()})
+
+    def shape(self, root: Node) -> tuple[int, int, int]:
+        """Depth, branching nodes and leaves, those without rows included."""
+        visits = list(self.visits(root))
+        leaves = [visit for visit in visits if isinstance(visit.node, Leaf)]
+        return max(len(leaf.path) for leaf in leaves), len(visits) - len(leaves), len(leaves)
+
+    def predictions(self, root: Node) -> list[Any]:
+        """The label that the tree gives to each row, in the order of the rows."""
+        numbers = {row: node.label for node, rows, _ in self.visits(root) if isinstance(node, Leaf) for row in rows}
+        return [self.labels[numbers[row]] for row in self.root_rows]
+
+    def broken_limits(
+        self, root: Node, *, max_depth: int | None = None, max_nodes: int | None = None, min_leaf: int = 1
+    ) -> list[str]:
+        """What is wrong with a tree beside its value: each broken limit, in words; empty if it keeps them all."""
+        broken = []
+        depth, branches, _ = self.shape(root)
+        if max_depth is not None and depth > max_depth:
+            broken.append(f"depth {depth} is more than {max_depth}")
+        if max_nodes is not None and branches > max_nodes:
+            broken.append(f"{branches} branching nodes are more than {max_nodes}")
+        for node, rows, path in self.visits(root):
+            if isinstance(node, Branch) or not rows:
+                continue
+            if len(rows) < min_leaf:
+                broken.append(f"the leaf at {path} has {len(rows)} rows, fewer than {min_leaf}")
+            s = self.state(rows)
+            broken += [f"the leaf at {path} breaks {limit!r}" for limit in self.task.limits if not limit.allows(s)]
+        return broken
+
+    def _parts(self, node: Branch, rows: list[int]) -> list[list[int]]:
+        parts: list[list[int]] = [[] for _ in range(self._widths[node.column])]
+        for row in rows:
+            parts[self._codes[row][node.column]].append(row)
+        if len(parts) != len(node.children):
+            raise MismatchError(f"column {node.column} has {len(parts)} children, the tree {len(node.children)}")
+        return parts
+
+
+def _total(values: list[Value]) -> Value:
+    """The sum of numbers, or of lists of numbers entry by entry (then a tuple)."""
+    if isinstance(values[0], list):
+        return tuple(sum(entries) for entries in zip(*values, strict=True))
+    return sum(values)
+
+
+def cost_of_tree(task: Task, data: Dataset, root: Node) -> Value:
+    """C(s0, root), the value of a tree by Eq. 4; raises MismatchError for a tree that does not fit the data."""
+    return Evaluation(task, data).cost(root)

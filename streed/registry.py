@@ -1,0 +1,122 @@
+"""The tasks by the names of the shell, found in `streed.tasks`: a new task is there without a line here.
+
+`SparseAccuracy` is "sparse-accuracy"; its parameters are the fields of its class, written as Python literals.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+import streed.tasks
+from streed.errors import InputError
+from streed.task import Limit, Task
+
+Kind = TypeVar("Kind", Task, Limit)
+
+
+@attrs.frozen
+class Entry:
+    """A task or limit that ships with streed."""
+
+    name: str
+    summary: str
+    parameters: Mapping[str, str]
+    """By name: "required", or the default as Python writes it."""
+    made_by: type[Any]
+
+
+def tasks() -> dict[str, Entry]:
+    """Every task by name."""
+    return _entries(Task)
+
+
+def limits() -> dict[str, Entry]:
+    """Every limit by name."""
+    return _entries(Limit)
+
+
+def make_task(written: str, parameters: Mapping[str, str]) -> Task:
+    """The task that `written` names: "accuracy", or with arguments "sparse-accuracy(0.01)" or "...(lam=0.01)".
+
+    `parameters` are further arguments as text. Raises InputError for unknown tasks, parameters and values.
+    """
+    made: Task = _make(written, parameters, tasks(), "task")
+    return made
+
+
+def make_limit(written: str) -> Limit:
+    """The limit that `written` names, such as "min-support(5)"; raises InputError as `make_task` does."""
+    made: Limit = _make(written, {}, limits(), "subject_to")
+    return made
+
+
+def literal(text: str) -> Any:
+    """The Python literal that `text` writes, or the text itself where it writes none."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return text
+
+
+def _entries(base: type[Any]) -> dict[str, Entry]:
+    found = [getattr(streed.tasks, name) for name in streed.tasks.__all__]
+    entries = [_entry(made_by) for made_by in found if isinstance(made_by, type) and issubclass(made_by, base)]
+    return {entry.name: entry for entry in entries}
+
+
+def _entry(made_by: type[Any]) -> Entry:
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", made_by.__name__).lower()
+    summary = (inspect.getdoc(made_by) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
+    parameters = {field.alias: _default(field) for field in attrs.fields(made_by) if field.init}
+    return Entry(name, summary, parameters, made_by)
+
+
+def _default(field: attrs.Attribute[Any]) -> str:
+    default: Any = field.default
+    if default is attrs.NOTHING:
+        return "required"
+    factory = getattr(default, "factory", None)
+    return repr(default if factory is None else factory())
+
+
+def _make(written: str, parameters: Mapping[str, str], known: Mapping[str, Entry], argument: str) -> Any:
+    name, bracket, rest = written.strip().partition("(")
+    entry = known.get(name.strip())
+    if entry is None:
+        raise InputError(argument, f"there is no {name.strip()!r}", f"use one of {', '.join(known)}")
+    positional, named = _arguments(rest, written, argument) if bracket else ([], {})
+    for key, text in parameters.items():
+        named[key] = literal(text)
+    for key in named:
+        if key not in entry.parameters:
+            taken = ", ".join(entry.parameters) or "none"
+            raise InputError(argument, f"{entry.name} has no parameter {key!r}", f"its parameters: {taken}")
+    missing = [key for key, default in entry.parameters.items() if default == "required" and key not in named]
+    if len(missing) > len(positional):
+        raise InputError(argument, f"{entry.name} needs {missing[len(positional)]}", f"write {entry.name}(...)")
+    try:
+        return entry.made_by(*positional, **named)
+    except TypeError as error:
+        raise InputError(argument, f"{written}: {error}", "see `streed tasks` for the parameters") from error
+
+
+def _arguments(rest: str, written: str, argument: str) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        call = ast.parse(f"f({rest}", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError("not one pair of brackets")
+        positional = [ast.literal_eval(node) for node in call.args]
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        if len(named) < len(call.keywords):
+            raise ValueError("** is not understood")
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise InputError(
+            argument, f"{written!r} cannot be read ({error})", "write name(0.01) or name(lam=0.01)"
+        ) from error
+    return positional, named

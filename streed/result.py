@@ -1,0 +1,100 @@
+"""What a solve gives back: the value, the tree, and how far they are proved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from streed.task import Task
+from streed.tree import Tree
+
+STATUSES = ("optimal", "feasible", "infeasible")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Result:
+    """The outcome of a solve.
+
+    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, and "infeasible"
+    where no tree meets the limits; then `value` and `tree` are None. No tree within the limits has a value below
+    `lower_bound` or above `upper_bound`: a minimised task's incumbent is the upper one, a maximised task's the lower.
+    """
+
+    value: Any
+    """The tree's value in the task's own units."""
+    tree: Tree | None
+    status: str
+    lower_bound: Any
+    upper_bound: Any
+    stats: Mapping[str, Any]
+    """Seconds of compiling and searching, nodes expanded, bytes used, and the like."""
+    task: Task
+
+    @property
+    def front(self) -> tuple[tuple[Any, Tree], ...]:
+        """Every nondominated value with its tree: one, as the order of values is total; none if infeasible."""
+        return () if self.tree is None else ((self.value, self.tree),)
+
+    @property
+    def gap(self) -> Any:
+        """`upper_bound - lower_bound`: 0 where optimal, None where infeasible."""
+        if self.tree is None:
+            return None
+        if self.status == "optimal":
+            return 0
+        return self.upper_bound - self.lower_bound
+
+    def summary(self) -> dict[str, Any]:
+        """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
+        from streed.description import describe
+        from streed.storage import plain_number
+
+        def number(x: Any) -> Any:
+            return None if x is None else plain_number(x)
+
+        size = None
+        if self.tree is not None:
+            size = {"n_branches": self.tree.n_branches, "n_leaves": self.tree.n_leaves, "depth": self.tree.depth}
+        return {
+            "task": describe(self.task),
+            "status": self.status,
+            "value": number(self.value),
+            "lower_bound": number(self.lower_bound),
+            "upper_bound": number(self.upper_bound),
+            "gap": number(self.gap),
+            "tree": size,
+            "stats": {key: _plain(value) for key, value in self.stats.items()},
+        }
+
+    def to_text(self) -> str:
+        """The outcome in a few lines, then the tree."""
+        from streed.drawing import number
+
+        if self.tree is None:
+            return "status  infeasible: no tree meets the limits"
+        size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
+        bounds = f"{number(self.lower_bound)} to {number(self.upper_bound)}, gap {number(self.gap)}"
+        lines = [f"status  {self.status}", f"value   {number(self.value)}", f"bounds  {bounds}", f"tree    {size}", ""]
+        return "\n".join([*lines, self.tree.to_text()])
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<Result: {self.status}, value {self.value}, bounds {self.lower_bound} to {self.upper_bound}>"
+
+
+def _plain(x: Any) -> Any:
+    """A statistic as JSON holds it; one that is no number as text."""
+    if x is None or isinstance(x, (bool, int, str)):
+        return x
+    if isinstance(x, float):
+        return x if math.isfinite(x) else str(x)
+    if isinstance(x, Mapping):
+        return {str(key): _plain(value) for key, value in x.items()}
+    if hasattr(x, "item"):
+        return _plain(x.item())
+    return [_plain(value) for value in x] if isinstance(x, (list, tuple)) else str(x)

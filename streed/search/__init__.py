@@ -1,0 +1,15 @@
+"""The searches: procedures over subproblems that ask the engine's work units and prove the optimum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streed.search.driver import Driver
+
+
+def drivers() -> dict[str, type[Driver]]:
+    """All drivers by name; importing them imports numba."""
+    from streed.search.depth_first import DepthFirst
+
+    return {driver.name: driver for driver in (DepthFirst,)}

@@ -1,0 +1,189 @@
+"""The depth-first driver: STreeD's order, branch and bound over shared subproblems (see `improve.py`)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+from numba import int64
+
+from streed.algebra import Constrained
+from streed.engine import groups
+from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.engine.records import INFINITE, UNLIMITED
+from streed.engine.units import expansion_unit, labelled_unit, signed_unit
+from streed.engine.views import ENGINE_TYPE
+from streed.engine.workspace import PackedProblem, Workspace, pack
+from streed.errors import TaskError
+from streed.search import memory, watch
+from streed.search.driver import Driver, Orders, Outcome, Problem
+from streed.search.extract import extract_tree
+from streed.search.improve import search_root
+from streed.task import RowCostTask, Task
+
+_SHORT = 0.03
+"""Seconds: a search that cannot take longer runs in the caller's thread."""
+
+_PAIR_SECONDS = 1e-12
+"""Seconds per pair of columns and row, a generous estimate."""
+
+
+@final
+@attrs.frozen
+class DepthFirst(Driver):
+    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+
+    name: ClassVar[str] = "depth-first"
+
+    def check(self, task: Task) -> None:
+        inner = task.task if isinstance(task, Constrained) else task
+        if not isinstance(inner, RowCostTask):
+            raise TaskError(
+                f"the depth-first search needs a cost per row and label, and {type(inner).__name__} has a leaf_cost of "
+                "its own; subclass RowCostTask, or use streed.reference for small data"
+            )
+        for limit in task.limits:
+            if limit.support is None:
+                raise TaskError(
+                    f"the depth-first search enforces limits on the rows of leaves only, and {limit!r} has no support; "
+                    "use MinSupport, or streed.reference for small data"
+                )
+
+    def search(self, problem: Problem, orders: Orders) -> Outcome:
+        begin = time.perf_counter()
+        packed, divisor = _pack(problem)
+        depth = UNLIMITED if problem.max_depth is None else problem.max_depth
+        budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
+        if packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
+            budget = UNLIMITED
+        relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
+        control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        control[[UPPER, SHARED_UPPER]] = INFINITE
+        lane_type = packed.lane_type()
+        limit = min(problem.max_depth if problem.max_depth is not None else 2**30, budget)
+        bytes_ = memory.budget(orders.memory_limit, _scratch_bytes(packed, lane_type), orders.threads)
+        space = memory.share(packed, bytes_, None if limit >= 2**30 else limit, budget != UNLIMITED, relaxed)
+        workspace = Workspace(packed, space, lane_type, control, relaxed)
+        _link(workspace, relaxed)
+        packed_at = time.perf_counter()
+        root = _all_rows(packed)
+        workspace.node_rows[0] = root
+
+        def look() -> None:
+            if orders.report is not None:
+                upper, lower = int(control[UPPER]), int(control[LOWER])
+                orders.report(
+                    None if upper >= INFINITE else _total(packed, divisor, upper),
+                    _total(packed, divisor, lower),
+                    int(control[NODES]),
+                    "searching",
+                )
+
+        try:
+            if _is_short(packed, depth):
+                search_root(workspace.engine, depth, budget)
+                reason = None
+            else:
+                deadline = None if orders.time_limit is None else packed_at + orders.time_limit
+                reason = watch.run(
+                    [lambda: search_root(workspace.engine, depth, budget)], control, deadline, look
+                )
+            searched_at = time.perf_counter()
+            node = workspace.nodes[0]
+            lower, upper = int(node["lower"]), int(node["upper"])
+            if int(workspace.engine["crowded"]) == 1 and lower < upper:
+                reason = "memory"
+            preorder = None
+            if upper < INFINITE:
+                preorder = extract_tree(workspace.engine, packed.column, packed.flipped, root, depth, budget)
+        finally:
+            workspace.close()
+        return Outcome(
+            lower=_total(packed, divisor, lower),
+            upper=None if upper >= INFINITE else _total(packed, divisor, upper),
+            preorder=preorder,
+            stopped=reason if lower < upper else None,
+            stats=_statistics(workspace, packed, begin, packed_at, searched_at),
+        )
+
+
+def _pack(problem: Problem) -> tuple[PackedProblem, int]:
+    """The problem as the engine reads it, and what its whole costs are multiples of."""
+    costs = problem.costs
+    divisor = int(groups.common_divisor(costs.costs, costs.split))
+    rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1)
+    data = problem.data
+    categories = np.zeros(data.n_columns, np.int64)
+    for j in data.categorical:
+        categories[j] = len(data.column(j).categories)
+    packed = pack(data.X, categories, rows, costs.costs.shape[1], costs.split // divisor, problem.min_leaf)
+    return packed, divisor
+
+
+def _total(packed: PackedProblem, divisor: int, cost: int) -> int:
+    """An engine's cost in the problem's whole costs."""
+    return packed.groups.base + divisor * cost
+
+
+def _all_rows(packed: PackedProblem) -> Any:
+    """The set of all rows, (W,) uint64."""
+    bits = np.zeros(len(packed.row_bits), np.uint8)
+    bits[packed.groups.places[1::2]] = 1
+    return np.packbits(bits, bitorder="little").view(np.uint64)
+
+
+def _link(workspace: Workspace, relaxed: bool) -> None:
+    """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
+    engine = workspace.engine
+    unit = signed_unit if engine["signed"] == 1 else labelled_unit
+    engine["solve_shallow"] = unit(workspace.lane_type).address
+    if not relaxed:
+        engine["expand"] = expansion_unit(workspace.lane_type).address
+    if not search_root.signatures:
+        search_root.compile((ENGINE_TYPE, int64, int64))
+
+
+def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
+    """Roughly what the work units need besides caches."""
+    lane = np.dtype(lane_type).itemsize
+    width = packed.n_columns + 32
+    planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
+    return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
+
+
+def _is_short(packed: PackedProblem, depth: int) -> bool:
+    """Whether a search of this size must be over in a moment, however bad its bounds."""
+    if depth > 8:
+        return False
+    columns, rows = packed.n_columns, len(packed.row_bits)
+    passes = float(2 * columns) ** max(0, depth - 2)
+    return passes * columns * columns * rows * (packed.n_labels + 1) * _PAIR_SECONDS < _SHORT
+
+
+def _statistics(workspace: Workspace, packed: PackedProblem, begin: float, packed_at: float, end: float) -> dict[str, Any]:
+    engine = workspace.engine
+    cache = (
+        int(engine["node_count"]) * (workspace.node_rows.shape[1] * 8 + workspace.nodes.itemsize + 16)
+        + int(engine["edge_count"]) * workspace.edges.itemsize
+        + int(engine["child_count"]) * workspace.children.itemsize
+        + int(engine["branch_slots"]) * 24
+    )
+    return {
+        "search": DepthFirst.name,
+        "seconds_setup": packed_at - begin,
+        "seconds_search": end - packed_at,
+        "nodes": int(engine["visits"]),
+        "expansions": int(engine["expansions"]),
+        "work_units": int(engine["units"]),
+        "pair_passes": int(engine["pair_passes"]),
+        "subproblems": int(engine["node_count"]),
+        "pruned": int(engine["pruned"]),
+        "evictions": int(engine["evictions"]),
+        "cache_bytes": cache,
+        "peak_bytes": memory.peak(),
+        "columns": packed.n_columns,
+        "lane": np.dtype(workspace.lane_type).name,
+        "kernel": "signed" if engine["signed"] == 1 else "labels",
+    }

@@ -1,0 +1,311 @@
+"""The expansion of a node: bounds for both sides of every split, and the edges that may still be optimal.
+
+Two ways, one result. By pair lookahead (`engine/expansion.py`) every side is known exactly with up to one split. By
+relaxation, where splits cost nothing and a depth is given, every side is solved exactly at depth two, which gives better
+incumbents and a better order.
+
+A limited number of branching nodes (STreeD, Eq. 51) makes one edge for every way in which the sides can share it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64
+
+from streed.engine.depth_three import OPTIMUM0, OPTIMUM1, OWN0, OWN1
+from streed.engine.eviction import evict
+from streed.engine.expansion import ROWS_OF_VALUES, side_bounds
+from streed.engine.nodes import (
+    below,
+    block_size,
+    children_of,
+    edges_of,
+    most_sides,
+    nodes_of,
+    rows_of,
+    take_children,
+    take_edges,
+    trees_of,
+)
+from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
+from streed.engine.units import call_unit
+from streed.engine.views import inline, matrix, native, vector
+
+SHALLOW = 3
+"""The depth up to which a work unit solves a node."""
+
+
+@inline
+def is_shallow(node):  # type: ignore[no-untyped-def]
+    """Whether a work unit solves the node at once."""
+    return node.depth <= SHALLOW and node.budget == UNLIMITED
+
+
+@inline
+def normal_budget(e, depth, budget):  # type: ignore[no-untyped-def]
+    """UNLIMITED for a budget that no tree of the depth can exceed."""
+    if e.categorical == 0 and budget >= trees_of(depth):
+        return int64(UNLIMITED)
+    return int64(budget)
+
+
+@inline
+def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the rows (W,) to the depth (at most three)."""
+    e.asked_rows = rows.ctypes.data
+    e.asked_depth = depth
+    e.asked_target = target
+    e.asked_lower = lower
+    e.asked_all = 0
+    e.asked_high = high
+    e.asked_low = low
+    call_unit(e.solve_shallow, e)
+
+
+@native
+def expand(e, level, high, low):  # type: ignore[no-untyped-def]
+    """Expands the node on the path at `level`: its bounds, its best split so far, its edges."""
+    path = vector(e.path, e.path_space, int64)
+    node = nodes_of(e)[path[level]]
+    relaxed = e.relaxed == 1 and node.budget == UNLIMITED and node.depth != UNLIMITED
+    rows = rows_of(e)[path[level]]
+    e.asked_rows = rows.ctypes.data
+    if relaxed:
+        e.asked_depth = SHALLOW
+        e.asked_target = INFINITE
+        e.asked_lower = 0
+        e.asked_all = 1
+        e.asked_high = high
+        e.asked_low = low
+        call_unit(e.solve_shallow, e)
+        node.split = e.split
+    else:
+        call_unit(e.expand, e)
+        node.split = LEAF
+    node.upper = e.upper
+    node.n_edges = 0
+    if e.upper <= min(e.split_cost, INFINITE - 1) or e.n_active == 0:
+        node.lower = node.upper
+        return
+    sides = most_sides(e)
+    budgets = np.empty(sides, np.int64)
+    n_edges, n_children = _find_best(e, node, relaxed, budgets)
+    if node.lower >= node.upper or n_edges == 0:
+        node.lower = node.upper
+        return
+    at = take_edges(e, n_edges)
+    children_at = take_children(e, n_children)
+    if at == NONE or children_at == NONE:
+        evict(e, level)
+        node = nodes_of(e)[path[level]]
+        at = take_edges(e, n_edges)
+        children_at = take_children(e, n_children)
+        if at == NONE or children_at == NONE:
+            e.crowded = 1
+            node.n_edges = NONE
+            return
+    node.edges = at
+    node.children = children_at
+    node.edge_space = block_size(n_edges)
+    node.child_space = block_size(n_children)
+    node.n_edges = _write_edges(e, node, relaxed, budgets)
+
+
+@inline
+def _local_splits(e):  # type: ignore[no-untyped-def]
+    """How many local splits there are: active columns, of which literals are none, then categorical columns."""
+    return e.n_active + e.n_categorical
+
+
+@inline
+def _sides(e, split):  # type: ignore[no-untyped-def]
+    """(first, number) of the sides of a local split: 2 of a binary column, the literals of a categorical one."""
+    if split < e.n_active:
+        ones = vector(e.ones, e.width, int64)
+        return split, int64(2) if split < e.n_binary and 0 < ones[split] < e.n_rows else int64(0)
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    c = split - e.n_active
+    return literals[0, c], literals[1, c] - literals[0, c]
+
+
+@inline
+def _side(e, split, first, side):  # type: ignore[no-untyped-def]
+    """(local column, without) of a side: first without and then with a binary column; each literal."""
+    if split < e.n_active:
+        return first, 1 - side
+    return first + side, int64(0)
+
+
+@inline
+def _bounds_of_side(e, values, relaxed, column, without, depth, budget):  # type: ignore[no-untyped-def]
+    """(lower, upper) of a side at the depth and the budget that are left to it; an empty category costs nothing."""
+    if vector(e.ones, e.width, int64)[column] == 0 and without == 0:
+        return int64(0), int64(0)
+    if relaxed:
+        upper = values[OPTIMUM0 if without == 1 else OPTIMUM1, column]
+        lower = values[OWN0 if without == 1 else OWN1, column] if depth == SHALLOW else int64(0)
+        return min(lower, upper), upper
+    return side_bounds(values, column, without, depth, budget)
+
+
+@inline
+def _first_share(budgets, sides, total):  # type: ignore[no-untyped-def]
+    """The first way to share `total` nodes: all to the last side."""
+    for side in range(sides):
+        budgets[side] = UNLIMITED if total == UNLIMITED else 0
+    if total != UNLIMITED:
+        budgets[sides - 1] = total
+
+
+@native
+def _next_share(budgets, sides, most):  # type: ignore[no-untyped-def]
+    """Whether there is a further way to share the nodes, no side more than `most` of them; makes it that one."""
+    if budgets[0] == UNLIMITED:
+        return False
+    while True:
+        rest = budgets[sides - 1]
+        at = sides - 2
+        while at >= 0 and rest == 0:
+            rest += budgets[at]
+            budgets[at] = 0
+            at -= 1
+        if at < 0:
+            return False
+        budgets[at] += 1
+        for side in range(at + 1, sides - 1):
+            budgets[side] = 0
+        budgets[sides - 1] = rest - 1
+        if _fits(budgets, sides, most):
+            return True
+
+
+@inline
+def _fits(budgets, sides, most):  # type: ignore[no-untyped-def]
+    fits = True
+    for side in range(sides):
+        fits = fits and (budgets[side] <= most or budgets[side] == UNLIMITED)
+    return fits
+
+
+@inline
+def _most_below(e, node):  # type: ignore[no-untyped-def]
+    """The most branching nodes that a side can use."""
+    return trees_of(int64(node.depth) - 1) if e.categorical == 0 else int64(UNLIMITED)
+
+
+@native
+def _sum_bounds(e, values, relaxed, node, split, budgets):  # type: ignore[no-untyped-def]
+    """(lower, upper) of a local split with the sides sharing the budget so."""
+    first, sides = _sides(e, split)
+    depth = below(int64(node.depth))
+    lower = e.split_cost
+    upper = e.split_cost
+    for side in range(sides):
+        column, without = _side(e, split, first, side)
+        budget = normal_budget(e, depth, budgets[side])
+        low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
+        lower = min(lower + low, INFINITE)
+        upper = min(upper + high, INFINITE)
+    return lower, upper
+
+
+@native
+def _find_best(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
+    """(edges, children) that may still be optimal; first makes the best split known the node's."""
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    total = below(int64(node.budget))
+    most = _most_below(e, node)
+    n_edges = int64(0)
+    n_children = int64(0)
+    for count in range(2):
+        for split in range(_local_splits(e)):
+            _, sides = _sides(e, split)
+            if sides == 0:
+                continue
+            _first_share(budgets, sides, total)
+            more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+            while more:
+                lower, upper = _sum_bounds(e, values, relaxed, node, split, budgets)
+                if count == 0 and upper < node.upper:
+                    node.upper = upper
+                    node.split = _global_split(e, split)
+                    if total != UNLIMITED:
+                        _write_plan(e, node, split, budgets)
+                if count == 1 and lower < node.upper:
+                    n_edges += 1
+                    n_children += sides
+                more = _next_share(budgets, sides, most)
+    return n_edges, n_children
+
+
+@inline
+def _global_split(e, split):  # type: ignore[no-untyped-def]
+    if split < e.n_active:
+        return vector(e.active, e.width, int64)[split]
+    return e.binary_columns + matrix(e.local_literals, 3, max(e.categorical, 1), int64)[2, split - e.n_active]
+
+
+@native
+def _write_plan(e, node, split, budgets):  # type: ignore[no-untyped-def]
+    """Notes how the sides of the node's best split share its budget."""
+    children = children_of(e)
+    if node.plan == NONE:
+        at = take_children(e, most_sides(e))
+        if at == NONE:
+            e.crowded = 1
+            return
+        node.plan = at
+    first, sides = _sides(e, split)
+    active = vector(e.active, e.width, int64)
+    for k in range(node.plan, node.plan + most_sides(e)):
+        children[k].column = NONE
+    for side in range(sides):
+        column, without = _side(e, split, first, side)
+        child = children[node.plan + side]
+        child.column = active[column]
+        child.without = without
+        child.budget = normal_budget(e, below(int64(node.depth)), budgets[side])
+
+
+@native
+def _write_edges(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
+    """How many edges the node has; writes them and their children to its blocks."""
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    active = vector(e.active, e.width, int64)
+    edges = edges_of(e)
+    children = children_of(e)
+    total = below(int64(node.budget))
+    most = _most_below(e, node)
+    depth = below(int64(node.depth))
+    at = int64(node.edges)
+    child_at = int64(node.children)
+    for split in range(_local_splits(e)):
+        first, sides = _sides(e, split)
+        if sides == 0:
+            continue
+        _first_share(budgets, sides, total)
+        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        while more:
+            lower, upper = _sum_bounds(e, values, relaxed, node, split, budgets)
+            if lower < node.upper:
+                edge = edges[at]
+                edge.lower = lower
+                edge.upper = upper
+                edge.split = _global_split(e, split)
+                edge.children = child_at
+                edge.n_children = sides
+                at += 1
+                for side in range(sides):
+                    column, without = _side(e, split, first, side)
+                    budget = normal_budget(e, depth, budgets[side])
+                    low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
+                    child = children[child_at]
+                    child.lower = low
+                    child.upper = high
+                    child.node = NONE
+                    child.budget = budget
+                    child.column = active[column]
+                    child.without = without
+                    child_at += 1
+            more = _next_share(budgets, sides, most)
+    return at - int64(node.edges)

@@ -1,0 +1,129 @@
+"""From a searched problem to its best tree: the splits in preorder, in the caller's columns.
+
+A node that the store knows names its split; the others were settled while their parent was expanded, by a work unit or
+by pair lookahead, and the unit is asked again. What eviction forgot is searched once more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from streed.engine.branch_cache import extend_branch, literal
+from streed.engine.compiled import entry
+from streed.engine.control import stopped
+from streed.engine.nodes import below, find_node, nodes_of, planned_budget, rows_of, split_columns
+from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
+from streed.engine.views import native, vector
+from streed.search.expand import SHALLOW, ask
+from streed.search.improve import improve
+
+
+@entry
+def extract_tree(e, column, flipped, row_set, depth, budget):  # type: ignore[no-untyped-def]
+    """The best tree known for the rows (W,): the caller's column of every node in preorder, LEAF for leaves.
+
+    `column` (F,) and `flipped` (F,) say which of the caller's columns each bit column is. Children follow in the
+    caller's order: of a binary column 0 before 1, of a categorical column its categories, empty ones as leaves.
+    """
+    words = e.row_words
+    space = 64
+    row_sets = np.empty((space, words), np.uint64)
+    depths = np.empty(space, np.int64)
+    budgets = np.empty(space, np.int64)
+    branches = np.zeros((space, 2), np.uint64)
+    row_sets[0] = row_set
+    depths[0] = depth
+    budgets[0] = budget
+    size = 1
+    preorder = np.empty(64, np.int64)
+    count = 0
+    while size > 0:
+        size -= 1
+        rows = row_sets[size].copy()
+        here_depth = depths[size]
+        high = branches[size, 0]
+        low = branches[size, 1]
+        split, v, side_depth = _split_of(e, rows, here_depth, budgets[size], high, low)
+        if count == len(preorder):
+            preorder = np.concatenate((preorder, np.empty(count, np.int64)))
+        if split == LEAF:
+            preorder[count] = LEAF
+            count += 1
+            continue
+        first, sides, categorical = split_columns(e, split)
+        preorder[count] = column[first]
+        count += 1
+        while size + sides > space:
+            row_sets = np.concatenate((row_sets, np.empty((space, words), np.uint64)))
+            depths = np.concatenate((depths, np.empty(space, np.int64)))
+            budgets = np.concatenate((budgets, np.empty(space, np.int64)))
+            branches = np.concatenate((branches, np.zeros((space, 2), np.uint64)))
+            space *= 2
+        for position in range(sides):
+            # the last pushed comes first
+            side = sides - 1 - position
+            if categorical:
+                side_column = first + side
+                without = int64(0)
+            else:
+                side_column = first
+                without = 1 - side if flipped[first] == 0 else side
+            _write_side(e, rows, side_column, without, row_sets[size])
+            depths[size] = side_depth
+            budgets[size] = UNLIMITED if v == NONE else planned_budget(e, nodes_of(e)[v], side_column, without)
+            branches[size, 0], branches[size, 1] = extend_branch(high, low, literal(side_column, 1 - without))
+            size += 1
+    return preorder[:count]
+
+
+@native
+def _write_side(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+    """Writes the rows with the column, or without it."""
+    from_column = vector(e.column_rows + column * e.row_words * 8, e.row_words, uint64)
+    flip = uint64(0) - uint64(without)
+    for w in range(e.row_words):
+        into[w] = rows[w] & (from_column[w] ^ flip)
+
+
+@native
+def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def]
+    """(split, node, depth of its sides) of the best tree known for the rows.
+
+    The node is NONE if a work unit gave the split.
+    """
+    empty = True
+    for w in range(e.row_words):
+        empty = empty and rows[w] == uint64(0)
+    if empty or depth == 0 or budget == 0:
+        return int64(LEAF), int64(NONE), int64(0)
+    behind = rows_of(e)[e.node_count]
+    for w in range(e.row_words):
+        behind[w] = rows[w]
+    v = find_node(e, depth, budget, False)
+    if v != NONE and nodes_of(e)[v].n_edges != NONE:
+        return int64(nodes_of(e)[v].split), v, below(depth)
+    if e.evictions > 0 and budget == UNLIMITED and depth > SHALLOW and not stopped(e):
+        return _search_again(e, depth, budget, high, low)
+    shallow = depth
+    if budget != UNLIMITED:
+        shallow = int64(1)
+    elif depth > 2 and not (depth == SHALLOW and e.evictions > 0):
+        shallow = int64(2) if e.relaxed == 1 else int64(1)
+    ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
+    return e.split, int64(NONE), shallow - 1
+
+
+@native
+def _search_again(e, depth, budget, high, low):  # type: ignore[no-untyped-def]
+    """(split, node, depth of its sides) for the rows behind the last node, searched anew as a problem of their own."""
+    if e.node_count + 2 >= e.node_space:
+        return int64(LEAF), int64(NONE), int64(0)
+    count = e.node_count
+    v = find_node(e, depth, budget, True)
+    if v == count:
+        nodes_of(e)[v].upper = INFINITE
+    path = vector(e.path, e.path_space, int64)
+    path[0] = v
+    improve(e, int64(0), int64(INFINITE), high, low)
+    return int64(nodes_of(e)[path[0]].split), path[0], below(depth)

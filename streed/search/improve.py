@@ -1,0 +1,308 @@
+"""The search procedure: depth-first branch and bound over shared subproblems, with budgets.
+
+    improve(node, target):          afterwards lower(node) >= target, or lower(node) == upper(node)
+        solve it by a work unit if it is shallow; expand it if it is new
+        while lower < min(target, upper):
+            drop edges whose lower bound reaches upper; take the edge of least lower bound
+            lower = that bound
+            improve its sides, the one that can be settled most cheaply first, each up to what the others leave of
+            min(target, upper)
+            keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
+
+A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. The
+node at hand is path[level]; everything is reached through the path, because eviction renumbers nodes and moves edges.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint64
+
+from streed.engine.branch_cache import extend_branch, literal
+from streed.engine.compiled import entry
+from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
+from streed.engine.eviction import evict
+from streed.engine.nodes import (
+    below,
+    children_of,
+    columns_of,
+    edges_of,
+    find_node,
+    free_edges,
+    most_sides,
+    nodes_of,
+    rows_of,
+    write_child_rows,
+)
+from streed.engine.records import INFINITE, NONE, UNLIMITED
+from streed.engine.simd import count_ones
+from streed.engine.views import inline, matrix, native, vector
+from streed.search.expand import ask, expand, is_shallow
+
+
+@native
+def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
+    """Improves the node path[level], reached by the branch (high, low), as the module's head says."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    e.visits += 1
+    if level > 0 and is_shallow(nodes[path[level]]):
+        _solve_shallow(e, level, target, high, low)
+        return
+    if nodes[path[level]].n_edges == NONE:
+        expand(e, level, high, low)
+        if level == 0:
+            _report(e)
+    while not stopped(e) and e.crowded == 0:
+        node = nodes[path[level]]
+        if node.lower >= min(target, node.upper):
+            break
+        edge = choose_edge(e, path[level])
+        if edge == NONE:
+            node.lower = node.upper
+            break
+        node.lower = max(int64(node.lower), min(edges_of(e)[node.edges + edge].lower, node.upper))
+        if level == 0:
+            _report(e)
+        if node.lower >= target:
+            break
+        goal = min(target, node.upper)
+        side = _next_side(e, level, edge, goal)
+        while side != NONE and _enter(e, level, edge, side):
+            # calling itself only: two functions that call each other crash when numba loads them from its cache
+            side_target, side_high, side_low = _aim(e, level, edge, side, goal, high, low)
+            improve(e, level + 1, side_target, side_high, side_low)
+            if _leave(e, level, edge, side):
+                side = _next_side(e, level, edge, goal)
+            else:
+                side = int64(NONE)
+        _use_edge(e, level, edge)
+        if level == 0:
+            _report(e)
+    node = nodes[path[level]]
+    if node.lower >= node.upper:
+        free_edges(e, node)
+
+
+@native
+def _solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the node up to the target."""
+    path = vector(e.path, e.path_space, int64)
+    v = path[level]
+    node = nodes_of(e)[v]
+    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
+    if node.n_edges == NONE or e.upper < node.upper:
+        node.upper = e.upper
+        node.split = e.split
+        node.n_edges = 0
+    node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
+
+
+@native
+def choose_edge(e, v):  # type: ignore[no-untyped-def]
+    """The edge of least lower bound (of these, of least upper bound), or NONE; drops edges that cannot improve."""
+    node = nodes_of(e)[v]
+    edges = edges_of(e)
+    begin = int64(node.edges)
+    best = int64(NONE)
+    k = int64(0)
+    while k < node.n_edges:
+        edge = edges[begin + k]
+        if edge.lower >= node.upper:
+            node.n_edges -= 1
+            edges[begin + k] = edges[begin + node.n_edges]
+            continue
+        if best == NONE:
+            best = k
+        else:
+            least = edges[begin + best]
+            if edge.lower < least.lower or (edge.lower == least.lower and edge.upper < least.upper):
+                best = k
+        k += 1
+    return best
+
+
+@native
+def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
+    """The unsettled side of least upper bound, which can be settled most cheaply.
+
+    NONE if all are settled, if the edge's lower bound has reached the goal, or if the search is to stop.
+    """
+    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
+    at = edges_of(e)[node.edges + edge]
+    best = int64(NONE)
+    if at.lower >= goal or stopped(e) or e.crowded == 1:
+        return best
+    children = children_of(e)
+    for side in range(at.n_children):
+        child = children[at.children + side]
+        if child.lower < child.upper and (best == NONE or child.upper < children[at.children + best].upper):
+            best = int64(side)
+    return best
+
+
+@native
+def _aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
+    """(target, branch) for a side: what the lower bounds of the other sides leave of the goal."""
+    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
+    at = edges_of(e)[node.edges + edge]
+    child = children_of(e)[at.children + side]
+    side_high, side_low = extend_branch(high, low, literal(int64(child.column), 1 - int64(child.without)))
+    return goal - (at.lower - child.lower), side_high, side_low
+
+
+@native
+def _enter(e, level, edge, side):  # type: ignore[no-untyped-def]
+    """Puts the node of a side on the path; False if there is no room for it even after eviction."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    at = edges_of(e)[nodes[path[level]].edges + edge]
+    child = children_of(e)[at.children + side]
+    if child.node == NONE:
+        if e.node_count + 2 >= e.node_space:
+            evict(e, level)
+            at = edges_of(e)[nodes[path[level]].edges + edge]
+            child = children_of(e)[at.children + side]
+            if e.node_count + 2 >= e.node_space:
+                e.crowded = 1
+                return False
+        v = path[level]
+        depth = below(int64(nodes[v].depth))
+        write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
+        count = e.node_count
+        u = find_node(e, depth, int64(child.budget), True)
+        if u == count:
+            nodes[u].upper = child.upper
+        child.node = u
+    node = nodes[int64(child.node)]
+    node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))
+    path[level + 1] = child.node
+    return True
+
+
+@native
+def _leave(e, level, edge, side):  # type: ignore[no-untyped-def]
+    """Takes the bounds of the node path[level + 1] over to the side of the edge; True if that settles the side."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    node = nodes[path[level + 1]]
+    at = edges_of(e)[nodes[path[level]].edges + edge]
+    child = children_of(e)[at.children + side]
+    if node.lower > child.lower:
+        at.lower += node.lower - child.lower
+        child.lower = node.lower
+    if node.upper < child.upper:
+        at.upper = at.upper - child.upper + node.upper if at.upper < INFINITE else _sum_uppers(e, at, child, node.upper)
+        child.upper = node.upper
+    return child.lower >= child.upper
+
+
+@native
+def _sum_uppers(e, edge, child, upper):  # type: ignore[no-untyped-def]
+    """The upper bound of an edge, one side of which had none so far."""
+    children = children_of(e)
+    total = e.split_cost
+    child.upper = upper
+    for side in range(edge.n_children):
+        total = min(total + int64(children[edge.children + side].upper), INFINITE)
+    return total
+
+
+@native
+def _use_edge(e, level, edge):  # type: ignore[no-untyped-def]
+    """Draws the conclusions of what was learnt about an edge: a better tree, a higher bound, bounds of siblings."""
+    path = vector(e.path, e.path_space, int64)
+    v = path[level]
+    node = nodes_of(e)[v]
+    children = children_of(e)
+    at = edges_of(e)[node.edges + edge]
+    if at.upper < node.upper:
+        node.upper = at.upper
+        node.split = at.split
+        if node.plan != NONE:
+            for k in range(node.plan, node.plan + most_sides(e)):
+                children[k].column = NONE
+            for side in range(at.n_children):
+                children[node.plan + side] = children[at.children + side]
+    if e.restrictable == 0:
+        return
+    if node.depth == UNLIMITED and node.budget == UNLIMITED:
+        # a tree for the node serves every subset of its rows at no higher cost
+        for side in range(at.n_children):
+            node.lower = max(int64(node.lower), min(int64(children[at.children + side].lower), int64(node.upper)))
+    if node.lower < node.upper:
+        for side in range(at.n_children):
+            _push(e, v, edge, children[at.children + side])
+
+
+@native
+def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
+    """Raises the lower bounds of the sides of all other edges by that of a solved side (see engine/bounds.py)."""
+    if source.lower <= 0:
+        return
+    node = nodes_of(e)[v]
+    rows = rows_of(e)[v]
+    edges = edges_of(e)
+    children = children_of(e)
+    columns = columns_of(e)
+    inside = rows_of(e)[e.node_count]
+    flip = uint64(0) - uint64(source.without)
+    for w in range(e.row_words):
+        inside[w] = rows[w] & (columns[int64(source.column), w] ^ flip)
+    weight = _weigh(e, inside, inside)
+    last_column = int64(NONE)
+    common = int64(0)
+    for k in range(node.n_edges):
+        if k == edge:
+            continue
+        at = edges[node.edges + k]
+        for c in range(at.children, at.children + at.n_children):
+            child = children[c]
+            if child.lower >= min(source.lower, child.upper) or child.budget > source.budget:
+                continue
+            if child.column != last_column:
+                last_column = int64(child.column)
+                common = _weigh(e, inside, columns[last_column])
+            lost = common if child.without == 1 else weight - common
+            bound = min(int64(source.lower) - lost, int64(child.upper))
+            if bound > child.lower:
+                at.lower += bound - child.lower
+                child.lower = bound
+
+
+@native
+def _weigh(e, a, b):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows in both sets."""
+    begins = vector(e.group_words, e.groups + 1, int64)
+    profits = matrix(e.profits, e.groups, e.planes, int64)
+    total = int64(0)
+    for g in range(e.groups):
+        count = int64(0)
+        for w in range(begins[g], begins[g + 1]):
+            count += count_ones(a[w] & b[w])
+        total += count * profits[g, e.labels]
+    return total
+
+
+@native
+def _report(e):  # type: ignore[no-untyped-def]
+    """Shows the bounds of the root to the caller's thread."""
+    control = vector(e.control, ROWS_OF_CONTROL, int64)
+    root = nodes_of(e)[0]
+    control[NODES] = e.visits
+    control[LOWER] = root.lower
+    control[UPPER] = root.upper
+    control[SHARED_UPPER] = min(control[SHARED_UPPER], int64(root.upper))
+
+
+@entry
+def search_root(e, depth, budget):  # type: ignore[no-untyped-def]
+    """Searches the problem whose rows stand in rows_of(e)[0]; the bounds and the best split are node 0's."""
+    path = vector(e.path, e.path_space, int64)
+    path[0] = find_node(e, depth, budget, True)
+    root = nodes_of(e)[path[0]]
+    root.upper = INFINITE
+    if is_shallow(root):
+        _solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
+        _report(e)
+    else:
+        improve(e, int64(0), int64(INFINITE), uint64(0), uint64(0))

@@ -1,0 +1,155 @@
+"""solve(): from the caller's data and task to a proven tree."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import time
+from collections.abc import Callable
+from typing import Any
+
+from streed.algebra import exact_costs
+from streed.data import Dataset
+from streed.errors import InputError, TaskError
+from streed.exact import IntegerCosts
+from streed.progress import Progress, reporter
+from streed.result import Result
+from streed.task import Task
+
+MOST_THREADS = 64
+
+
+def solve(
+    task: Task,
+    X: Any,
+    y: Any = None,
+    *,
+    max_depth: int | None = None,
+    max_nodes: int | None = None,
+    min_leaf: int = 1,
+    search: Any = "depth-first",
+    sample_weight: Any = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    progress: bool | Callable[[Progress], object] | None = None,
+    threads: int = 1,
+    categorical: Any = None,
+    **row_data: Any,
+) -> Result:
+    """The best tree for the task, with proof, or the best one found before a limit with bounds on the optimum.
+
+    `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
+    `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
+    at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights >= 0.
+    `search`: the name of a driver, or a driver. `time_limit` is in seconds of search, `memory_limit` in bytes of this
+    process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `progress`: True for a live
+    line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry per row.
+
+    Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search, MismatchError
+    if the tree, measured again on the raw data, does not cost what the search claimed.
+    """
+    begin = time.perf_counter()
+    if not isinstance(task, Task):
+        raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
+    data = Dataset.make(X, y, sample_weight=sample_weight, categorical=categorical, **row_data)
+    most_depth = _limit("max_depth", max_depth, 0, data.n_rows)
+    most_nodes = _limit("max_nodes", max_nodes, 0, data.n_rows)
+    leaf_rows = _limit("min_leaf", min_leaf, 1, None)
+    if leaf_rows > data.n_rows:
+        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.n_rows}", "lower it")
+    _check_orders(time_limit, memory_limit, threads)
+    with reporter(progress) as listener:
+        driver = _driver(search)
+        driver.check(task)
+        from streed.search.certificate import certify
+        from streed.search.compilation import Compilation
+        from streed.search.driver import Orders, Problem
+
+        bound = task.bind(data)
+        costs = exact_costs(bound, data)
+        supports = [limit.support for limit in bound.limits if limit.support is not None]
+        problem = Problem(data, bound, costs, most_depth, most_nodes, max([leaf_rows, *supports]))
+
+        def report(upper: int | None, lower: int, nodes: int, phase: str) -> None:
+            if listener.due():
+                listener.tell(_progress(task, costs, upper, lower, nodes, time.perf_counter() - begin, phase))
+
+        with Compilation() as compilation:
+            outcome = driver.search(
+                problem, Orders(time_limit, memory_limit, threads, None if listener.silent else report)
+            )
+            outcome, tree = certify(problem, outcome)
+        value, lower, upper = _bounds(task, costs, outcome.upper, outcome.lower)
+        status = "infeasible" if tree is None else "optimal" if outcome.lower >= outcome.upper else "feasible"
+        if tree is not None:
+            tree = tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)
+        if not listener.silent:
+            elapsed = time.perf_counter() - begin
+            nodes = int(outcome.stats["nodes"])
+            listener.finish(_progress(task, costs, outcome.upper, outcome.lower, nodes, elapsed, "done"))
+        stats = {
+            **outcome.stats,
+            "stopped": outcome.stopped,
+            "exact": costs.exact,
+            "seconds_compile": compilation.seconds,
+            "seconds_total": time.perf_counter() - begin,
+        }
+    return Result(value, tree, status, lower, upper, stats, task)
+
+
+def _driver(search: Any) -> Any:
+    """The driver of a name, or the driver itself."""
+    from streed.search import drivers
+    from streed.search.driver import Driver
+
+    if isinstance(search, Driver):
+        return search
+    if isinstance(search, type) and issubclass(search, Driver):
+        return search()
+    known = drivers()
+    if search not in known:
+        raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
+    return known[search]()
+
+
+def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
+    """A whole number >= least, or None where that is allowed or where the number of rows is no limit at all.
+
+    A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
+    """
+    if value is None and rows is not None:
+        return None
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise InputError(name, f"{value!r} is no whole number", f"give an int >= {least}")
+    if value < least:
+        raise InputError(name, f"{value} is too small", f"give an int >= {least}")
+    return None if rows is not None and value >= rows else int(value)
+
+
+def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
+    for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
+        if value is None:
+            continue
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+            raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
+    if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= threads <= MOST_THREADS:
+        raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")
+
+
+def _bounds(task: Task, costs: IntegerCosts, upper: int | None, lower: int) -> tuple[Any, Any, Any]:
+    """(value, lower bound, upper bound) in the task's own units; a maximised task's bounds change places."""
+    value = None if upper is None else task.score(costs.value(upper))
+    bound = task.score(costs.value(lower))
+    if upper is None:
+        return None, None, None
+    return (value, value, bound) if task.maximize else (value, bound, value)
+
+
+def _progress(
+    task: Task, costs: IntegerCosts, upper: int | None, lower: int, nodes: int, elapsed: float, phase: str
+) -> Progress:
+    bound = task.score(costs.value(lower))
+    if upper is None:
+        return Progress(None, bound, None, nodes, elapsed, phase)
+    value = task.score(costs.value(upper))
+    return Progress(value, bound, abs(value - bound), nodes, elapsed, phase)

@@ -1,0 +1,104 @@
+"""Accuracy: as few misclassified rows as possible, plain, by class weights, or balanced over the classes.
+
+    minimise sum over rows (x, y) of w(y) * [tree(x) != y]
+
+Separable: a sum over rows, so additive over leaves (STreeD, Section 4.1 and Eq. 2; additivity implies Def. 4.4).
+
+>>> import streed
+>>> from streed.tasks import Accuracy
+>>> result = streed.solve(Accuracy(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], max_depth=2)
+>>> result.value, result.status
+(0, 'optimal')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.algebra import weighted_sum
+from streed.errors import InputError
+from streed.exact import Array, exact_number
+from streed.task import Composition, RowCostTask, Task
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+@final
+@attrs.frozen
+class Misclassifications(RowCostTask):
+    """The (weighted) number of misclassified rows."""
+
+    def row_costs(self, data: Dataset) -> Array:
+        wrong: Array = (data.y[:, None] != np.arange(data.n_classes)).astype(np.int64)
+        return wrong
+
+
+@final
+@attrs.frozen
+class Accuracy(RowCostTask):
+    """The (weighted) number of misclassified rows, minimised, so that accuracy is maximal; the value is that number."""
+
+    def row_costs(self, data: Dataset) -> Array:
+        return Misclassifications().row_costs(data)
+
+
+@final
+@attrs.frozen
+class ClassErrors(RowCostTask):
+    """The (weighted) number of misclassified rows of one class, by the class's number in sorted order."""
+
+    class_number: int
+
+    def row_costs(self, data: Dataset) -> Array:
+        wrong: Array = Misclassifications().row_costs(data) * (data.y == self.class_number)[:, None]
+        return wrong
+
+
+@final
+@attrs.frozen
+class WeightedAccuracy(Composition):
+    """Misclassified rows, each worth the weight of its class.
+
+    `class_weight` maps the caller's labels to weights >= 0 (ints, decimals or Fractions); classes that it does not
+    name weigh 1. Raises InputError for labels that do not occur in y and for negative or non-finite weights.
+    """
+
+    class_weight: Mapping[Any, Any] = attrs.field(factory=dict, converter=dict, hash=False)
+
+    def compose(self, data: Dataset) -> Task:
+        classes = list(data.classes)
+        for label in self.class_weight:
+            if label not in classes:
+                raise InputError("class_weight", f"label {label!r} does not occur in y", f"use labels of {classes}")
+        weights = [Fraction(exact_number(self.class_weight.get(c, 1), "class_weight")) for c in classes]
+        if min(weights) < 0:
+            raise InputError("class_weight", "a weight is negative", "give weights >= 0")
+        return weighted_sum([(weight, ClassErrors(k)) for k, weight in enumerate(weights)])
+
+
+@final
+@attrs.frozen
+class BalancedAccuracy(Composition):
+    """Balanced accuracy: the mean over the classes of their recall, maximised.
+
+    The search minimises its complement, the mean over the classes of their error rate; the score is the balanced
+    accuracy itself. Classes whose rows all weigh nothing do not count.
+    """
+
+    maximize: ClassVar[bool] = True
+
+    def compose(self, data: Dataset) -> Task:
+        totals = data.class_totals()
+        present = sum(total > 0 for total in totals)
+        return weighted_sum(
+            [(Fraction(1, present) / total, ClassErrors(k)) for k, total in enumerate(totals) if total > 0]
+        )
+
+    def score(self, value: Any) -> Any:
+        return 1 - value

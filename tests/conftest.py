@@ -1,0 +1,56 @@
+"""Compiled code is kept between runs, in a place that is never stale.
+
+numba looks only at the file of a compiled function, not at what it calls, so the cache depends on all sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_WEEK = 7 * 24 * 3600
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    for folder in ("streed", "tasks"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    """The user's cache directory, or a private one in the temporary directory where the home cannot be written."""
+    try:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streed-tests"
+        root.mkdir(parents=True, exist_ok=True)
+        if os.access(root, os.W_OK):
+            return root
+    except (OSError, RuntimeError):  # RuntimeError: there is no home at all
+        pass
+    root = Path(tempfile.gettempdir()) / f"streed-tests-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return root
+
+
+def _choose_cache() -> None:
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return
+    root = _cache_root()
+    for old in root.iterdir():
+        if old.is_dir() and old.stat().st_mtime < time.time() - _WEEK:
+            shutil.rmtree(old, ignore_errors=True)
+    chosen = root / _fingerprint()
+    chosen.mkdir(exist_ok=True)
+    os.utime(chosen)
+    os.environ["NUMBA_CACHE_DIR"] = str(chosen)
+
+
+# At import, because numba reads the variable when it is first imported; subprocesses inherit it.
+_choose_cache()

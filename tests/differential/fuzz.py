@@ -1,0 +1,98 @@
+"""Many random instances, engine against reference: `python -m tests.differential.fuzz --instances 20000 --seed 0`.
+
+Prints how many instances had which feature, and the first mismatches as programs that reproduce them. The exit code is
+1 if there was a mismatch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import functools
+import multiprocessing
+import sys
+import time
+import traceback
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+import streed
+from tests.differential.comparison import Solver, differences
+from tests.differential.instances import make_instance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHOWN = 3
+
+
+class Outcome(NamedTuple):
+    """What came of one instance."""
+
+    number: int
+    features: frozenset[str]
+    wrong: list[str]
+
+
+@attrs.frozen
+class Run:
+    """A sequence of instances and the options under which the engine solves them."""
+
+    seed: int
+    options: dict[str, Any]
+    solve: Solver
+
+    def outcome(self, number: int) -> Outcome:
+        """The outcome of instance `number`; an exception of any kind is a mismatch."""
+        instance = make_instance(self.seed, number)
+        try:
+            wrong = differences(instance, self.solve, **self.options)
+        except Exception:  # noqa: BLE001 - reported as a mismatch, with its traceback
+            wrong = [traceback.format_exc()]
+        return Outcome(number, instance.features, wrong)
+
+    def outcomes(self, numbers: range, jobs: int) -> Iterator[Outcome]:
+        """The outcomes of all the instances, in order."""
+        if jobs == 1:
+            yield from map(self.outcome, numbers)
+            return
+        with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+            yield from pool.imap(functools.partial(Run.outcome, self), numbers, chunksize=50)
+
+
+def main(arguments: list[str] | None = None, solve: Solver | None = None) -> int:
+    """1 if an instance was solved wrongly, else 0; `solve` stands in for `streed.solve`."""
+    parser = argparse.ArgumentParser(prog="python -m tests.differential.fuzz", description=__doc__)
+    parser.add_argument("--instances", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first instance")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--search", default="depth-first")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each solve")
+    options = parser.parse_args(arguments)
+    run = Run(options.seed, {"search": options.search, "threads": options.threads}, solve or streed.solve)
+    numbers = range(options.first, options.first + options.instances)
+
+    began = time.perf_counter()
+    covered: collections.Counter[str] = collections.Counter()
+    mismatches = []
+    for outcome in run.outcomes(numbers, options.jobs):
+        covered.update(outcome.features)
+        if outcome.wrong:
+            mismatches.append(outcome)
+    seconds = time.perf_counter() - began
+
+    for mismatch in mismatches[:_SHOWN]:
+        print("\n".join(f"# {line}" for reason in mismatch.wrong for line in reason.splitlines()))
+        print(make_instance(run.seed, mismatch.number).snippet(**run.options), end="\n\n")
+    print("covered: " + ", ".join(f"{feature} {count}" for feature, count in sorted(covered.items())))
+    print(
+        f"{len(numbers)} instances (seed {run.seed}, from {options.first}) by {options.search}, "
+        f"threads={options.threads}, in {seconds:.0f} s: {len(mismatches)} mismatches"
+    )
+    return 1 if mismatches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""The recursion finds what trying every tree finds, and what it finds does not depend on how the data are written."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.data import Dataset
+from streed.reference import Evaluation, best_trees, optimal_front, optimum
+from streed.task import State, Task
+from streed.tasks import (
+    Accuracy,
+    BalancedAccuracy,
+    MinSupport,
+    Misclassifications,
+    SparseAccuracy,
+    Splits,
+    WeightedAccuracy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streed.exact import Array
+
+
+@attrs.frozen
+class ClassCounts(Task):
+    """What the tasks below share: the rows of each class as the statistic."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"rows_of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return data.classes
+
+
+@final
+@attrs.frozen
+class ErrorsByClass(ClassCounts):
+    """(errors on class 0, errors on the others, branching nodes), ordered by Pareto dominance."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        others = sum(s.rows_of) - s.rows_of[0]
+        return (s.rows_of[0] * (k != 0), others - s.rows_of[k] * (k != 0), 0)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return (0, 0, 1)
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return tuple(x + y for x, y in zip(a, b, strict=True))
+
+    def better(self, a: Any, b: Any) -> bool:
+        return a != b and all(x <= y for x, y in zip(a, b, strict=True))
+
+
+@final
+@attrs.frozen
+class WorstLeaf(ClassCounts):
+    """The errors of the worst leaf; (+) is the maximum."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(s.rows_of) - s.rows_of[k]
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+
+@final
+@attrs.frozen
+class Discounted(ClassCounts):
+    """Errors, and a price per row for a column, which is nothing below a column of the same parity."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 20 * (sum(s.rows_of) - s.rows_of[k])
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return rows * (split + 1 if all(column % 2 != split % 2 for column in path) else 0) + len(path)
+
+
+def seeded() -> st.SearchStrategy[random.Random]:
+    """Even draws: hypothesis prefers small numbers, and then nearly every optimal tree is a leaf."""
+    return st.integers(0, 2**64 - 1).map(random.Random)
+
+
+def data_set(draw: random.Random, most_rows: int = 8, *, weighted: bool = True) -> Dataset:
+    """A tiny data set; duplicate and contradictory rows are common among so few different ones."""
+    n_classes = draw.choice((2, 2, 3, 4, 5))
+    n_columns = draw.choice((1, 2, 3, 3, 3) if n_classes == 2 else (0, 1, 2, 2, 2))
+    widths = [draw.choice((2, 2, 2, 3, 4)) for _ in range(n_columns)]
+    n_rows = draw.choice((draw.randint(1, most_rows), most_rows, most_rows))
+    X = [[draw.randrange(width) for width in widths] for _ in range(n_rows)]
+    y = [draw.randrange(n_classes) if draw.random() < 0.2 else sum(row) % n_classes for row in X]
+    weights: list[float] | None = None
+    if weighted and draw.random() < 0.4:
+        weights = [draw.choice((0, 1, 2, 5, 0.5, 0.1, 0.3, 1.25)) for _ in range(n_rows)]
+        weights[0] = weights[0] or 1
+    categorical = [column for column, width in enumerate(widths) if width > 2]
+    array = np.array(X, dtype=np.uint8).reshape(n_rows, len(widths))
+    return Dataset.make(array, y, sample_weight=weights, categorical=categorical)
+
+
+def shipped_task(draw: random.Random, data: Dataset) -> Task:
+    price = draw.choice((0, 0.01, 0.1, 0.25, 0.5, 1))
+    weights = {label: draw.choice((0, 1, 3, 0.7)) for label in data.classes}
+    tasks: tuple[Task, ...] = (
+        Accuracy(),
+        BalancedAccuracy(),
+        Misclassifications() + price * Splits(),
+        SparseAccuracy(price / 8),
+        WeightedAccuracy(weights),
+    )
+    return draw.choice(tasks)
+
+
+def supported(draw: random.Random, task: Task) -> Task:
+    """The task, sometimes with a minimum support."""
+    return task.subject_to(MinSupport(draw.randint(1, 3))) if draw.random() < 0.2 else task
+
+
+@settings(max_examples=120, deadline=None)
+@given(seeded())
+def test_recursion_finds_what_trying_every_tree_finds(draw: random.Random) -> None:
+    data = data_set(draw)
+    unusual = (ErrorsByClass(), WorstLeaf(), Discounted())
+    task = supported(draw, draw.choice(unusual) if draw.random() < 0.4 else shipped_task(draw, data))
+    limits: dict[str, Any] = {
+        "max_depth": draw.choice((None, None, 0, 1, 2, 2, 2, 3)),
+        "max_nodes": draw.choice((2, 2, 3, 3) if data.n_columns > 2 else (None, None, 1, 2, 3, 3, 4)),
+        "min_leaf": draw.choice((1, 1, 1, 1, 2, 3)),
+    }
+    front = optimal_front(task, data, **limits)
+    expected = best_trees(task, data, **limits)
+    assert sorted(value for value, _ in front) == sorted(value for value, _ in expected)
+
+    evaluation = Evaluation(task, data)
+    for value, tree in front:
+        assert evaluation.cost(tree) == value
+        assert evaluation.broken_limits(tree, **limits) == []
+
+
+@given(seeded())
+def test_a_weight_counts_a_row_that_often(draw: random.Random) -> None:
+    data = data_set(draw, weighted=False)
+    times = [draw.randint(1, 3) for _ in range(data.n_rows)]
+    task = draw.choice((shipped_task(draw, data), ErrorsByClass(), WorstLeaf()))
+    max_depth = draw.choice((None, 1, 2))
+    weighted = attrs.evolve(data, weights=np.array(times))
+    repeated = data.subset(np.repeat(np.arange(data.n_rows), times))
+    first = optimal_front(task, weighted, max_depth=max_depth)
+    second = optimal_front(task, repeated, max_depth=max_depth)
+    assert sorted(value for value, _ in first) == sorted(value for value, _ in second)
+
+
+@given(seeded())
+def test_the_order_of_rows_and_columns_does_not_change_the_optimum(draw: random.Random) -> None:
+    data = data_set(draw, most_rows=12)
+    task = supported(draw, shipped_task(draw, data))
+    rows = draw.sample(range(data.n_rows), data.n_rows)
+    columns = draw.sample(range(data.n_columns), data.n_columns)
+    shuffled = Dataset.make(
+        data.X[rows][:, columns],
+        [data.classes[k] for k in data.y[rows]],
+        sample_weight=None if data.weights is None else data.weights[rows],
+        categorical=[place for place, column in enumerate(columns) if column in data.categorical],
+    )
+    limits: dict[str, Any] = {"max_nodes": draw.choice((None, 1, 2, 3)), "min_leaf": draw.randint(1, 2)}
+    first, second = optimum(task, data, **limits), optimum(task, shuffled, **limits)
+    assert (first is None) == (second is None)
+    if first is not None and second is not None:
+        assert first[0] == second[0]
+
+
+@given(seeded())
+def test_more_depth_more_nodes_and_smaller_leaves_are_never_worse(draw: random.Random) -> None:
+    data = data_set(draw, most_rows=16)
+    task = shipped_task(draw, data)
+    max_depth = draw.choice((None, 1, 2, 3))
+    by_nodes = [optimum(task, data, max_depth=max_depth, max_nodes=nodes) for nodes in (0, 1, 2, 3, None)]
+    by_depth = [optimum(task, data, max_depth=depth) for depth in (0, 1, 2, 3, None)]
+    by_leaf = [optimum(task, data, max_depth=max_depth, min_leaf=rows) for rows in (3, 2, 1)]
+    for found in (by_nodes, by_depth, by_leaf):
+        costs = [float("inf") if solution is None else solution[0] for solution in found]
+        assert costs == sorted(costs, reverse=True)

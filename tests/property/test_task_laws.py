@@ -1,0 +1,166 @@
+"""The laws of separability (STreeD, Thm 4.6) and of the contract, for every task that ships."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streed.tasks
+from streed.algebra import Constrained, exact_costs
+from streed.data import Dataset
+from streed.reference import Evaluation
+from streed.task import Limit, RowCostTask, State, Task
+from streed.tasks import (
+    Accuracy,
+    BalancedAccuracy,
+    MinSupport,
+    Misclassifications,
+    SparseAccuracy,
+    Splits,
+    WeightedAccuracy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHIPPED: dict[str, Callable[[Dataset], Task]] = {
+    "Accuracy": lambda _: Accuracy(),
+    "BalancedAccuracy": lambda _: BalancedAccuracy(),
+    "Misclassifications": lambda _: Misclassifications(),
+    "SparseAccuracy": lambda _: SparseAccuracy(0.025),
+    "Splits": lambda _: Splits(),
+    "WeightedAccuracy": lambda data: WeightedAccuracy({data.classes[0]: 2, data.classes[-1]: 0.3}),
+}
+COMPOSED: dict[str, Callable[[Dataset], Task]] = {
+    "sum": lambda _: Misclassifications() + 0.3 * Splits(),
+    "weighted sum": lambda _: 0.5 * Accuracy() + Fraction(1, 3) * Misclassifications() + 2 * Splits(),
+    "constrained": lambda _: SparseAccuracy(0.01).subject_to(MinSupport(2)),
+    "sum of compositions": lambda _: 3 * BalancedAccuracy() + 0.1 * SparseAccuracy(0.2),
+}
+VALUES = st.fractions(min_value=0, max_value=50, max_denominator=60)
+
+every_task = pytest.mark.parametrize("make_task", [*SHIPPED.values(), *COMPOSED.values()], ids=[*SHIPPED, *COMPOSED])
+
+
+@st.composite
+def data_sets(draw: st.DrawFn) -> Dataset:
+    n_rows = draw(st.integers(1, 12))
+    n_classes = draw(st.integers(1, 5))
+    y = [draw(st.integers(0, n_classes - 1)) for _ in range(n_rows)]
+    weights = draw(
+        st.none() | st.lists(st.sampled_from((0, 1, 2, 0.1, 0.5, 7.25)), min_size=n_rows, max_size=n_rows).filter(any)
+    )
+    X = np.array([[draw(st.integers(0, 1)) for _ in range(3)] for _ in range(n_rows)], dtype=np.uint8)
+    return Dataset.make(X, y, sample_weight=weights)
+
+
+def some_data() -> Dataset:
+    return Dataset.make([[0], [0], [1], [1]], ["a", "b", "c", "b"], sample_weight=[1, 2, 0.5, 1])
+
+
+def test_every_task_and_limit_that_ships_is_tested_here() -> None:
+    shipped = {name: getattr(streed.tasks, name) for name in streed.tasks.__all__}
+    assert {name for name, kind in shipped.items() if issubclass(kind, Task)} == set(SHIPPED)
+    assert {name for name, kind in shipped.items() if issubclass(kind, Limit)} == {"MinSupport"}
+
+
+@every_task
+@given(a=VALUES, b=VALUES, c=VALUES)
+def test_combining_preserves_order(make_task: Callable[[Dataset], Task], a: Any, b: Any, c: Any) -> None:
+    """Def. 4.4, on both sides, and for values that are equally good."""
+    task = make_task(some_data()).bind(some_data())
+    assert task.better(task.combine(a, c), task.combine(b, c)) == task.better(a, b)
+    assert task.better(task.combine(c, a), task.combine(c, b)) == task.better(a, b)
+
+
+@every_task
+@given(a=VALUES, b=VALUES, c=VALUES)
+def test_the_order_is_strict_and_total(make_task: Callable[[Dataset], Task], a: Any, b: Any, c: Any) -> None:
+    task = make_task(some_data()).bind(some_data())
+    assert not task.better(a, a)
+    assert task.better(a, b) + task.better(b, a) == (a != b)
+    if task.better(a, b) and task.better(b, c):
+        assert task.better(a, c)
+
+
+@every_task
+@given(data=data_sets(), draws=st.data())
+def test_statistics_and_leaf_costs_add_up_over_the_parts_of_a_state(
+    make_task: Callable[[Dataset], Task], data: Dataset, draws: st.DataObject
+) -> None:
+    task = make_task(data)
+    evaluation = Evaluation(task, data)
+    side = [draws.draw(st.booleans()) for _ in range(data.n_rows)]
+    parts = [[row for row in range(data.n_rows) if side[row] == chosen] for chosen in (False, True)]
+    states = [evaluation.state(part) for part in parts if part]
+    whole = evaluation.state(list(range(data.n_rows)))
+    assert whole.rows == sum(state.rows for state in states)
+    for name in evaluation.task.statistics(data):
+        totals = [sum(entries) for entries in zip(*(getattr(state, name) for state in states), strict=True)]
+        assert list(getattr(whole, name)) == totals
+    for k in range(len(evaluation.labels)):
+        assert evaluation.task.leaf_cost(whole, k) == sum(evaluation.task.leaf_cost(state, k) for state in states)
+
+
+@every_task
+@given(data=data_sets())
+def test_costs_are_never_negative(make_task: Callable[[Dataset], Task], data: Dataset) -> None:
+    evaluation = Evaluation(make_task(data), data)
+    whole = evaluation.state(list(range(data.n_rows)))
+    assert all(evaluation.task.leaf_cost(whole, k) >= 0 for k in range(len(evaluation.labels)))
+    assert evaluation.task.branching_cost(data.n_rows, (), 0) >= 0
+
+
+@every_task
+@given(data=data_sets())
+def test_binding_twice_is_binding_once(make_task: Callable[[Dataset], Task], data: Dataset) -> None:
+    once = make_task(data).bind(data)
+    twice = once.bind(data)
+    whole = [Evaluation(task, data).state(list(range(data.n_rows))) for task in (once, twice)]
+    assert whole[0].cost == whole[1].cost
+    assert once.branching_cost(3, (), 0) == twice.branching_cost(3, (), 0)
+
+
+@every_task
+@given(data=data_sets())
+def test_the_engines_integers_are_the_exact_costs(make_task: Callable[[Dataset], Task], data: Dataset) -> None:
+    """What the engine adds up, times its unit, is what the reference adds up, row by row."""
+    evaluation = Evaluation(make_task(data), data)
+    costs = exact_costs(evaluation.task, data)
+    assert costs.exact
+    for row in range(data.n_rows):
+        assert tuple(costs.unit * cost for cost in costs.costs[row].tolist()) == evaluation.state([row]).cost
+    inner = evaluation.task.task if isinstance(evaluation.task, Constrained) else evaluation.task
+    assert isinstance(inner, RowCostTask)
+    assert costs.unit * costs.split == inner.split_cost()
+
+
+@given(data=data_sets(), lam=st.sampled_from((0, 0.01, 0.125, 1)))
+def test_sparse_accuracy_is_the_error_rate_and_the_splits(data: Dataset, lam: float) -> None:
+    task = SparseAccuracy(lam).bind(data)
+    errors = Evaluation(Misclassifications(), data).state(list(range(data.n_rows))).cost
+    rate = Evaluation(task, data).state(list(range(data.n_rows))).cost
+    assert rate == tuple(Fraction(wrong) / sum(data.class_totals()) for wrong in errors)
+    assert task.branching_cost(data.n_rows, (), 0) == Fraction(str(lam))
+
+
+@given(data=data_sets())
+def test_balanced_accuracy_is_the_mean_recall(data: Dataset) -> None:
+    totals = data.class_totals()
+    costs = Evaluation(BalancedAccuracy(), data).state(list(range(data.n_rows))).cost
+    present = [total for total in totals if total > 0]
+    for k, cost in enumerate(costs):
+        assert BalancedAccuracy().score(cost) == Fraction(totals[k] > 0, len(present))
+
+
+@given(st.integers(1, 9), st.integers(0, 20), st.integers(0, 20))
+def test_minimum_support_is_anti_monotone(least: int, rows: int, more: int) -> None:
+    """Def. 4.5: where rows suffice, more of them do too; a leaf that is too small cannot be split into large ones."""
+    limit = MinSupport(least)
+    assert limit.allows(State(rows)) == (rows >= least)
+    assert limit.allows(State(rows + more)) or not limit.allows(State(rows))

@@ -1,0 +1,379 @@
+"""The shell, in one process with the real solve; what it costs to start is measured in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from typer.testing import CliRunner, Result
+
+import streed.tasks
+from streed import registry
+from streed.cli import app
+from streed.description import describe, rebuild
+from streed.errors import InputError
+from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
+from streed.tree import Tree
+
+PLAY = """outlook,windy,humidity,times,play
+sunny,0,70,1,no
+sunny,1,70,1,no
+overcast,0,70,2,yes
+rain,0,70,1,yes
+rain,0,80,1,yes
+rain,1,80,1,no
+overcast,1,80,3,yes
+"""
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> str:
+    path = tmp_path / "play.csv"
+    path.write_text(PLAY, encoding="utf-8")
+    return str(path)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, list(arguments), prog_name="streed")
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def run_json(*arguments: str, code: int = 0) -> Any:
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+def refused(*arguments: str) -> str:
+    result = run(*arguments, code=2)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def solve(*arguments: str, code: int = 0) -> Any:
+    return run_json("solve", *arguments, code=code)
+
+
+def test_solve_a_file(play: str) -> None:
+    answer = solve(play, "--target", "play", "--weights", "times", "--max-depth", "2")
+    assert (answer["status"], answer["value"], answer["lower_bound"], answer["gap"]) == ("optimal", 0, 0, 0)
+    assert answer["data"] == {"name": play, "rows": 7, "columns": 5, "classes": 2}
+    assert answer["tree"]["depth"] == 2
+    names = {column["name"] for column in answer["document"]["columns"]}
+    assert names <= {"outlook=overcast", "outlook=rain", "outlook=sunny", "windy", "humidity=80"}
+
+
+def test_solve_multiway(play: str) -> None:
+    answer = solve(play, "--target", "play", "--weights", "times", "--multiway", "--max-nodes", "2")
+    assert (answer["value"], answer["tree"]["n_branches"], answer["tree"]["n_leaves"]) == (0, 2, 4)
+    text = run("solve", play, "--target", "play", "--weights", "times", "--multiway", "--max-nodes", "2").stdout
+    assert "outlook?\n├── overcast: yes (2 rows, cost 0)\n" in text
+
+
+def test_weights_count(play: str) -> None:
+    Path(play).write_text("outlook,times,play\na,5,0\na,1,1\nb,1,1\n", encoding="utf-8")
+    assert solve(play, "--target", "play", "--weights", "times", "--max-depth", "0")["value"] == 2
+    assert solve(play, "--target", "play", "--max-depth", "0")["value"] == 1
+
+
+def test_bundled_data_by_name(tmp_path: Path) -> None:
+    """MONK's 1 is (a1 = a2) or (a5 = 1); with a question per value depth 3 leaves errors, a table of children none."""
+    out = tmp_path / "tree.json"
+    answer = solve("monks-1", "--multiway", "--out", str(out))
+    assert (answer["status"], answer["value"], answer["data"]["columns"]) == ("optimal", 0, 6)
+    assert run_json("verify", str(out), "monks-1")["holds"] is True
+    assert run("predict", str(out), "monks-1").stdout.split()[:2] == ["1", "1"]
+
+
+def test_another_target_of_bundled_data() -> None:
+    assert solve("berkeley", "--target", "gender", "--max-depth", "0")["value"] == 1835
+
+
+def test_limits_and_tasks(play: str) -> None:
+    base = (play, "--target", "play", "--weights", "times")
+    assert solve(*base, "--max-depth", "1", "--min-leaf", "2")["value"] == 1
+    assert solve(*base, "--max-depth", "1", "--min-leaf", "3")["value"] == 3
+    assert solve(*base, "--max-depth", "1", "--subject-to", "min-support(3)")["value"] == 3
+    assert solve(*base, "--task", "sparse-accuracy", "--lam", "0.5")["value"] == 0.3
+    assert solve(*base, "--task", "sparse-accuracy(0.5)")["value"] == 0.3
+    assert solve(*base, "--task", "sparse-accuracy", "--param", "lam=0.5")["value"] == 0.3
+    weighted = solve(*base, "--task", "weighted-accuracy", "--param", "class_weight={'no': 4}", "--max-depth", "0")
+    assert weighted["value"] == 7
+    balanced = solve(*base, "--task", "balanced-accuracy")
+    assert balanced["value"] == 1
+
+
+def test_no_tree_meets_the_limits(play: str) -> None:
+    answer = solve(play, "--target", "play", "--weights", "times", "--subject-to", "min-support(8)", code=4)
+    assert (answer["status"], answer["value"], answer["document"]) == ("infeasible", None, None)
+
+
+def test_stopped_early_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    """The search cannot end within this time, and a single leaf is there from the start."""
+    out = tmp_path / "tree.json"
+    arguments = ("tic-tac-toe", "--max-depth", "9", "--time-limit", "0.001", "--out", str(out))
+    answer = solve(*arguments, code=3)
+    assert answer["status"] == "feasible"
+    assert answer["lower_bound"] <= answer["value"] == answer["upper_bound"] <= 332
+    assert answer["gap"] > 0
+    assert run_json("verify", str(out), "tic-tac-toe")["holds"] is True
+
+
+def test_predict_needs_no_target_and_refuses_new_values(play: str, tmp_path: Path) -> None:
+    tree, out = str(tmp_path / "tree.json"), tmp_path / "answers.csv"
+    solve(play, "--target", "play", "--weights", "times", "--out", tree)
+    new = tmp_path / "new.csv"
+    new.write_text("humidity,windy,outlook\n70,1,overcast\n80,1,rain\n70,0,rain\n", encoding="utf-8")
+    assert run("predict", tree, str(new)).stdout.split() == ["yes", "no", "yes"]
+    assert run_json("predict", tree, str(new)) == {"predictions": ["yes", "no", "yes"]}
+    run("predict", tree, str(new), "--out", str(out))
+    assert out.read_text(encoding="utf-8") == "prediction\nyes\nno\nyes\n"
+    new.write_text("humidity,windy,outlook\n70,1,snow\n70,1,rain\n", encoding="utf-8")
+    assert "column 'outlook' has the value 'snow'" in refused("predict", tree, str(new))
+    new.write_text("humidity,windy\n70,1\n", encoding="utf-8")
+    assert "outlook" in refused("predict", tree, str(new))
+
+
+def saved(play: str, tmp_path: Path) -> tuple[Path, Any]:
+    path = tmp_path / "tree.json"
+    solve(play, "--target", "play", "--weights", "times", "--task", "sparse-accuracy(0.01)", "--out", str(path))
+    return path, json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_verify_checks_every_number(play: str, tmp_path: Path) -> None:
+    path, document = saved(play, tmp_path)
+    answer = run_json("verify", str(path), play)
+    assert answer["holds"] is True
+    whats = [check["what"] for check in answer["checks"]]
+    assert whats[:2] == ["rows of the data", "labels"]
+    leaves = sum("label" in node for node in document["nodes"])
+    assert sum(what.startswith("cost of leaf") for what in whats) == leaves
+    assert sum(what.startswith("rows of") for what in whats) == len(document["nodes"]) + 1
+    text = run("verify", str(path), play).stdout
+    assert text.count("ok  ") == len(whats)
+    assert "MISMATCH" not in text
+
+
+def change_leaf(document: Any, **changes: Any) -> None:
+    next(node for node in document["nodes"] if "label" in node).update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (lambda d: d["claims"].update(n_rows=8), "rows of the data"),
+        (lambda d: d["claims"].update(value=0.5), "value"),
+        (lambda d: d["claims"].update(lower_bound=0), "gap of an optimal tree"),
+        (lambda d: d["claims"].update(upper_bound=9), "upper bound (the value)"),
+        (lambda d: d["claims"].update(max_depth=1), "depth"),
+        (lambda d: d["claims"].update(max_nodes=0), "branching nodes"),
+        (lambda d: d["claims"].update(min_leaf=7), "fewest rows in a leaf"),
+        (lambda d: d["claims"]["task"]["parameters"].update(lam=0.02), "value"),
+        (lambda d: d["labels"].reverse(), "labels"),
+        (lambda d: d["nodes"][0].update(rows=6), "rows of node 0"),
+        (lambda d: change_leaf(d, rows=1000), "rows of leaf 0"),
+        (lambda d: change_leaf(d, cost=1), "cost of leaf 0"),
+        (lambda d: change_leaf(d, cost="1/9"), "cost of leaf 0"),
+    ],
+)
+def test_verify_finds_what_does_not_hold(play: str, tmp_path: Path, change: Any, wrong: str) -> None:
+    path, document = saved(play, tmp_path)
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    answer = run_json("verify", str(path), play, code=1)
+    assert answer["holds"] is False
+    assert any(check["what"].startswith(wrong) for check in answer["checks"] if not check["holds"])
+    assert "MISMATCH" in run("verify", str(path), play, code=1).stdout
+
+
+def test_verify_on_other_data(play: str, tmp_path: Path) -> None:
+    path, _ = saved(play, tmp_path)
+    Path(play).write_text(PLAY.replace("rain,1,80,1,no", "rain,1,80,1,yes"), encoding="utf-8")
+    assert run_json("verify", str(path), play, code=1)["holds"] is False
+
+
+def test_verify_a_tree_that_python_saved(play: str, tmp_path: Path) -> None:
+    """Such a file does not say how the table was read: columns are then found by their own names."""
+    path = tmp_path / "tree.json"
+    solve(play, "--target", "play", "--weights", "times", "--multiway", "--out", str(path))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["claims"]["reading"] = None
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert "give --target" in refused("verify", str(path), play)
+    assert run_json("verify", str(path), play, "--target", "play", "--weights", "times")["holds"] is True
+    document["claims"] = None
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert "it holds no claims" in refused("verify", str(path), play, "--target", "play")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nowhere.csv",), "no file 'nowhere.csv'"),
+        (("monks-1", "--task", "f9"), "there is no 'f9'"),
+        (("monks-1", "--task", "sparse-accuracy"), "needs lam"),
+        (("monks-1", "--task", "sparse-accuracy(-1)"), "lam: -1 is negative"),
+        (("monks-1", "--task", "sparse-accuracy(1, 2)"), "sparse-accuracy(1, 2)"),
+        (("monks-1", "--task", "sparse-accuracy(1"), "cannot be read"),
+        (("monks-1", "--task", "sparse-accuracy(open('x'))"), "cannot be read"),
+        (("monks-1", "--lam", "0.1"), "accuracy has no parameter 'lam'"),
+        (("monks-1", "--param", "lam"), "NAME=VALUE"),
+        (("monks-1", "--subject-to", "min-support"), "needs min_rows"),
+        (("monks-1", "--subject-to", "accuracy"), "there is no 'accuracy'"),
+        (("monks-1", "--target", "a9"), "there is no column 'a9'"),
+        (("monks-1", "--weights", "a9"), "there is no column 'a9'"),
+        (("monks-1", "--weights", "class"), "is the target"),
+        (("monks-1", "--categorical", "a9"), "there is no column 'a9'"),
+        (("monks-1", "--max-depth", "-1"), "max_depth"),
+        (("monks-1", "--max-nodes", "-1"), "max_nodes"),
+        (("monks-1", "--min-leaf", "-1"), "min_leaf"),
+        (("monks-1", "--time-limit", "-1"), "time_limit"),
+        (("monks-1", "--memory-limit", "lots"), "memory_limit"),
+        (("monks-1", "--search", "guess"), "search"),
+        (("monks-1", "--out", "/nonexistent/tree.json", "--max-depth", "0"), "out"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused("solve", *arguments)
+
+
+def test_numbers_are_no_categories_unless_listed(play: str) -> None:
+    text = "age,size,play\n10,1,no\n20,2,yes\n30,3,yes\n"
+    Path(play).write_text(text, encoding="utf-8")
+    assert "column 'age' has 3 different numbers" in refused("solve", play, "--target", "play")
+    assert "column 'size'" in refused("solve", play, "--target", "play", "--categorical", "age")
+    for listed in (("--categorical", "age", "--categorical", "size"), ("--categorical", "all")):
+        for kind in ("--one-hot", "--multiway"):
+            assert solve(play, "--target", "play", *listed, kind, "--max-depth", "1")["value"] == 0
+
+
+def test_missing_values_and_targets_are_named(play: str) -> None:
+    assert "give --target" in refused("solve", play)
+    Path(play).write_text("a,b,y\nu,1,0\n,0,1\n", encoding="utf-8")
+    for kind in ("--one-hot", "--multiway"):
+        assert "column 'a' has a missing value in row 1" in refused("solve", play, "--target", "y", kind)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "not json"])
+def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "tree.json"
+    path.write_text(text, encoding="utf-8")
+    assert "tree: " in refused("predict", str(path), "monks-1")
+    assert "tree: " in refused("verify", str(path), "monks-1")
+    assert "cannot be read" in refused("verify", str(tmp_path / "none.json"), "monks-1")
+
+
+def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("streed.preparation.make_dataset", interrupted)
+    result = run("solve", "monks-1", code=130)
+    assert "interrupted" in result.stderr
+    assert result.stdout == ""
+
+
+def test_every_task_and_limit_is_listed() -> None:
+    answer = run_json("tasks")
+    listed = {entry["name"] for entry in answer["tasks"]}
+    assert {"accuracy", "balanced-accuracy", "sparse-accuracy", "splits", "weighted-accuracy"} <= listed
+    assert [entry["name"] for entry in answer["limits"]] == ["min-support"]
+    assert len(listed) + len(answer["limits"]) == len(streed.tasks.__all__)
+    sparse = next(entry for entry in answer["tasks"] if entry["name"] == "sparse-accuracy")
+    assert sparse["parameters"] == {"lam": "required"}
+    assert all(entry["summary"] for kind in answer.values() for entry in kind)
+    assert "sparse-accuracy(lam)" in run("tasks").stdout
+
+
+def test_a_new_task_needs_no_line_in_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    @attrs.frozen
+    class VeryNewTask(WeightedAccuracy):  # type: ignore[misc]
+        """What it is for."""
+
+        strength: float = 2.0
+
+    monkeypatch.setattr(streed.tasks, "VeryNewTask", VeryNewTask, raising=False)
+    monkeypatch.setattr(streed.tasks, "__all__", [*streed.tasks.__all__, "VeryNewTask"])
+    entry = registry.tasks()["very-new-task"]
+    assert (entry.summary, dict(entry.parameters)) == ("What it is for.", {"class_weight": "{}", "strength": "2.0"})
+    assert registry.make_task("very-new-task(strength=3)", {}) == VeryNewTask(strength=3)
+
+
+def test_datasets_are_listed() -> None:
+    answer = run_json("datasets")
+    assert {entry["name"]: entry["rows"] for entry in answer}["tic-tac-toe"] == 958
+    assert "tic-tac-toe  (958 rows" in run("datasets").stdout
+
+
+CLASS_WEIGHT: Any = {"a": 2, 3: 0.5}
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy(),
+        SparseAccuracy(0.01),
+        WeightedAccuracy(CLASS_WEIGHT),
+        (0.01 * Splits() + Accuracy()).subject_to(MinSupport(5)),
+    ],
+)
+def test_a_task_can_be_made_again_from_its_description(task: Any) -> None:
+    described = json.loads(json.dumps(describe(task)))
+    assert rebuild(described) == task
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        {"class": "Popen", "module": "subprocess", "parameters": {"args": ["false"]}},
+        {"class": "Path", "module": "streed.tasks.accuracy", "parameters": {}},
+        {"class": "Fraction", "module": "streed.tasks.accuracy", "parameters": {}},
+        {"class": "Accuracy", "module": "streed.tasks.none", "parameters": {}},
+        {"class": "Accuracy", "module": "streed.tasks.accuracy", "parameters": {"x": 1}},
+        {"fraction": "1/0"},
+        {"items": [1]},
+        {"other": 1},
+    ],
+)
+def test_a_file_names_no_code_of_its_own(description: Any) -> None:
+    with pytest.raises(InputError):
+        rebuild(description)
+
+
+def test_what_no_file_can_hold_is_refused() -> None:
+    weights: Any = {object(): 1}
+    with pytest.raises(InputError, match="no file can hold"):
+        describe(WeightedAccuracy(weights))
+
+
+def test_help_and_version_load_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom streed.cli import app\ntry:\n    app(sys.argv[1:])\n"
+        "except SystemExit:\n    pass\nprint(sorted({'numba', 'numpy', 'rich', 'jsonschema'} & set(sys.modules)))"
+    )
+    for arguments in (["--help"], ["solve", "--help"], ["verify", "--help"], ["--version"]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]", arguments
+
+
+def test_help_tells_the_exit_codes() -> None:
+    for arguments in ([], ["solve"], ["verify"]):
+        text = run(*arguments, "--help").stdout
+        assert "Exit codes:" in text
+        assert "  3    solve: stopped early" in text
+
+
+def test_unknown_options_are_bad_input() -> None:
+    assert "No such option" in run("solve", "monks-1", "--guess", code=2).stderr
+
+
+def test_a_saved_tree_is_a_tree(play: str, tmp_path: Path) -> None:
+    path, document = saved(play, tmp_path)
+    tree = Tree.from_json(path.read_text(encoding="utf-8"))
+    assert json.loads(tree.to_json()) == document

@@ -1,0 +1,242 @@
+"""Dataset from 0/1 arrays: what is read, what it becomes, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed.data import Column, Dataset
+from tests.unit.refusal import refused
+
+XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+# -- 0/1 arrays --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_array_of_any_type_and_layout(dtype: Any, order: Any) -> None:
+    X = np.array([[0, 1, 1], [1, 0, 1]], dtype=dtype, order=order)
+    data = Dataset.make(X, [0, 1])
+    assert data.X.tolist() == [[0, 1, 1], [1, 0, 1]]
+    assert data.X.dtype == np.uint8
+    assert data.X.flags.c_contiguous
+    assert not np.shares_memory(data.X, X)
+    assert data.names == ("x0", "x1", "x2")
+    assert data.categorical == ()
+    assert repr(data.columns[1].categories) == ("(False, True)" if dtype == "bool" else "(0, 1)")
+
+
+def test_array_views_big_endian_and_many_blocks() -> None:
+    rng = np.random.default_rng(0)
+    big = rng.integers(0, 2, (20_000, 70))
+    assert (big == Dataset.make(big, None).X).all()
+    assert (big[::3, 1::2] == Dataset.make(big[::3, 1::2], None).X).all()
+    assert (big == Dataset.make(big.astype(">i4"), None).X).all()
+    assert (big.T[:, :50] == Dataset.make(big.T[:, :50], None).X).all()
+
+
+@pytest.mark.parametrize("bad", [2, -1, 255, 256, 2**31])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_array_refuses_numbers_that_are_not_binary(bad: Any, order: Any) -> None:
+    X = np.zeros((3000, 40), dtype=np.int64, order=order)
+    X[2999, 17] = bad
+    refused("X", "'x17'", str(bad), "categorical=", call=lambda: Dataset.make(X, None))
+
+
+@pytest.mark.parametrize("bad", [0.5, -1.0, 256.0, 257.0, 1e300])
+def test_array_refuses_reals_that_are_not_binary(bad: Any) -> None:
+    X = np.zeros((5, 3))
+    X[4, 1] = bad
+    refused("X", "'x1'", "categorical=", call=lambda: Dataset.make(X, None))
+
+
+def test_array_refuses_two_numbers_that_are_not_zero_and_one() -> None:
+    refused("X", "'b'", "-1, 1", call=lambda: Dataset.make(np.array([[0, -1], [1, 1]]), None, names=["a", "b"]))
+
+
+@pytest.mark.parametrize(("bad", "found"), [(np.nan, "missing value in row 2"), (np.inf, "infinite value in row 2")])
+def test_array_refuses_what_is_not_finite(bad: Any, found: Any) -> None:
+    X = np.zeros((4, 3))
+    X[2, 1] = bad
+    refused("X", "'x1'", found, call=lambda: Dataset.make(X, None))
+    refused("X", "'x1'", found, call=lambda: Dataset.make(X, None, categorical=True))
+
+
+@pytest.mark.parametrize(
+    ("X", "found"),
+    [
+        (np.zeros(4), "1 dimensions"),
+        (np.zeros((2, 2, 2)), "3 dimensions"),
+        (np.zeros((0, 3)), "no rows"),
+        (np.array(3), "0 dimensions"),
+        (np.zeros((2, 2), dtype=complex), "complex"),
+        ([0, 1], "flat"),
+        ([], "empty"),
+        ([[0, 1], [1]], "row 1 has 1 values"),
+        ([[[0], [1]]], "3 or more dimensions"),
+        (5, "int is no table"),
+        ("abc", "str is no table"),
+        (None, "NoneType is no table"),
+        ({}, "no rows"),
+        ({"a": [0, 1], "b": [1]}, "different lengths"),
+        ({"a": 3}, "'a' is 3"),
+        (pd.DataFrame(), "no rows"),
+        (pl.DataFrame(), "no rows"),
+        (pd.Series([0, 1]), "series"),
+        (pl.Series([0, 1]), "series"),
+        (pl.LazyFrame({"a": [0, 1]}), "collect()"),
+        (pd.DataFrame([[0, 1]], columns=["a", "a"]), "'a'"),
+        (pd.DataFrame([[0, 1]], columns=["1", 1]), "'1'"),
+    ],
+)
+def test_refuses_what_has_no_rows_and_columns(X: Any, found: Any) -> None:
+    refused("X", found, call=lambda: Dataset.make(X, None))
+
+
+def test_small_data_that_are_fine() -> None:
+    assert Dataset.make(np.zeros((3, 0)), [0, 1, 0]).X.shape == (3, 0)
+    assert Dataset.make([[], []], [0, 1]).n_columns == 0
+    assert Dataset.make([[1, 0]], ["a"]).classes == ("a",)
+    assert Dataset.make(XOR, [7, 7, 7, 7]).n_classes == 1
+    assert Dataset.make(np.zeros((4, 2), dtype=int), [0, 1, 1, 0]).X.sum() == 0
+    assert Dataset.make(pd.DataFrame(index=range(3)), [0, 1, 0]).X.shape == (3, 0)
+
+
+def test_ten_thousand_columns() -> None:
+    X = np.zeros((5, 10_000), dtype=np.int64)
+    X[2] = 1
+    data = Dataset.make(X, None)
+    assert data.n_columns == 10_000
+    assert data.column(9_999) == Column("x9999", (0, 1), False)
+
+
+# -- categorical columns of arrays -------------------------------------------------------------------------------------
+
+
+def test_array_with_listed_columns() -> None:
+    X = np.array([[0, 5, 3], [1, 9, 3], [1, -2, 4]])
+    data = Dataset.make(X, None, categorical=[1, "x2"])
+    assert data.X.tolist() == [[0, 1, 0], [1, 2, 0], [1, 0, 1]]
+    assert data.columns == (
+        Column("x0", (0, 1), False),
+        Column("x1", (-2, 5, 9), True),
+        Column("x2", (3, 4), False),
+    )
+    assert data.categorical == (1,)
+
+
+def test_array_with_all_columns_categorical() -> None:
+    data = Dataset.make(np.array([[0, 1.5, 0], [1, 2.5, 0], [1, 0.5, 0]]), None, categorical=True)
+    assert data.categorical == (1,)
+    assert data.column(1).categories == (0.5, 1.5, 2.5)
+    assert data.column(2).categories == (0, 1)
+    assert data.X[:, 1].tolist() == [1, 2, 0]
+
+
+def test_most_categories() -> None:
+    column = np.arange(256)[:, None]
+    data = Dataset.make(column, None, categorical=True)
+    assert data.X[:, 0].tolist() == list(range(256))
+    refused("X", "'x0'", "257", call=lambda: Dataset.make(np.arange(257)[:, None], None, categorical=True))
+    refused("X", "'id'", "257", call=lambda: Dataset.make({"id": [str(i) for i in range(257)]}, None))
+
+
+@pytest.mark.parametrize(
+    ("categorical", "found"),
+    [
+        (["c"], "'c'"),
+        ([2], "2"),
+        ([-1], "-1"),
+        ("a", "'a'"),
+        (3, "3"),
+        ([True], "True"),
+        ([1.0], "1.0"),
+    ],
+)
+def test_refuses_unknown_columns_in_categorical(categorical: Any, found: Any) -> None:
+    table = pd.DataFrame({"a": [0, 1], "b": [1, 1]})
+    refused("categorical", found, call=lambda: Dataset.make(table, None, categorical=categorical))
+
+
+@pytest.mark.parametrize("categorical", [None, False, []])
+def test_no_column_is_categorical(categorical: Any) -> None:
+    assert Dataset.make(XOR, None, categorical=categorical).categorical == ()
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def test_names_of_an_array() -> None:
+    data = Dataset.make(XOR, None, names=["left", "right"])
+    assert data.names == ("left", "right")
+    assert data.column(1).name == "right"
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [(["a"], "1 names for 2"), (["a", "a"], "'a'"), ("ab", "'ab'"), (["a", 1], "1")],
+)
+def test_refuses_names(names: Any, found: Any) -> None:
+    refused("names", found, call=lambda: Dataset.make(XOR, None, names=names))
+
+
+def test_refuses_names_for_a_table() -> None:
+    refused("names", "table", call=lambda: Dataset.make(pd.DataFrame({"a": [0, 1]}), None, names=["b"]))
+
+
+# -- one dataset and another -------------------------------------------------------------------------------------------
+
+
+def test_make_of_a_dataset_is_itself() -> None:
+    data = Dataset.make(XOR, [0, 1, 1, 0])
+    assert Dataset.make(data) is data
+    refused("X", "Dataset", call=lambda: Dataset.make(data, [0, 1, 1, 0]))
+    refused("X", "Dataset", call=lambda: Dataset.make(data, sample_weight=[1, 1, 1, 1]))
+    refused("X", "Dataset", call=lambda: Dataset.make(data, costs=[1, 1, 1, 1]))
+
+
+def test_subset() -> None:
+    table = {"bit": [0, 1, 1, 0], "three": ["z", "x", "y", "x"]}
+    data = Dataset.make(table, ["a", "b", "c", "a"], sample_weight=[1, 2, 3, 4], costs=[5, 6, 7, 8])
+    for rows in ([1, 3], np.array([False, True, False, True])):
+        part = data.subset(rows)
+        assert part.X.tolist() == [[1, 0], [0, 0]]
+        assert part.X.flags.c_contiguous
+        assert part.y.tolist() == [1, 0]
+        assert part.classes == ("a", "b", "c")
+        assert part.weights is not None
+        assert part.weights.tolist() == [2, 4]
+        assert part.row_data["costs"].tolist() == [6, 8]
+        assert part.columns == data.columns
+        assert part.class_totals() == [4, 2, 0]
+    assert data.n_rows == 4
+
+
+def test_repr_and_pickle() -> None:
+    data = Dataset.make({"bit": [0, 1], "text": ["b", "a"]}, [0, 1])
+    assert repr(data) == "Dataset(2 rows, 2 columns, 2 classes)"
+    again = pickle.loads(pickle.dumps(data))
+    assert again.X.tolist() == data.X.tolist()
+    assert again.columns == data.columns
+
+
+# -- properties --------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=6), st.booleans())
+def test_array_is_accepted_exactly_where_it_is_binary(rows: Any, real: Any) -> None:
+    X = np.array(rows, dtype=float if real else int)
+    if np.isin(X, (0, 1)).all():
+        assert Dataset.make(X, None).X.tolist() == rows
+    else:
+        bad = int(np.argmax(~np.isin(X, (0, 1)).all(axis=0)))
+        refused("X", f"'x{bad}'", call=lambda: Dataset.make(X, None))

@@ -1,0 +1,247 @@
+"""Dataset beside the columns: labels, weights and further data by row."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed.data import Dataset
+from tests.unit.refusal import refused
+
+XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "numbers"),
+    [
+        (["no", "yes", "maybe", "no"], ("maybe", "no", "yes"), [1, 2, 0, 1]),
+        ([-1, 1, 1, -1], (-1, 1), [0, 1, 1, 0]),
+        ([2, 1, 2, 2], (1, 2), [1, 0, 1, 1]),
+        ([0, 10**6, 0, 10**6], (0, 10**6), [0, 1, 0, 1]),
+        ([2**63, 0, 2**63, 0], (0, 2**63), [1, 0, 1, 0]),
+        ([-(2**63), 2**63 - 1, 0, 0], (-(2**63), 0, 2**63 - 1), [0, 2, 1, 1]),
+        ([10**30, 0, 0, 0], (0, 10**30), [1, 0, 0, 0]),
+        ([True, False, True, True], (False, True), [1, 0, 1, 1]),
+        ([True, True, True, True], (True,), [0, 0, 0, 0]),
+        ([False, False, False, False], (False,), [0, 0, 0, 0]),
+        ([0.0, 2.0, 2.0, 0.0], (0.0, 2.0), [0, 1, 1, 0]),
+        ([5, 3, 9, 3], (3, 5, 9), [1, 0, 2, 0]),
+        ([Fraction(1, 2), 1, 1, 1], (Fraction(1, 2), 1), [0, 1, 1, 1]),
+    ],
+)
+def test_labels(y: Any, classes: Any, numbers: Any) -> None:
+    given_as = [y, tuple(y), np.array(y, dtype=object), pd.Series(y, dtype=object)]
+    if not any(isinstance(label, Fraction) for label in y) and max(map(abs, y) if y[0] != "no" else [0]) < 2**63:
+        given_as += [np.array(y), pd.Series(y), pl.Series(y)]
+    for labels in given_as:
+        data = Dataset.make(XOR, labels)
+        assert data.classes == classes
+        assert [type(label) for label in data.classes] == [type(label) for label in classes]
+        assert data.y.tolist() == numbers
+        assert data.y.dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64", ">i8"])
+def test_labels_of_any_integer_type(dtype: Any) -> None:
+    data = Dataset.make(XOR, np.array([100, 1, 100, 1], dtype=dtype))
+    assert (data.classes, data.y.tolist()) == ((1, 100), [1, 0, 1, 0])
+
+
+def test_labels_of_int8_span_its_range() -> None:
+    data = Dataset.make(XOR, np.array([-128, 127, 0, 127], dtype=np.int8))
+    assert (data.classes, data.y.tolist()) == ((-128, 0, 127), [0, 2, 1, 2])
+
+
+def test_labels_of_categorical_series_are_sorted() -> None:
+    for labels in (
+        pd.Series(pd.Categorical(["b", "a", "b", "a"], categories=["b", "a"])),
+        pl.Series(["b", "a", "b", "a"], dtype=pl.Enum(["b", "a"])),
+    ):
+        assert Dataset.make(XOR, labels).classes == ("a", "b")
+
+
+def test_no_labels() -> None:
+    data = Dataset.make(XOR)
+    assert (data.classes, data.y.tolist(), data.n_classes) == ((None,), [0, 0, 0, 0], 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "found"),
+    [
+        ([0, 1, 1], "3 labels, but X has 4 rows"),
+        ([0, 1, None, 0], "missing value in row 2"),
+        (["a", None, "b", "b"], "missing value in row 1"),
+        ([0.0, 1.0, 1.0, float("nan")], "missing value in row 3"),
+        (np.array([0.0, np.nan, 1, 1]), "missing value in row 1"),
+        (np.array([0.0, np.inf, 1, 1]), "infinite value in row 1"),
+        (pd.Series(["a", None, "b", "b"]), "missing value in row 1"),
+        (pl.Series([1, None, 0, 0]), "missing value in row 1"),
+        ([0.5, 1.25, 0.5, 2.0], "not whole numbers: 0.5, 1.25, 2.0"),
+        (np.array([0.5, 1.25, 0.5, 2.0], dtype=object), "not whole numbers"),
+        (pl.Series([0.1, 0.2, 0.3, 0.4]), "not whole numbers"),
+        (["a", 1, "b", 2], "types: int, str"),
+        ([[0], [1], [1], [0]], "sorted"),
+        (np.zeros((4, 1)), "2 dimensions"),
+        (pd.DataFrame({"y": [0, 1, 1, 0]}), "a table"),
+        (pl.DataFrame({"y": [0, 1, 1, 0]}), "a table"),
+        ("abcd", "str"),
+        (7, "int"),
+        (np.zeros(4, dtype=complex), "complex"),
+    ],
+)
+def test_refuses_labels(y: Any, found: Any) -> None:
+    refused("y", found, call=lambda: Dataset.make(XOR, y))
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ones", [None, [1, 1, 1, 1], np.ones(4), [True] * 4, pd.Series([1.0] * 4), pl.Series([1] * 4)])
+def test_weights_of_one_are_none(ones: Any) -> None:
+    assert Dataset.make(XOR, [0, 1, 1, 0], sample_weight=ones).weights is None
+
+
+@pytest.mark.parametrize("given_as", [list, tuple, np.array, pd.Series, pl.Series])
+def test_weights(given_as: Any) -> None:
+    whole = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=given_as([0, 2, 3, 1]))
+    assert whole.weights is not None
+    assert whole.weights.tolist() == [0, 2, 3, 1]
+    assert whole.weights.dtype == np.int64
+    assert whole.class_totals() == [1, 5]
+    real = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=given_as([0.1, 0.5, 2.0, 0.2]))
+    assert real.weights is not None
+    assert real.weights.tolist() == [0.1, 0.5, 2.0, 0.2]
+    assert real.weights.dtype == np.float64
+    assert real.class_totals() == [Fraction(3, 10), Fraction(5, 2)]
+
+
+def test_class_totals_are_exact() -> None:
+    data = Dataset.make([[0]] * 10, [0] * 10, sample_weight=[0.1] * 10)
+    assert data.class_totals() == [1]
+    assert isinstance(data.class_totals()[0], int)
+    large = Dataset.make([[0]] * 3, [0, 0, 1], sample_weight=[2**58, 1, 2**58 + 1])
+    assert large.class_totals() == [2**58 + 1, 2**58 + 1]
+    assert Dataset.make(XOR, [0, 0, 0, 5]).class_totals() == [3, 1]
+    assert Dataset.make(XOR, [0, 0, 0, 5], sample_weight=[1, 1, 1, 0]).class_totals() == [3, 0]
+
+
+def test_weights_that_are_decimals_or_fractions() -> None:
+    data = Dataset.make(XOR, None, sample_weight=[Decimal("0.1"), Fraction(1, 4), 1, 0])
+    assert data.weights is not None
+    assert data.weights.tolist() == [0.1, 0.25, 1.0, 0.0]
+    refused("sample_weight", "row 1", "1/3", call=lambda: Dataset.make([[0], [1]], sample_weight=[1, Fraction(1, 3)]))
+
+
+@pytest.mark.parametrize(
+    ("weights", "found"),
+    [
+        ([1, 2, 3], "3 weights, but X has 4 rows"),
+        ([1, 1, 1], "3 weights, but X has 4 rows"),
+        ([1, -1, 1, 1], "row 1 has the weight -1"),
+        ([1.0, 1.0, -0.5, 1.0], "row 2 has the weight -0.5"),
+        ([1.0, float("nan"), 1.0, 1.0], "row 1"),
+        ([1.0, float("inf"), 1.0, 1.0], "row 1"),
+        ([1, None, 1, 1], "row 1"),
+        ([0, 0, 0, 0], "all weights are zero"),
+        ([0.0, 0.0, 0.0, 0.0], "all weights are zero"),
+        ([2**59, 2**59, 1, 1], "2**60"),
+        (np.array([2**63, 1, 1, 1], dtype=np.uint64), "2**60"),
+        ([10**30, 1, 1, 1], "2**60"),
+        (["1", "2", "3", "4"], "no number"),
+        (np.ones((4, 1)), "2 dimensions"),
+        (3, "int"),
+    ],
+)
+def test_refuses_weights(weights: Any, found: Any) -> None:
+    refused("sample_weight", found, call=lambda: Dataset.make(XOR, [0, 1, 1, 0], sample_weight=weights))
+
+
+# -- further data by row -----------------------------------------------------------------------------------------------
+
+
+def test_row_data() -> None:
+    costs = np.arange(8).reshape(4, 2)
+    data = Dataset.make(
+        XOR,
+        None,
+        sensitive_features=["f", "m", "f", "x"],
+        costs=costs,
+        more=[[1, 2.5]] * 4,
+        group=pl.Series([1, 2, 3, 4]),
+    )
+    assert data.row_data["sensitive_features"].tolist() == ["f", "m", "f", "x"]
+    assert data.row_data["costs"].tolist() == costs.tolist()
+    assert not np.shares_memory(data.row_data["costs"], costs)
+    assert data.row_data["more"].shape == (4, 2)
+    assert data.row_data["group"].tolist() == [1, 2, 3, 4]
+    assert Dataset.make(XOR, None, costs=None).row_data == {}
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+def test_row_data_from_a_table_keep_their_names(kind: Any) -> None:
+    table = kind({"sex": ["f", "m", "f", "m"], "age": [1, 2, 3, 4]})
+    found = Dataset.make(XOR, None, sensitive_features=table).row_data["sensitive_features"]
+    assert found.dtype.names == ("sex", "age")
+    assert found["sex"].tolist() == ["f", "m", "f", "m"]
+    assert found["age"].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([1, 2, 3], "3 rows"),
+        (np.zeros((5, 2)), "5 rows"),
+        (np.array(1), "single"),
+        (["f", None, "m", "f"], "row 1"),
+        ([[1], [1, 2], [1], [1]], "different lengths"),
+        (pd.DataFrame({"sex": ["f", None, "m", "f"]}), "'sex'"),
+        (pd.DataFrame([[0, 1]] * 4, columns=["a", "a"]), "'a'"),
+    ],
+)
+def test_refuses_row_data(values: Any, found: Any) -> None:
+    refused("sensitive_features", found, call=lambda: Dataset.make(XOR, None, sensitive_features=values))
+
+
+# -- properties --------------------------------------------------------------------------------------------------------
+
+LABELS = st.one_of(
+    st.lists(st.integers(), min_size=1, max_size=30),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=30),
+    st.lists(st.integers(-(2**40), 2**40).map(float), min_size=1, max_size=30),
+    st.lists(st.booleans(), min_size=1, max_size=30),
+    st.lists(st.text(max_size=3), min_size=1, max_size=30),
+    st.lists(st.fractions(), min_size=1, max_size=30),
+)
+
+
+@given(LABELS)
+def test_labels_round_trip(labels: Any) -> None:
+    data = Dataset.make(np.zeros((len(labels), 1), dtype=int), labels)
+    assert [data.classes[k] for k in data.y.tolist()] == labels
+    assert list(data.classes) == sorted(set(labels))
+    assert sum(data.class_totals()) == len(labels)
+    assert min(data.class_totals()) > 0
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.decimals(0, 5, places=2)), min_size=1, max_size=30).filter(
+        lambda rows: any(weight for _, weight in rows)
+    )
+)
+def test_class_totals_are_the_sums_of_the_decimals(rows: Any) -> None:
+    labels = [label for label, _ in rows]
+    weights = [float(weight) for _, weight in rows]
+    data = Dataset.make(np.zeros((len(rows), 1)), labels, sample_weight=weights)
+    expected = [sum(Fraction(w) for label, w in rows if label == k) for k in sorted(set(labels))]
+    assert data.class_totals() == expected

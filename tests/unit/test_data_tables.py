@@ -1,0 +1,294 @@
+"""Dataset from tables of pandas, polars and plain lists; new rows by old columns; the caller's objects unchanged."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import pickle
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed.data import Column, Dataset, encode
+from tests.unit.refusal import refused
+
+XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+COLUMNS: dict[str, list[Any]] = {
+    "flag": [True, False, True, True],
+    "bit": [0, 1, 1, 0],
+    "real": [0.0, 1.0, 1.0, 0.0],
+    "pair": [3, 3, 9, 3],
+    "text": ["b", "a", "b", "a"],
+    "three": ["z", "x", "y", "x"],
+    "same": ["q", "q", "q", "q"],
+    "ones": [1, 1, 1, 1],
+}
+CODED = (
+    Column("flag", (False, True), False),
+    Column("bit", (0, 1), False),
+    Column("real", (0, 1), False),
+    Column("pair", (3, 9), False),
+    Column("text", ("a", "b"), False),
+    Column("three", ("x", "y", "z"), True),
+    Column("same", ("q",), False),
+    Column("ones", (0, 1), False),
+)
+CODES = [[1, 0, 0, 0, 1, 2, 0, 1], [0, 1, 1, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 1, 0, 1], [1, 0, 0, 0, 0, 0, 0, 1]]
+
+
+def as_objects(columns: dict[str, list[Any]]) -> Any:
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+def test_table_columns(kind: Any) -> None:
+    data = Dataset.make(kind(COLUMNS), None)
+    assert data.columns == CODED
+    assert data.X.tolist() == CODES
+    assert data.X.flags.c_contiguous
+    assert data.categorical == (5,)
+    assert data.names == tuple(COLUMNS)
+    assert repr(data.columns) == repr(CODED)  # True is not 1
+
+
+@pytest.mark.parametrize("make", [as_objects, lambda c: as_objects(c).tolist()])
+def test_table_without_names(make: Any) -> None:
+    data = Dataset.make(make(COLUMNS), None)
+    assert data.X.tolist() == CODES
+    assert data.names == tuple(f"x{j}" for j in range(8))
+    assert [column.categories for column in data.columns] == [column.categories for column in CODED]
+
+
+def test_lists_of_numbers_and_texts_keep_their_numbers() -> None:
+    data = Dataset.make([["a", 1], ["b", 0]], None)
+    assert data.column(1).categories == (0, 1)
+    assert data.X.tolist() == [[0, 1], [1, 0]]
+
+
+def test_nullable_and_arrow_like_columns() -> None:
+    table = pd.DataFrame(
+        {
+            "Int": pd.array([1, 0, 1], dtype="Int64"),
+            "bool": pd.array([True, False, False], dtype="boolean"),
+            "text": pd.array(["b", "a", "c"], dtype="string"),
+            "object": pd.Series(["b", "a", "c"], dtype=object),
+        }
+    )
+    data = Dataset.make(table, None)
+    assert data.X.tolist() == [[1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 2, 2]]
+    assert data.column(1).categories == (False, True)
+
+
+def test_declared_order_of_categories_is_kept() -> None:
+    values = ["low", "high", "mid", "low"]
+    order = ["low", "never", "mid", "high"]
+    wanted = Column("c", ("low", "mid", "high"), True)
+    tables = [
+        pd.DataFrame({"c": pd.Categorical(values, categories=order)}),
+        pd.DataFrame({"c": pd.Categorical(values, categories=order, ordered=True)}),
+        pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(order))}),
+    ]
+    for table in tables:
+        data = Dataset.make(table, None)
+        assert data.column(0) == wanted
+        assert data.X[:, 0].tolist() == [0, 2, 1, 0]
+
+
+def test_declared_order_of_numbers_and_of_two_values() -> None:
+    table = pd.DataFrame(
+        {
+            "codes": pd.Categorical([10, 2, 7], categories=[10, 7, 2]),
+            "two": pd.Categorical(["b", "a", "b"], categories=["b", "a"]),
+        }
+    )
+    data = Dataset.make(table, None)
+    assert data.columns == (Column("codes", (10, 7, 2), True), Column("two", ("b", "a"), False))
+    assert data.X.tolist() == [[0, 0], [2, 1], [1, 0]]
+
+
+def test_polars_categorical_is_sorted_whatever_was_seen_before() -> None:
+    pl.Series(["late", "c", "b"], dtype=pl.Categorical)
+    data = Dataset.make(pl.DataFrame({"c": pl.Series(["b", "c", "a"], dtype=pl.Categorical)}), None)
+    assert data.column(0) == Column("c", ("a", "b", "c"), True)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("values", [[1, 2, 3], [0.5, 0.25, 1.0], [0, 1, 2]])
+def test_table_refuses_numbers(kind: Any, values: Any) -> None:
+    table = kind({"ok": [0, 1, 0], "age": values})
+    refused("X", "'age'", str(values[0]), "binarise", "categorical=", call=lambda: Dataset.make(table, None))
+    data = Dataset.make(table, None, categorical=["age"])
+    assert data.column(1) == Column("age", tuple(sorted(values)), True)
+    assert Dataset.make(table, None, categorical=[1]).categorical == (1,)
+    assert Dataset.make(table, None, categorical=True).categorical == (1,)
+
+
+def test_shows_only_the_first_values() -> None:
+    refused("X", "0, 1, 2, 3, 4, ... (90 of them)", call=lambda: Dataset.make({"n": list(range(90))}, None))
+
+
+def test_dates_and_decimals_need_listing() -> None:
+    days = [dt.date(2020, 1, day) for day in (1, 2, 3)]
+    prices = [Decimal("0.1"), Decimal("0.3"), Decimal("0.2")]
+    for values in (days, prices):
+        for kind in (dict, pl.DataFrame):
+            table = kind({"c": values})
+            refused("X", "'c'", "categorical=", call=partial(Dataset.make, table))
+            assert Dataset.make(table, None, categorical=True).column(0).categories == tuple(sorted(values))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"ok": [0, 1], "bad": ["a", None]},
+        {"ok": [0, 1], "bad": [1, float("nan")]},
+        {"ok": [0, 1], "bad": [True, None]},
+        {"ok": [0, 1], "bad": np.array(["2020-01-01", "NaT"], dtype="datetime64[D]")},
+        pd.DataFrame({"ok": [0, 1], "bad": ["a", None]}),
+        pd.DataFrame({"ok": [0, 1], "bad": [0.0, np.nan]}),
+        pd.DataFrame({"ok": [0, 1], "bad": pd.array([1, None], dtype="Int64")}),
+        pd.DataFrame({"ok": [0, 1], "bad": pd.array([True, None], dtype="boolean")}),
+        pd.DataFrame({"ok": [0, 1], "bad": pd.Categorical(["a", None])}),
+        pd.DataFrame({"ok": [0, 1], "bad": pd.Series([1, pd.NA], dtype=object)}),
+        pd.DataFrame({"ok": [0, 1], "bad": pd.to_datetime(["2020-01-01", None])}),
+        pl.DataFrame({"ok": [0, 1], "bad": ["a", None]}),
+        pl.DataFrame({"ok": [0, 1], "bad": [0.0, float("nan")]}),
+        pl.DataFrame({"ok": [0, 1], "bad": [0, None]}),
+        pl.DataFrame({"ok": [0, 1], "bad": pl.Series(["a", None], dtype=pl.Categorical)}),
+    ],
+)
+@pytest.mark.parametrize("categorical", [None, True])
+def test_refuses_missing_values(table: Any, categorical: Any) -> None:
+    refused("X", "'bad'", "missing value in row 1", call=lambda: Dataset.make(table, None, categorical=categorical))
+
+
+@pytest.mark.parametrize("X", [[[0, 1], [1, None]], np.array([["a", "b"], ["c", None]], dtype=object)])
+def test_refuses_missing_values_without_names(X: Any) -> None:
+    refused("X", "'x1'", "missing value in row 1", call=lambda: Dataset.make(X, None))
+
+
+@pytest.mark.parametrize("values", [["a", 1, 2], [[1], [2], [3]], [{}, 1, 2]])
+def test_refuses_values_without_an_order(values: Any) -> None:
+    refused("X", "'c'", "cannot be sorted", call=lambda: Dataset.make({"c": values}, None))
+
+
+# -- new rows by the columns of old ones -------------------------------------------------------------------------------
+
+
+def test_encode_array() -> None:
+    data = Dataset.make(np.array(XOR), None)
+    new = np.array([[1, 1], [0, 1], [1, 1]])
+    for X in (new, new.astype(bool), new.astype(float), np.asfortranarray(new), new.tolist(), new.astype(object)):
+        assert data.encode(X).tolist() == new.tolist()
+    assert data.encode(np.zeros((0, 2))).shape == (0, 2)
+    refused("X", "3 columns, not 2", call=lambda: data.encode(np.zeros((2, 3))))
+    refused("X", "'x1'", "2", call=lambda: data.encode(np.array([[0, 2]])))
+    refused("X", "'x1'", "missing", call=lambda: data.encode(np.array([[0, np.nan]])))
+    refused("X", "1 dimensions", call=lambda: data.encode(np.zeros(2)))
+
+
+def test_encode_array_with_categories() -> None:
+    data = Dataset.make(np.array([[0, 5], [1, 9], [1, 7]]), None, categorical=[1])
+    assert data.encode(np.array([[1, 9], [0, 5]])).tolist() == [[1, 2], [0, 0]]
+    assert data.encode([[1, 9.0], [0, 5]]).tolist() == [[1, 2], [0, 0]]
+    refused("X", "'x1'", "6", "5, 7, 9", call=lambda: data.encode(np.array([[1, 6]])))
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+def test_encode_tables_by_name(kind: Any) -> None:
+    data = Dataset.make(pd.DataFrame(COLUMNS), None)
+    shuffled = kind({"extra": [1.5, 2.5, None, 4.0], **dict(reversed(COLUMNS.items()))})
+    assert data.encode(shuffled).tolist() == CODES
+    refused("X", "'three'", call=lambda: data.encode(kind({k: v for k, v in COLUMNS.items() if k != "three"})))
+    refused("X", "'three'", "'w'", call=lambda: data.encode(kind({**COLUMNS, "three": ["x", "w", "y", "z"]})))
+    refused("X", "'bit'", "7", call=lambda: data.encode(kind({**COLUMNS, "bit": [0, 1, 7, 1]})))
+    refused("X", "'text'", "missing", call=lambda: data.encode(kind({**COLUMNS, "text": ["a", None, "b", "a"]})))
+
+
+def test_encode_by_position_and_with_only_the_used_columns() -> None:
+    data = Dataset.make(COLUMNS, None)
+    assert data.encode(as_objects(COLUMNS)).tolist() == CODES
+    codes = encode(data.columns, {"three": ["z", "x"], "bit": [1, 0]}, used=[1, 5])
+    assert codes.tolist() == [[0, 1, 0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]
+    array = encode(Dataset.make(XOR, None).columns, np.array([[5, 1], [7, 0]]), used={1})
+    assert array[:, 1].tolist() == [1, 0]
+
+
+# -- the caller's objects ----------------------------------------------------------------------------------------------
+
+
+def content(x: Any) -> bytes:
+    """All that can be seen of an object, as bytes."""
+    if isinstance(x, np.ndarray):
+        return bytes(x.tobytes(order="A")) + repr((x.dtype, x.shape, x.strides, x.flags.writeable)).encode()
+    if isinstance(x, pl.DataFrame):
+        stream = io.BytesIO()
+        x.write_ipc(stream)
+        return stream.getvalue()
+    if isinstance(x, pd.DataFrame):
+        return f"{x.to_csv()}{x.dtypes}{x.index!r}{x.columns!r}".encode()
+    return pickle.dumps(x)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array(XOR, dtype=np.uint8),
+        np.array(XOR, dtype=np.int64),
+        np.asfortranarray(XOR, dtype=np.float64),
+        np.array(XOR, dtype=bool),
+        np.array([["a", 1], ["b", 2], ["c", 1], ["a", 2]], dtype=object),
+        XOR,
+        COLUMNS,
+        pd.DataFrame(COLUMNS, index=[7, 7, 1, 0]),
+        pd.DataFrame(COLUMNS).astype({"three": "category"}),
+        pl.DataFrame(COLUMNS),
+    ],
+)
+def test_the_callers_objects_stay_as_they_were(X: Any) -> None:
+    y, weights, costs = np.array([5, 3, 5, 3]), np.array([1.0, 2.0, 0.0, 1.0]), np.arange(8.0).reshape(4, 2)
+    before = [content(thing) for thing in (X, y, weights, costs)]
+    data = Dataset.make(X, y, sample_weight=weights, categorical=True, costs=costs)
+    data.encode(X)
+    assert data.weights is not None
+    for ours in (data.X, data.y, data.weights, data.row_data["costs"]):
+        ours[...] = 1
+    assert [content(thing) for thing in (X, y, weights, costs)] == before
+
+
+def test_read_only_arrays_are_fine() -> None:
+    X, y = np.array(XOR), np.array([0, 1, 1, 0])
+    X.flags.writeable = y.flags.writeable = False
+    assert Dataset.make(X, y, sample_weight=y).X.tolist() == XOR
+
+
+# -- properties --------------------------------------------------------------------------------------------------------
+
+LABELS = st.one_of(
+    st.lists(st.integers(), min_size=1, max_size=30),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=30),
+    st.lists(st.integers(-(2**40), 2**40).map(float), min_size=1, max_size=30),
+    st.lists(st.booleans(), min_size=1, max_size=30),
+    st.lists(st.text(max_size=3), min_size=1, max_size=30),
+    st.lists(st.fractions(), min_size=1, max_size=30),
+)
+
+
+@given(LABELS)
+def test_categories_round_trip(values: Any) -> None:
+    table = {"c": values}
+    data = Dataset.make(table, None, categorical=True)
+    column = data.column(0)
+    assert [column.categories[code] for code in data.X[:, 0].tolist()] == values
+    assert list(column.categories) == sorted(column.categories)
+    assert column.multiway == (len(set(values)) > 2)
+    assert data.encode(table).tolist() == data.X.tolist()

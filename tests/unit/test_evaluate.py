@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from streed.algebra import exact_costs
+from streed.data import Dataset
+from streed.evaluate import evaluate, evaluate_costs, inspect, leaf_displays
+from streed.task import RowCostTask, Task
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
+from streed.tree import Branch, Leaf, Tree
+from tests.unit.specimens import XOR, colour_tree, xor_tree
+
+
+def test_values_by_hand() -> None:
+    """Rows 0..4 with labels 1, 2, 2, 1, 1; the root leaf says 1 and errs twice."""
+    tree, data = colour_tree()
+    leaf = Tree.grown(Leaf(0, 5, 2), data)
+    assert evaluate(leaf, Accuracy(), data) == 2
+    assert evaluate(leaf, BalancedAccuracy(), data) == Fraction(1, 2)
+    assert evaluate(leaf, SparseAccuracy(0.1), data) == Fraction(2, 5)
+    assert evaluate(tree, SparseAccuracy(0.1), data) == Fraction(1, 5)
+    assert evaluate(tree, Splits(), data) == 2
+    found = inspect(tree, Accuracy().subject_to(MinSupport(2)), data)
+    assert found.value == 0
+    assert found.rows == (5, 1, 2, 1, 1, 2)
+    assert found.leaf_rows == (1, 1, 1, 2)
+    assert found.broken == tuple((leaf, MinSupport(2)) for leaf in (0, 1, 2))
+
+
+def test_an_empty_leaf_costs_nothing_and_breaks_no_limit() -> None:
+    tree, data = colour_tree()
+    part = data.subset([0, 3, 1])
+    found = inspect(tree, Accuracy().subject_to(MinSupport(1)), part)
+    assert (found.value, found.leaf_rows, found.leaf_costs, found.broken) == (0, (0, 1, 0, 2), (0, 0, 0, 0), ())
+    assert evaluate_costs(tree, part, exact_costs(Accuracy(), part)) == 0
+
+
+def test_row_weights_count() -> None:
+    data = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=[0.1, 0.2, 0, 5])
+    tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(1, 2, 0)), 4), data)
+    assert evaluate(tree, Accuracy(), data) == Fraction(52, 10)
+    costs = exact_costs(Accuracy(), data)
+    assert costs.unit * evaluate_costs(tree, data, costs) == Fraction(52, 10)
+
+
+def test_a_task_may_show_something_else_than_its_labels() -> None:
+    class Shares(RowCostTask):
+        def row_costs(self, data: Dataset) -> Any:
+            return Misclassifications().row_costs(data)
+
+        def leaf_label(self, s: Any, label: Any) -> Any:
+            return f"{label} of {s.rows}: {s.cost}"
+
+    tree, data = xor_tree()
+    assert leaf_displays(tree, Shares(), data) == (
+        "no of 1: (0, 1)",
+        "yes of 1: (1, 0)",
+        "yes of 1: (1, 0)",
+        "no of 1: (0, 1)",
+    )
+
+
+class Worst(Task):
+    """The largest number of errors in a leaf, plus a tenth per branch above the second level."""
+
+    def statistics(self, data: Dataset) -> dict[str, Any]:
+        return {"errors": Misclassifications().row_costs(data), "one": np.ones(data.n_rows)}
+
+    def labels(self, data: Dataset) -> Any:
+        return data.classes
+
+    def leaf_cost(self, s: Any, k: int) -> Any:
+        assert s.one == s.rows
+        return s.errors[k]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return 100 * rows + 10 * len(path) + split
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+
+def test_any_operator_and_branching_costs_by_path() -> None:
+    tree, data = colour_tree()
+    # Branches: the root, 5 rows, no path, column 0; below it 2 rows, path (0,), column 1.
+    assert evaluate(tree, Worst(), data) == 500
+    assert evaluate(Tree.grown(Leaf(1, 5, 3), data), Worst(), data) == 3

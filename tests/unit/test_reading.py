@@ -1,0 +1,199 @@
+"""Reading files of separated values: delimiters, headers, types, targets, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed import datasets
+from streed.data import Dataset
+from streed.reading import read_table
+from tests.unit.refusal import refused
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the real data stand in a folder 'shared' beside the repository, which is not here"
+)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    """A function that writes a text (or bytes) into a file and gives its path."""
+
+    def make(content: str | bytes) -> Path:
+        path = tmp_path / "data.csv"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", ", ", "   "])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_delimiters(write: Any, delimiter: str, end: str) -> None:
+    path = write(end.join(delimiter.join(row) for row in (["a", "b", "y"], ["1", "u", "0"], ["2", "v", "1"])) + end)
+    assert read_table(path, "y") == ({"a": [1, 2], "b": ["u", "v"], "y": [0, 1]}, "y")
+    assert read_table(str(path)) == ({"a": [1, 2], "b": ["u", "v"], "y": [0, 1]}, None)
+
+
+def test_delimiter_may_be_given(write: Any) -> None:
+    assert read_table(write("a;b|c\n1;2|3\n"), delimiter="|")[0] == {"a;b": ["1;2"], "c": [3]}
+    assert read_table(write("a|b\n1|2\n"))[0] == {"a|b": ["1|2"]}
+
+
+def test_decimal_commas_do_not_separate(write: Any) -> None:
+    assert read_table(write("1,5;2\n2,5;3\n"))[0] == {"1,5": ["2,5"], "2": [3]}
+    assert read_table(write("1,5;2\n2,5;3\n"), header=False)[0] == {"x0": ["1,5", "2,5"], "x1": [2, 3]}
+
+
+def test_quotes_blank_lines_and_byte_order_mark(write: Any) -> None:
+    table, _ = read_table(write('\ufeff"a, or b",c\n\n"x ""y""",1\n   \n"two\nlines",2\n\n'))
+    assert table == {"a, or b": ['x "y"', "two\nlines"], "c": [1, 2]}
+
+
+def test_spaces_at_either_end(write: Any) -> None:
+    assert read_table(write("  1  0 1 \n 0 1   1\n\n"))[0] == {"x0": [1, 0], "x1": [0, 1], "x2": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "expected"),
+    [
+        ("0,1\n1,0\n", None, {"x0": [0, 1], "x1": [1, 0]}),
+        ("a,1\nb,0\n", None, {"a": ["b"], "1": [0]}),
+        ("a,1\nb,0\n", False, {"x0": ["a", "b"], "x1": [1, 0]}),
+        ("0,1\n1,0\n", True, {"0": [1], "1": [0]}),
+        ("1,,0\n1,?,0\n", None, {"x0": [1, 1], "x1": [None, None], "x2": [0, 0]}),
+        (",a\n7,1\n", None, {"x0": [7], "a": [1]}),
+        ("-1.5e3,inf\n.5,2\n", None, {"x0": [-1500.0, 0.5], "x1": [float("inf"), 2.0]}),
+    ],
+)
+def test_header(write: Any, text: str, header: bool | None, expected: dict[str, list[Any]]) -> None:
+    assert read_table(write(text), header=header)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "-2", "+3"], [1, -2, 3]),
+        (["1", "2.5"], [1.0, 2.5]),
+        (["1", "x"], ["1", "x"]),
+        (["007", "12"], ["007", "12"]),
+        (["1_000", "2"], ["1_000", "2"]),
+        (["٣", "2"], ["٣", "2"]),
+        (["True", "False"], ["True", "False"]),
+        (["1", "NA", "3"], [1, None, 3]),
+        (["a", "nan"], ["a", None]),
+        ([str(2**70), "0"], [2**70, 0]),
+    ],
+)
+def test_types(write: Any, cells: list[str], expected: list[Any]) -> None:
+    found = read_table(write("name,other\n" + "".join(f"{cell},q\n" for cell in cells)))[0]["name"]
+    assert found == expected
+    assert [type(value) for value in found] == [type(value) for value in expected]
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [("b", "b"), ("-1", "c"), (-1, "c"), ("0", "a"), (0, "a"), ("2", "c"), (None, None)],
+)
+def test_target(write: Any, target: str | int | None, expected: str | None) -> None:
+    assert read_table(write("a,b,c\n1,2,3\n"), target)[1] == expected
+
+
+def test_a_name_comes_before_a_position(write: Any) -> None:
+    assert read_table(write("a,0\n1,2\n"), "0")[1] == "0"
+
+
+@pytest.mark.parametrize("target", ["d", "3", "-4", 3, "1.0", "", "٣"])
+def test_refuses_unknown_targets(write: Any, target: str | int) -> None:
+    path = write("a,b,c\n1,2,3\n")
+    refused("target", repr(str(target)), "a, b, c", call=lambda: read_table(path, target))
+
+
+def test_missing_cells_are_refused_by_the_dataset(write: Any) -> None:
+    table, _ = read_table(write("a,b\n1,x\n0,\n"))
+    refused("X", "'b'", "row 1", call=lambda: Dataset.make(table))
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ("a,b\n1,2\n3\n", "line 3"),
+        ("a,b\n\n1,2\n3,4,5\n", "line 4"),
+        ('a,b\n"x\ny",2\n3\n', "line 4"),
+        ("1 2\n3 4\n5 6 7\n", "line 3"),
+        ("a,a\n1,2\n", "'a'"),
+        ("a,b\n", "no rows"),
+        ("", "empty"),
+        ("\n \n", "empty"),
+        (b"\xff\xfe\x00", "UTF-8"),
+    ],
+)
+def test_refuses_files(write: Any, content: str | bytes, found: str) -> None:
+    path = write(content)
+    refused("data", found, call=lambda: read_table(path))
+
+
+def test_refuses_fields_without_end(write: Any) -> None:
+    path = write("a,b\n" + "x" * 200_000 + ",1\n")
+    refused("data", "field larger than field limit", call=lambda: read_table(path))
+
+
+def test_refuses_missing_files_and_folders(tmp_path: Path) -> None:
+    refused("data", "nowhere.csv", "berkeley", call=lambda: read_table(tmp_path / "nowhere.csv"))
+    refused("data", "cannot be read", call=lambda: read_table(tmp_path))
+
+
+def test_bundled_data_by_name() -> None:
+    table, target = read_table("berkeley")
+    assert table == datasets.load("berkeley").table
+    assert target == "admitted"
+    assert read_table("berkeley", "gender")[1] == "gender"
+    assert read_table("monks-1", "-1")[1] == "class"
+    refused("target", "'sex'", "gender", call=lambda: read_table("berkeley", "sex"))
+
+
+def test_reading_needs_no_table_library(write: Any) -> None:
+    path = write("a,b,y\n1,u,0\n0,v,1\n0,w,1\n")
+    code = (
+        "import sys; from streed.data import Dataset; from streed.reading import read_table;"
+        f"t, y = read_table({str(path)!r}, 'y'); labels = t.pop(y); d = Dataset.make(t, labels); d.encode(t);"
+        "print(d.n_rows, sorted({'numba', 'pandas', 'polars', 'narwhals', 'sklearn'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split(maxsplit=1) == ["3", "[]\n"]
+
+
+@needs_shared
+@pytest.mark.parametrize(("target", "name"), [("0", "x0"), ("-1", "x119")])
+def test_a_real_file_without_header(target: str, name: str) -> None:
+    file = SHARED / "classification" / "mushroom.csv"
+    table, found = read_table(file, target)
+    assert found == name
+    expected = np.loadtxt(file, dtype=np.int64)
+    labels = table.pop(name)
+    data = Dataset.make(table, labels)
+    at = int(name[1:])
+    assert (np.delete(expected, at, axis=1) == data.X).all()
+    assert labels == expected[:, at].tolist()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(), st.text("abc xyz'-é", min_size=1).filter(str.strip).map(str.strip)),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_round_trip(tmp_path_factory: Any, rows: list[tuple[int, str]]) -> None:
+    path = tmp_path_factory.mktemp("reading") / "data.csv"
+    path.write_text("number,text\n" + "".join(f'{n},"{t}"\n' for n, t in rows), encoding="utf-8")
+    assert read_table(path, "text") == ({"number": [n for n, _ in rows], "text": [t for _, t in rows]}, "text")

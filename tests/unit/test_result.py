@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+import pickle
+import time
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from streed.errors import InputError
+from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line, reporter
+from streed.result import Result
+from streed.tasks import Accuracy, BalancedAccuracy
+from streed.tree import Leaf, Tree
+from tests.unit.specimens import xor_tree
+
+
+def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None) -> Result:
+    tree = None if status == "infeasible" else xor_tree()[0]
+    return Result(value, tree, status, lower, upper, {"nodes": 7, "search_seconds": 0.25}, task or Accuracy())
+
+
+def test_an_optimal_result_has_no_gap() -> None:
+    found = result("optimal", 0.3, 0.1 + 0.2, 0.3)
+    assert found.gap == 0
+    assert found.front == ((0.3, found.tree),)
+
+
+def test_the_gap_of_a_solve_that_stopped() -> None:
+    assert result("feasible", 7, 4, 7).gap == 3
+    assert result("feasible", 7, float("-inf"), 7).gap == float("inf")
+    assert result("feasible", Fraction(1, 2), Fraction(1, 2), 1, BalancedAccuracy()).gap == Fraction(1, 2)
+
+
+def test_infeasible() -> None:
+    found = result("infeasible", None, None, None)
+    assert (found.value, found.tree, found.gap, found.front) == (None, None, None, ())
+    assert "infeasible" in str(found)
+    assert found.summary()["tree"] is None
+
+
+def test_summary_is_json() -> None:
+    found = result("feasible", Fraction(1, 3), float("-inf"), 1.5)
+    summary = json.loads(json.dumps(found.summary(), allow_nan=False))
+    assert summary == {
+        "task": {"class": "Accuracy", "module": "streed.tasks.accuracy", "parameters": {}},
+        "status": "feasible",
+        "value": "1/3",
+        "lower_bound": "-Infinity",
+        "upper_bound": 1.5,
+        "gap": "Infinity",
+        "tree": {"n_branches": 3, "n_leaves": 4, "depth": 2},
+        "stats": {"nodes": 7, "search_seconds": 0.25},
+    }
+
+
+def test_text() -> None:
+    lines = str(result("feasible", 7, 4, 7)).splitlines()
+    assert lines[:5] == [
+        "status  feasible",
+        "value   7",
+        "bounds  4 to 7, gap 3",
+        "tree    3 branching nodes, 4 leaves, depth 2",
+        "",
+    ]
+    assert lines[5:] == str(xor_tree()[0]).splitlines()
+    assert repr(result("optimal", 7, 7, 7)) == "<Result: optimal, value 7, bounds 7 to 7>"
+
+
+def test_pickle() -> None:
+    found = result("optimal", 7, 7, 7)
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.value, again.tree, again.status, again.stats) == (7, found.tree, "optimal", found.stats)
+
+
+def test_a_tree_of_a_single_leaf_in_a_result() -> None:
+    tree = Tree.grown(Leaf(0, 4, 2), xor_tree()[1])
+    found = Result(2, tree, "optimal", 2, 2, {}, Accuracy())
+    assert str(found).splitlines()[-1] == "no (4 rows, cost 2)"
+
+
+def at(elapsed: float, incumbent: Any = 7, lower: Any = 4) -> Progress:
+    return Progress(incumbent, lower, 3, 1234567, elapsed, "searching")
+
+
+def test_the_line_of_progress() -> None:
+    assert line(at(61.9)) == "searching  incumbent 7  lower bound 4  gap 3  nodes 1,234,567  1:01"
+    empty = Progress(None, float("-inf"), None, 0, 0.0, "compiling")
+    assert line(empty) == "compiling  incumbent -  lower bound -  gap -  nodes 0  0:00"
+
+
+def test_a_callable_is_told_what_is_due_and_the_end() -> None:
+    told: list[Progress] = []
+    with reporter(told.append) as report:
+        assert report.due()
+        report.tell(at(1))
+        assert not report.due()
+        time.sleep(INTERVAL + 0.02)
+        assert report.due()
+        report.finish(at(2))
+        report.finish(at(2))
+    assert [p.elapsed for p in told] == [1, 2]
+
+
+def test_nobody_is_told_nothing() -> None:
+    for silent in (None, False):
+        report = reporter(silent)
+        assert report.silent
+        assert not report.due()
+        report.tell(at(1))
+
+
+def test_what_a_listener_raises_reaches_the_caller() -> None:
+    def refuse(progress: Progress) -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"), reporter(refuse) as report:
+        report.tell(at(1))
+
+
+@pytest.mark.parametrize("progress", [1, "yes", 0.5])
+def test_other_progress_is_refused(progress: Any) -> None:
+    with pytest.raises(InputError, match="progress"):
+        reporter(progress)
+
+
+def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("streed.progress._is_terminal", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    live = LiveLine()
+    with Reporter(live) as report:
+        report.tell(at(0.01))
+        assert capsys.readouterr() == ("", "")
+        report.tell(at(62))
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert line(at(62)) in shown.err
+    up_and_erase = "\x1b[1A\x1b[2K"
+    assert capsys.readouterr().err.endswith(up_and_erase)
+
+
+def test_the_live_line_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with reporter(True) as report:
+        report.tell(at(100))
+    assert capsys.readouterr() == ("", "")

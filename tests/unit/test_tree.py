@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed.algebra import exact_costs
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.evaluate import evaluate, evaluate_costs, inspect
+from streed.storage import schema
+from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits
+from streed.tree import Branch, Claims, Leaf, Node, Reading, Tree, flatten, nest, walk
+from tests.unit.specimens import XOR, chain, colour_tree, trees, xor_tree
+
+
+def test_size() -> None:
+    tree, _ = colour_tree()
+    assert (tree.n_branches, tree.n_leaves, tree.depth) == (2, 4, 2)
+    leaf = Tree.grown(Leaf(0, 4, 2), xor_tree()[1])
+    assert (leaf.n_branches, leaf.n_leaves, leaf.depth) == (0, 1, 0)
+
+
+def test_predict_by_name_from_every_kind_of_table() -> None:
+    tree, data = xor_tree()
+    expected = ["no", "yes", "yes", "no"]
+    table = {"extra": [7, 8, 9, 10], "b": [0, 1, 0, 1], "a": [0, 0, 1, 1]}
+    for X in (table, pd.DataFrame(table), pl.DataFrame(table), np.array(XOR), XOR, data):
+        assert tree.predict(X).tolist() == expected
+    assert tree.apply(np.array(XOR)).tolist() == [0, 1, 2, 3]
+
+
+def test_predict_multiway_needs_only_the_columns_it_asks_about() -> None:
+    tree, data = colour_tree()
+    assert tree.predict({"size": ["large", "small"], "colour": ["green", "green"]}).tolist() == [2, 1]
+    assert tree.predict(data).tolist() == [1, 2, 2, 1, 1]
+    assert tree.predict(data).dtype == np.int64
+
+
+def test_predict_refuses_unknown_values_and_missing_columns() -> None:
+    tree, _ = colour_tree()
+    with pytest.raises(InputError, match=r"column 'colour' has the value 'pink'"):
+        tree.predict({"size": ["large"], "colour": ["pink"]})
+    with pytest.raises(InputError, match="size"):
+        tree.predict({"colour": ["red"]})
+    with pytest.raises(InputError, match="3"):
+        tree.predict([[0, 1]])
+
+
+def test_predict_on_a_dataset_with_other_columns() -> None:
+    tree, _ = xor_tree()
+    swapped = Dataset.make({"b": [0, 1], "c": [0, 1], "a": [1, 1]}, [0, 1])
+    assert tree.predict(swapped).tolist() == ["yes", "no"]
+    with pytest.raises(InputError, match="column 'b' is missing"):
+        tree.predict(Dataset.make({"a": [0, 1]}))
+    with pytest.raises(InputError, match="column 'b' has the categories"):
+        tree.predict(Dataset.make({"a": [0, 1], "b": ["u", "v"]}))
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [([False, True], "b"), ([-1, 1], "i"), ([0, 10**6], "i"), ([0.5, 1.5], "f"), (["a", "bb"], "U"), ([1, 2**70], "O")],
+)
+def test_predictions_keep_the_labels_type(labels: list[Any], kind: str) -> None:
+    data = Dataset.make([[0], [1]], [0, 1])
+    tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data, tuple(labels))
+    found = tree.predict([[0], [1], [1]])
+    assert found.tolist() == [labels[0], labels[1], labels[1]]
+    assert found.dtype.kind == kind
+
+
+def test_labels_of_mixed_types_stay_apart() -> None:
+    data = Dataset.make([[0], [1]], [0, 1])
+    tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data, (1, "1"))
+    assert tree.predict([[0], [1]]).tolist() == [1, "1"]
+
+
+def test_text() -> None:
+    assert str(xor_tree()[0]).splitlines() == [
+        "a = 1?",
+        "├── no: b = 1?",
+        "│   ├── no: no (1 row, cost 0)",
+        "│   └── yes: yes (1 row, cost 0)",
+        "└── yes: b = 1?",
+        "    ├── no: yes (1 row, cost 0)",
+        "    └── yes: no (1 row, cost 0)",
+    ]
+    assert colour_tree()[0].to_text().splitlines() == [
+        "colour?",
+        "├── blue: 2 (1 row, cost 0)",
+        "├── green: size = small?",
+        "│   ├── no: 2 (1 row, cost 0)",
+        "│   └── yes: 1 (1 row, cost 0)",
+        "└── red: 1 (2 rows, cost 0)",
+    ]
+
+
+def test_text_of_a_column_that_is_itself_a_question() -> None:
+    data = Dataset.make({"age<=30": [0, 1]}, [0, 1])
+    tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data)
+    assert tree.to_text().startswith("age<=30?\n")
+
+
+def test_text_shows_costs_in_the_tasks_unit() -> None:
+    tree = Tree.grown(Leaf(1, 8, 2), xor_tree()[1], unit=Fraction(1, 8))
+    assert tree.to_text() == "yes (8 rows, cost 0.25)"
+
+
+def test_dot_escapes_what_graphviz_reads_as_syntax() -> None:
+    data = Dataset.make({'say "hi"\\n\nthere': [0, 1]}, ['"', "\\"])
+    tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data)
+    assert tree.to_dot().splitlines()[3:] == [
+        r'  n0 [shape=ellipse, label="say \"hi\"\\n\nthere = 1?"];',
+        r'  n1 [shape=box, label="\" (1 row, cost 0)"];',
+        '  n0 -> n1 [label="no"];',
+        r'  n2 [shape=box, label="\\ (1 row, cost 0)"];',
+        '  n0 -> n2 [label="yes"];',
+        "}",
+    ]
+
+
+def claims() -> Claims:
+    reading = Reading("class", None, ("a",), True, {"a": (1, 2, 2.5), "b": ("x", True)})
+    return Claims(
+        (0.01 * Splits() + Accuracy()).subject_to(MinSupport(1)),
+        Fraction(1, 3),
+        0,
+        float("inf"),
+        "feasible",
+        4,
+        3,
+        None,
+        1,
+        reading,
+    )
+
+
+@pytest.mark.parametrize("make", [xor_tree, colour_tree, lambda: chain(3)])
+def test_json_round_trip(make: Any) -> None:
+    tree, data = make()
+    tree = attrs.evolve(tree, unit=Fraction(1, 7), claims=claims())
+    again = Tree.from_json(tree.to_json(indent=2))
+    assert again == tree
+    assert again.predict(data).tolist() == tree.predict(data).tolist()
+    assert again.claims is not None
+    assert tree.claims is not None
+    assert attrs.evolve(again.claims, task=None) == attrs.evolve(tree.claims, task=None)
+    assert again.claims.task == tree.claims.describe_task()
+    assert again.to_json() == tree.to_json()
+
+
+labels = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
+
+
+@given(st.lists(labels, min_size=2, max_size=2), st.lists(labels, min_size=3, max_size=3))
+def test_json_keeps_types(leaf_labels: list[Any], categories: list[Any]) -> None:
+    tree, _ = colour_tree()
+    columns = {0: attrs.evolve(tree.columns[0], categories=tuple(categories)), 1: tree.columns[1]}
+    tree = attrs.evolve(tree, labels=tuple(leaf_labels), columns=columns)
+    again = Tree.from_json(tree.to_json())
+    assert again == tree
+    assert [type(x) for x in again.labels] == [type(x) for x in leaf_labels]
+    assert [type(x) for x in again.columns[0].categories] == [type(x) for x in categories]
+
+
+def test_json_keeps_what_leaves_show() -> None:
+    tree = attrs.evolve(xor_tree()[0], shown=(0.5, 1, Fraction(1, 3), None))
+    again = Tree.from_json(tree.to_json())
+    assert again.shows() == (0.5, 1, Fraction(1, 3), None)
+    assert again != xor_tree()[0]
+
+
+def test_json_of_unknown_label_types_is_refused() -> None:
+    tree = attrs.evolve(xor_tree()[0], labels=(b"a", b"b"))
+    with pytest.raises(InputError, match="bytes"):
+        tree.to_json()
+
+
+def broken(change: Any) -> str:
+    document = json.loads(colour_tree()[0].to_json())
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: d.update(version=2), "version 2"),
+        (lambda d: d.update(format="other"), r"\$\.format"),
+        (lambda d: d.pop("labels"), "labels"),
+        (lambda d: d["nodes"][1].update(cost="x"), r"\$\.nodes\[1\]"),
+        (lambda d: d["nodes"][1].update(label=2), r"nodes\[1\]: label 2 of 2"),
+        (lambda d: d["nodes"][1].update(label=-1), r"\$\.nodes\[1\]"),
+        (lambda d: d["nodes"][0].update(column=2), r"nodes\[0\]: column 2"),
+        (lambda d: d["nodes"][0].update(children=[1, 2]), r"nodes\[0\]: 2 children"),
+        (lambda d: d["nodes"][0].update(children=[1, 2, 9]), r"nodes\[0\]: child 9"),
+        (lambda d: d["nodes"][0].update(children=[1, 2, 2]), r"nodes\[2\]: it has 2 parents"),
+        (lambda d: d["nodes"][2].update(children=[1, 4]), r"nodes\[2\]: child 1 does not come after it"),
+        (lambda d: d["nodes"].append({"label": 0, "rows": 0, "cost": 0}), r"nodes\[6\]: it has 0 parents"),
+        (lambda d: d["nodes"][1].update(shows={"int": 1}), "some leaves"),
+        (lambda d: d["columns"].append(d["columns"][0]), "same index"),
+        (lambda d: d["columns"][0].update(categories=[{"int": 1, "str": "a"}]), r"\$\.columns\[0\]"),
+    ],
+)
+def test_json_that_breaks_the_schema_is_refused(change: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Tree.from_json(broken(change))
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"format": NaN}', "[" * 100_000, "null"])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="tree"):
+        Tree.from_json(text)
+
+
+def test_the_published_schema_is_itself_valid() -> None:
+    import jsonschema
+
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(json.loads(colour_tree()[0].to_json()), schema())
+
+
+def test_pickle() -> None:
+    tree, data = colour_tree()
+    tree = attrs.evolve(tree, claims=claims())
+    again = pickle.loads(pickle.dumps(tree))
+    assert again == tree
+    assert again.claims == tree.claims
+    assert again.predict(data).tolist() == tree.predict(data).tolist()
+
+
+def test_deep_trees_need_no_recursion() -> None:
+    tree, data = chain(600)
+    assert (tree.depth, tree.n_branches, tree.n_leaves) == (600, 600, 601)
+    assert tree.predict(data).tolist() == data.y.tolist()
+    assert Tree.from_json(tree.to_json()) == tree
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert hash(tree) == hash(nest_again(tree))
+    assert len(tree.to_text().splitlines()) == 1201
+    assert len(tree.to_dot().splitlines()) == 1201 + 1200 + 4
+    assert evaluate_costs(tree, data, exact_costs(Accuracy(), data)) == 0
+    assert evaluate(tree, SparseAccuracy(0.001), data) == Fraction(600, 1000)
+    assert repr(tree) == "<Tree: 600 branches, 601 leaves, depth 600>"
+    assert repr(tree.root) == "Branch(column=0, children=<2>, rows=601)"
+
+
+def test_much_deeper_nodes_can_be_made_compared_and_dropped() -> None:
+    def deep() -> Node:
+        node: Node = Leaf(0, 1, 0)
+        for _ in range(200_000):
+            node = Branch(0, (Leaf(0, 1, 0), node), 2)
+        return node
+
+    one, other = deep(), deep()
+    assert one == other
+    assert one != Leaf(0, 1, 0)
+    del one, other
+
+
+def nest_again(tree: Tree) -> Tree:
+    return attrs.evolve(tree, root=nest(flatten(tree.root)))
+
+
+def test_equality_is_by_structure() -> None:
+    tree, _ = xor_tree()
+    assert tree == nest_again(tree)
+    assert tree == attrs.evolve(tree, claims=claims())
+    root = tree.root
+    assert isinstance(root, Branch)
+    for other in (
+        Leaf(0, 4, 0),
+        Branch(root.column, root.children, 5),
+        Branch(1, root.children, root.rows),
+        Branch(root.column, root.children[::-1], root.rows),
+    ):
+        assert tree != attrs.evolve(tree, root=other)
+    assert tree != attrs.evolve(tree, labels=("No", "Yes"))
+    half = attrs.evolve(tree, root=Leaf(0, 4, 1), unit=Fraction(1, 2))
+    assert half == attrs.evolve(tree, root=Leaf(0, 4, Fraction(1, 2)), unit=1)
+    assert tree != "tree"
+
+
+@given(trees())
+def test_predict_is_routing_by_hand(drawn: tuple[Tree, Dataset]) -> None:
+    tree, data = drawn
+    expected, errors, weights = [], Fraction(0), data.weights
+    for i in range(data.n_rows):
+        node = tree.root
+        while isinstance(node, Branch):
+            node = node.children[data.X[i, node.column]]
+        expected.append(tree.labels[node.label])
+        errors += (node.label != data.y[i]) * (1 if weights is None else Fraction(float(weights[i])))
+    assert tree.predict(data).tolist() == expected
+    assert evaluate(tree, Accuracy(), data) == errors
+    costs = exact_costs(0.5 * Splits() + Accuracy(), data)
+    assert costs.unit * evaluate_costs(tree, data, costs) == errors + Fraction(tree.n_branches, 2)
+    found = inspect(tree, Accuracy(), data)
+    assert found.rows == tuple(node.rows for node in walk(tree.root))
+
+
+@given(trees())
+def test_every_form_holds_the_same_tree(drawn: tuple[Tree, Dataset]) -> None:
+    tree, _ = drawn
+    assert Tree.from_json(tree.to_json()) == tree
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert nest_again(tree) == tree
+    nodes = tree.n_branches + tree.n_leaves
+    assert len(tree.to_text().splitlines()) == nodes
+    assert len(re.findall(r"^  n\d+ \[", tree.to_dot(), re.MULTILINE)) == nodes
