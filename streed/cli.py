@@ -1,6 +1,7 @@
 """The shell: `streed solve`, `predict`, `verify`, `tasks` and `datasets`.
 
-Only typer is imported here; whatever a command needs is loaded when it runs, so that `streed --help` is instant.
+Only click is imported here; whatever a command needs is loaded when it runs, so that `streed --help` is instant. (typer
+would read its arguments with pydantic: another 0.1 s at every start.)
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+import click
+
+import streed
 
 if TYPE_CHECKING:
-    from streed.result import Result
     from streed.task import Task
     from streed.tree import Reading, Tree
 
@@ -25,24 +27,22 @@ FINE, MISMATCH, BAD_INPUT, STOPPED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _CODES = """\b
 Exit codes:
   0    fine; for solve: the tree is proved optimal
-  1    verify: the file's claims do not hold
+  1    a claim does not hold: a saved tree's (verify), or a fresh tree failed its own check
   2    bad input; the reason is on standard error
   3    solve: stopped early (time, memory, Ctrl-C) with a tree, its bounds and gap
   4    solve: no tree meets the limits
   130  interrupted before there was a tree"""
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    # Plain help and plain errors: rich would double the time to the first line.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    epilog=_CODES,
-)
+_path = click.Path(path_type=Path)
+_data = click.argument("data", metavar="DATA")
+_tree = click.argument("tree", metavar="TREE.json", type=_path)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A bundled data set (see `streed datasets`) or a CSV file.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-TreeFile = Annotated[Path, typer.Argument(metavar="TREE.json", help="A tree that `streed solve --out` saved.")]
+
+@click.group(epilog=_CODES)
+@click.version_option(streed.__version__, message="streed %(version)s")
+def app() -> None:
+    """Provably optimal decision trees for the objective that you declare."""
 
 
 def main() -> None:
@@ -50,62 +50,72 @@ def main() -> None:
     app(prog_name="streed")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        import streed
-
-        typer.echo(f"streed {streed.__version__}")
-        raise typer.Exit(FINE)
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Provably optimal decision trees for the objective that you declare."""
-
-
 @app.command(epilog=_CODES)
+@_data
+@click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
+@click.option(
+    "--task",
+    metavar="TASK",
+    default="accuracy",
+    show_default=True,
+    help="What to optimise: a name of `streed tasks`, or 'name(arguments)'.",
+)
+@click.option("--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated.")
+@click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
+@click.option("--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)'; may be repeated.")
+@click.option("--max-depth", type=int, help="Largest depth (default: any).")
+@click.option("--max-nodes", type=int, help="Most branching nodes (default: any number).")
+@click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf.")
+@click.option("--search", metavar="DRIVER", default="depth-first", show_default=True, help="The search procedure.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long.")
+@click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB.")
+@click.option("--threads", type=int, default=1, show_default=True, help="Threads to search with.")
+@click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+@click.option(
+    "--categorical",
+    metavar="COLUMN",
+    multiple=True,
+    help="A column of numbers that are categories; may be repeated; `all` for all.",
+)
+@click.option(
+    "--one-hot/--multiway",
+    default=True,
+    show_default=True,
+    help="A yes/no question per category, or one child per category.",
+)
+@click.option("--out", type=_path, metavar="FILE", help="Save the tree and its claims as JSON.")
+@_json
+@click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
 def solve(
-    data: Data,
-    target: Annotated[str | None, typer.Option(help="Column to predict: a name, or a position from 0.")] = None,
-    task: Annotated[str, typer.Option(help="What to optimise: a name of `streed tasks`, or 'name(arguments)'.")] = (
-        "accuracy"
-    ),
-    param: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter of the task.")] = None,
-    lam: Annotated[str | None, typer.Option(help="Short for --param lam=...: the cost of a branching node.")] = None,
-    subject_to: Annotated[list[str] | None, typer.Option(help="A limit, such as 'min-support(5)'.")] = None,
-    max_depth: Annotated[int | None, typer.Option(help="Largest depth (default: any).")] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="Most branching nodes (default: any number).")] = None,
-    min_leaf: Annotated[int, typer.Option(help="Fewest rows in a leaf.")] = 1,
-    search: Annotated[str, typer.Option(help="The search procedure.")] = "depth-first",
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
-    memory_limit: Annotated[str | None, typer.Option(metavar="SIZE", help="Such as 500MB or 2GB.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads to search with.")] = 1,
-    weights: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column of numbers that are categories; may be repeated; `all` for all."),
-    ] = None,
-    one_hot: Annotated[
-        bool, typer.Option("--one-hot/--multiway", help="A yes/no question per category, or one child per category.")
-    ] = True,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the tree and its claims as JSON.")] = None,
-    as_json: Json = False,
-    progress: Annotated[
-        bool | None, typer.Option("--progress/--no-progress", help="Show a live line (default: in a terminal).")
-    ] = None,
+    data: str,
+    target: str | None,
+    task: str,
+    param: tuple[str, ...],
+    lam: str | None,
+    subject_to: tuple[str, ...],
+    max_depth: int | None,
+    max_nodes: int | None,
+    min_leaf: int,
+    search: str,
+    time_limit: float | None,
+    memory_limit: str | None,
+    threads: int,
+    weights: str | None,
+    categorical: tuple[str, ...],
+    one_hot: bool,
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
 ) -> None:
-    """Find the optimal tree and prove it."""
-    with _errors():
-        import streed
+    """Find the optimal tree for DATA, and prove it.
 
+    DATA is a bundled data set (see `streed datasets`) or a CSV file.
+    """
+    with _errors():
         if out is not None and not out.parent.is_dir():
             _fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
-        objective = _objective(task, param or [], lam, subject_to or [])
-        table, reading = _read(data, target, weights, categorical or [], one_hot)
+        objective = _objective(task, param, lam, subject_to)
+        table, reading = _read(data, target, weights, categorical, one_hot)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)
@@ -121,8 +131,7 @@ def solve(
             progress=(sys.stderr.isatty() if progress is None else progress) or None,
             threads=threads,
         )
-        limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
-        saved = _saved(result, objective, reading, dataset.n_rows, limits)
+        saved = _saved(result.tree, reading)
         if out is not None and saved is not None:
             _write(out, saved.to_json(indent=1) + "\n")
         shape = {"rows": dataset.n_rows, "columns": dataset.n_columns, "classes": dataset.n_classes}
@@ -130,21 +139,20 @@ def solve(
             document = None if saved is None else json.loads(saved.to_json())
             _print_json({"data": {"name": data, **shape}, **result.summary(), "document": document})
         else:
-            typer.echo(f"data    {data}: {', '.join(f'{count} {what}' for what, count in shape.items())}")
-            typer.echo(result.to_text())
+            click.echo(f"data    {data}: {', '.join(f'{count} {what}' for what, count in shape.items())}")
+            click.echo(result.to_text())
             if result.stats:
-                typer.echo("\n" + "  ".join(f"{key} {_brief(value)}" for key, value in result.stats.items()))
-        raise typer.Exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))
+                click.echo("\n" + "  ".join(f"{key} {_brief(value)}" for key, value in result.stats.items()))
+        sys.exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))
 
 
 @app.command(epilog=_CODES)
-def predict(
-    tree: TreeFile,
-    data: Data,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a CSV file with one column instead.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Print what a saved tree predicts, one row a line."""
+@_tree
+@_data
+@click.option("--out", type=_path, metavar="FILE", help="Write a CSV file with one column instead.")
+@_json
+def predict(tree: Path, data: str, out: Path | None, as_json: bool) -> None:
+    """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line."""
     with _errors():
         from streed.preparation import predict as predicted
         from streed.reading import read_table
@@ -155,18 +163,17 @@ def predict(
         elif as_json:
             _print_json({"predictions": answers})
         else:
-            typer.echo("\n".join(map(str, answers)))
+            click.echo("\n".join(map(str, answers)))
 
 
 @app.command(epilog=_CODES)
-def verify(
-    tree: TreeFile,
-    data: Data,
-    target: Annotated[str | None, typer.Option(help="Column of the labels, of a tree that Python saved.")] = None,
-    weights: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights, likewise.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Evaluate a saved tree again from the raw data, and check every number that it claims.
+@_tree
+@_data
+@click.option("--target", metavar="COLUMN", help="Column of the labels, of a tree that Python saved.")
+@click.option("--weights", metavar="COLUMN", help="Column of row weights, likewise.")
+@_json
+def verify(tree: Path, data: str, target: str | None, weights: str | None, as_json: bool) -> None:
+    """Evaluate a saved tree again from the raw DATA, and check every number that it claims.
 
     The lower bound of a minimised task (the upper bound of a maximised one) is checked for consistency only: to prove
     it again is to solve again.
@@ -195,12 +202,13 @@ def verify(
         else:
             for each in checks:
                 verdict = "ok      " if each.holds else "MISMATCH"
-                typer.echo(f"{verdict}  {each.what}: claimed {each.claimed}, found {each.found}")
-        raise typer.Exit(FINE if held else MISMATCH)
+                click.echo(f"{verdict}  {each.what}: claimed {each.claimed}, found {each.found}")
+        sys.exit(FINE if held else MISMATCH)
 
 
 @app.command()
-def tasks(as_json: Json = False) -> None:
+@_json
+def tasks(as_json: bool) -> None:
     """List the objectives and limits, with their parameters."""
     with _errors():
         from streed import registry
@@ -214,14 +222,15 @@ def tasks(as_json: Json = False) -> None:
             _print_json(listed)
             return
         for kind, found in kinds.items():
-            typer.echo(f"{kind}:")
+            click.echo(f"{kind}:")
             for entry in found.values():
                 given = ", ".join(k if v == "required" else f"{k}={v}" for k, v in entry.parameters.items())
-                typer.echo(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
+                click.echo(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
 
 
 @app.command()
-def datasets(as_json: Json = False) -> None:
+@_json
+def datasets(as_json: bool) -> None:
     """List the bundled data sets."""
     with _errors():
         from streed import datasets as bundled
@@ -244,33 +253,36 @@ def datasets(as_json: Json = False) -> None:
             )
             return
         for entry in entries:
-            typer.echo(f"{entry.name}  ({rows[entry.name]} rows, target {entry.target})\n    {entry.description}")
+            click.echo(f"{entry.name}  ({rows[entry.name]} rows, target {entry.target})\n    {entry.description}")
 
 
 @contextlib.contextmanager
 def _errors() -> Iterator[None]:
     """Turns errors of the caller's and Ctrl-C into a message and an exit code."""
-    from streed.errors import StreedError
+    from streed.errors import MismatchError, StreedError
 
     try:
         yield
+    except MismatchError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(MISMATCH)
     except StreedError as error:
         _fail(str(error))
     except BrokenPipeError:
         # The reader has had enough, as in `streed ... | head`; closing tells Python not to complain at exit.
         sys.stderr.close()
-        raise typer.Exit(FINE) from None
+        sys.exit(FINE)
     except KeyboardInterrupt:
-        typer.echo("interrupted: no tree yet", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        click.echo("interrupted: no tree yet", err=True)
+        sys.exit(INTERRUPTED)
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(BAD_INPUT)
+    click.echo(f"error: {message}", err=True)
+    sys.exit(BAD_INPUT)
 
 
-def _objective(task: str, parameters: list[str], lam: str | None, limits: list[str]) -> Task:
+def _objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:
     from streed import registry
 
     given: dict[str, str] = {}
@@ -284,7 +296,7 @@ def _objective(task: str, parameters: list[str], lam: str | None, limits: list[s
 
 
 def _read(
-    data: str, target: str | None, weights: str | None, categorical: list[str], one_hot: bool
+    data: str, target: str | None, weights: str | None, categorical: Sequence[str], one_hot: bool
 ) -> tuple[dict[str, list[Any]], Reading]:
     from streed import datasets as bundled
     from streed.preparation import plan
@@ -297,18 +309,13 @@ def _read(
     return table, plan(table, found, weights=weights, categorical=categorical, one_hot=one_hot, trusted=trusted)
 
 
-def _saved(result: Result, task: Task, reading: Reading, n_rows: int, limits: dict[str, Any]) -> Tree | None:
-    """The tree with all that it takes to check it again."""
+def _saved(tree: Tree | None, reading: Reading) -> Tree | None:
+    """The tree with all that it takes to check its claims again."""
     import attrs
 
-    from streed.tree import Claims
-
-    if result.tree is None:
+    if tree is None or tree.claims is None:
         return None
-    claims = Claims(
-        task, result.value, result.lower_bound, result.upper_bound, result.status, n_rows, **limits, reading=reading
-    )
-    return attrs.evolve(result.tree, claims=claims)
+    return attrs.evolve(tree, claims=attrs.evolve(tree.claims, reading=reading))
 
 
 def _load(path: Path) -> Tree:
@@ -347,4 +354,4 @@ def _brief(value: Any) -> str:
 
 
 def _print_json(document: Any) -> None:
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))

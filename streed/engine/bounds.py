@@ -10,39 +10,33 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.engine.simd import LANES, fill, load, maximum, store
-from streed.engine.views import native
-
-LOWER1, LOWER0, WEIGHT = 0, 1, 2
-"""Rows of the lane matrix `bounds`: lower bounds of the children with and without the column, and the worst costs of
-the rows that have it."""
-
-ROWS_OF_BOUNDS = 3
+from streed.engine.values import LOWER0, LOWER1, ROWS_OF_VALUES, WEIGHT
+from streed.engine.views import matrix, native
 
 
 @native
-def bound_by_node(bounds, stride, value, weight):  # type: ignore[no-untyped-def]
-    """Raises the bounds of all children: opt(child) >= opt(node) - worst costs of the other children.
+def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
+    """Sets the bounds of all children: opt(child) >= opt(node) - worst costs of the other children.
 
-    `value` is the optimum of the node at the depth of its children, `weight` the worst costs of its rows.
+    `value` is the optimum of the node at the depth of its children.
     """
-    zero = fill(bounds, 0)
-    for k in range(0, stride, LANES):
-        ones = load(bounds, WEIGHT, k)
-        store(bounds, LOWER1, k, maximum(zero, fill(bounds, value - weight) + ones))
-        store(bounds, LOWER0, k, maximum(zero, fill(bounds, value) - ones))
+    for k in range(e.n_active):
+        weight = values[WEIGHT, k]
+        values[LOWER1, k] = max(int64(0), value - (e.weight - weight))
+        values[LOWER0, k] = max(int64(0), value - weight)
 
 
 @native
-def bound_by_sibling(bounds, pairs, row, column, stride, weight, cost1, cost0):  # type: ignore[no-untyped-def]
-    """Raises the bounds of all children by the costs of the children of one column; pairs[row] are its worst sums."""
-    own = int64(bounds[WEIGHT, column])
-    with_both = fill(bounds, cost1 - own)
-    with_neither = fill(bounds, cost0 - (weight - own))
-    only_column = fill(bounds, cost1)
-    only_other = fill(bounds, cost0)
-    for k in range(0, stride, LANES):
-        both = load(pairs, row, k)
-        other = load(bounds, WEIGHT, k) - both
-        store(bounds, LOWER1, k, maximum(load(bounds, LOWER1, k), maximum(with_both + both, with_neither + other)))
-        store(bounds, LOWER0, k, maximum(load(bounds, LOWER0, k), maximum(only_column - both, only_other - other)))
+def push_bounds(e, lane):  # type: ignore[no-untyped-def]
+    """Raises the bounds of all children by e.cost1 and e.cost0, those of the children of e.asked_column."""
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    pairs = matrix(e.pairs, (e.worst_plane + 1) * e.stride, e.stride, lane)
+    row = e.worst_plane * e.stride + e.asked_column
+    own = values[WEIGHT, e.asked_column]
+    with_both = e.cost1 - own
+    with_neither = e.cost0 - (e.weight - own)
+    for k in range(e.n_active):
+        both = int64(pairs[row, k])
+        other = values[WEIGHT, k] - both
+        values[LOWER1, k] = max(values[LOWER1, k], max(with_both + both, with_neither + other))
+        values[LOWER0, k] = max(values[LOWER0, k], max(e.cost1 - both, e.cost0 - other))

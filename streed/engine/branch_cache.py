@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.engine.values import UNKNOWN
 from streed.engine.views import inline, matrix, native
-
-UNKNOWN = -1
 
 _FULL = 0xFFFFFFFFFFFFFFFF
 """The key of a branch with more than eight literals, which is not cached."""

@@ -2,7 +2,7 @@
 
 Kept are the nodes on the path from the root to the node at hand, with their edges, and the nodes of the best trees known
 below them, without edges. Bounds live on in the edges of the path; what was learnt about forgotten nodes beyond that is
-lost, which costs time, never the answer.
+lost, which costs time, never the answer. It runs between calls of the search and is compiled when first needed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64
 
+from streed.engine.compiled import entry
 from streed.engine.nodes import (
     below,
     block_size,
@@ -25,37 +26,6 @@ from streed.engine.nodes import (
 )
 from streed.engine.records import NONE
 from streed.engine.views import native, vector
-
-
-@native
-def evict(e, level):  # type: ignore[no-untyped-def]
-    """Keeps the path down to `level` and its best trees; renumbers path and index."""
-    path = vector(e.path, e.path_space, int64)
-    nodes = nodes_of(e)
-    keep = np.zeros(e.node_count, np.uint8)
-    for i in range(level + 1):
-        keep[path[i]] = 2
-    for i in range(level + 1):
-        _mark_best_tree(e, path[i], keep)
-    number = np.full(e.node_count, NONE, np.int64)
-    count = int64(0)
-    for v in range(e.node_count):
-        if keep[v] > 0:
-            number[v] = count
-            count += 1
-    _move_blocks(e, keep)
-    rows = rows_of(e)
-    for v in range(e.node_count):
-        to = number[v]
-        if to != NONE and to != v:
-            for w in range(e.row_words):
-                rows[to, w] = rows[v, w]
-            nodes[to] = nodes[v]
-    for i in range(level + 1):
-        path[i] = number[path[i]]
-    e.node_count = count
-    _rebuild_index(e)
-    e.evictions += 1
 
 
 @native
@@ -149,3 +119,37 @@ def _rebuild_index(e):  # type: ignore[no-untyped-def]
         while slots[e.slot_offset + slot] != 0:
             slot = (slot + 1) & (e.slot_count - 1)
         slots[e.slot_offset + slot] = v + 1
+
+
+@entry
+def evict(e):  # type: ignore[no-untyped-def]
+    """How many nodes remain: those of the path down to e.level and of its best trees; renumbers them."""
+    level = e.level
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    keep = np.zeros(e.node_count, np.uint8)
+    for i in range(level + 1):
+        keep[path[i]] = 2
+    for i in range(level + 1):
+        _mark_best_tree(e, path[i], keep)
+    number = np.full(e.node_count, NONE, np.int64)
+    count = int64(0)
+    for v in range(e.node_count):
+        if keep[v] > 0:
+            number[v] = count
+            count += 1
+    _move_blocks(e, keep)
+    rows = rows_of(e)
+    for v in range(e.node_count):
+        to = number[v]
+        if to != NONE and to != v:
+            for w in range(e.row_words):
+                rows[to, w] = rows[v, w]
+            nodes[to] = nodes[v]
+    for i in range(level + 1):
+        path[i] = number[path[i]]
+    e.root = path[0]
+    e.node_count = count
+    _rebuild_index(e)
+    e.evictions += 1
+    return count

@@ -10,27 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
-from streed.engine.labels import (
-    LEAF0,
-    LEAF1,
-    ROWS_OF_SCORES,
-    SPLIT0,
-    SPLIT1,
-    TWO0,
-    TWO1,
-    bound_two_splits,
-    cost_in,
-    prepare_labelled,
-)
+from streed.engine import labels, values as rows
+from streed.engine.labels import bound_two_splits, cost_in, prepare_labelled
 from streed.engine.records import INFINITE
 from streed.engine.rows import load_node
 from streed.engine.views import inline, matrix, native, vector
-
-SIDE_LEAF, SIDE_SPLIT, SIDE_TWO, SIDE_MORE = 0, 2, 4, 6
-"""Rows of `values` by column, each followed by the same for the side without the column: the cost as a leaf, with one
-split, lower bounds with two splits and with more; costs of the splits themselves are included."""
-
-ROWS_OF_VALUES = 8
 
 
 @native
@@ -38,21 +22,20 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
     e.expansions += 1
     load_node(e, vector(e.asked_rows, e.row_words, uint64))
-    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    e.upper = prepare_labelled(e, lane, values[0])
+    prepare_labelled(e, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     sums = matrix(e.sums, e.planes, e.width, lane)
     totals = vector(e.totals, e.planes, int64)
-    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    scores = matrix(e.scores, labels.ROWS_OF_SCORES, e.width, lane)
     bound_two_splits(e, lane, matrix(e.pairs, e.planes * e.stride, e.stride, lane), sums, totals)
     profits = np.empty(e.labels, np.int64)
     for k in range(e.n_active):
         for side in range(2):
             without = 1 - side
-            values[SIDE_LEAF + without, k] = cost_in(scores, LEAF1 if side == 1 else LEAF0, k)
-            split = cost_in(scores, SPLIT1 if side == 1 else SPLIT0, k)
-            values[SIDE_SPLIT + without, k] = min(e.split_cost + split, INFINITE)
-            two = cost_in(scores, TWO1 if side == 1 else TWO0, k)
-            more = int64(0)
+            split = cost_in(scores, labels.SPLIT1 + without, k)
+            values[rows.SPLIT1 + without, k] = min(e.split_cost + split, INFINITE)
+            two = cost_in(scores, labels.TWO1 + without, k)
+            more = 3 * e.split_cost
             if e.class_bound == 1:
                 for label in range(e.labels):
                     with_column = int64(sums[label, k])
@@ -62,10 +45,8 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
                     worst = totals[e.labels] - worst
                 two = max(two, _without_best(profits, 3, worst))
                 more = _three_splits_or_more(profits, worst, e.split_cost)
-            else:
-                more = 3 * e.split_cost
-            values[SIDE_TWO + without, k] = min(2 * e.split_cost + two, INFINITE)
-            values[SIDE_MORE + without, k] = more
+            values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
+            values[rows.MORE1 + without, k] = more
 
 
 @native
@@ -92,13 +73,13 @@ def _three_splits_or_more(profits, worst, split_cost):  # type: ignore[no-untype
 @inline
 def side_bounds(values, column, without, depth, budget):  # type: ignore[no-untyped-def]
     """(lower, upper) of a side that may use `depth` levels and `budget` branching nodes."""
-    leaf = values[SIDE_LEAF + without, column]
+    leaf = values[rows.LEAF1 + without, column]
     if depth == 0 or budget == 0:
         return leaf, leaf
-    upper = min(leaf, values[SIDE_SPLIT + without, column])
+    upper = min(leaf, values[rows.SPLIT1 + without, column])
     if depth == 1 or budget == 1:
         return upper, upper
-    lower = min(upper, values[SIDE_TWO + without, column])
+    lower = min(upper, values[rows.TWO1 + without, column])
     if budget > 2:
-        lower = min(lower, values[SIDE_MORE + without, column])
+        lower = min(lower, values[rows.MORE1 + without, column])
     return lower, upper

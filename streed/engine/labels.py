@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.engine.bounds import ROWS_OF_BOUNDS, WEIGHT
+from streed.engine import values as rows
 from streed.engine.counts import count_child, count_node
 from streed.engine.records import INFINITE
 from streed.engine.rows import load_child
 from streed.engine.simd import LANES, broadcast, fill, forbid, load, maximum, minimum, price_of, store
 from streed.engine.views import inline, matrix, native, vector
 
-LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = 0, 1, 2, 3, 4, 5
+LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = range(6)
 """Rows of `scores`, by column: the cost of the rows with the column (1) and without (0) as a leaf, split once, and a
 lower bound on their cost split twice; `price` where no tree is feasible."""
 
@@ -190,31 +190,29 @@ def leaf_cost(e, totals):  # type: ignore[no-untyped-def]
 
 
 @native
-def prepare_labelled(e, lane, keys):  # type: ignore[no-untyped-def]
-    """The cost of the loaded node as a leaf; fills its pair sums, column sums, weights and scores, and the keys.
-
-    A key is the cost of the best tree of depth two whose first split is the column (n_active + c: the categorical
-    column c), INFINITE if there is none.
-    """
+def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
     stride = e.stride
     count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
     pairs = matrix(e.pairs, e.planes * stride, stride, lane)
     sums = matrix(e.sums, e.planes, e.width, lane)
-    bounds = matrix(e.bounds, ROWS_OF_BOUNDS, e.width, lane)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     totals = vector(e.totals, e.planes, int64)
     for p in range(e.planes):
         for k in range(stride):
             sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
-    for k in range(stride):
-        bounds[WEIGHT, k] = sums[e.labels, k]
     e.weight = totals[e.labels]
     e.worst_plane = e.labels
+    e.upper = leaf_cost(e, totals)
     score_pairs(e, lane, pairs, sums, totals)
     for k in range(e.n_active):
-        keys[k] = min(e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k), INFINITE)
+        values[rows.WEIGHT, k] = int64(sums[e.labels, k])
+        values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
+        values[rows.LEAF0, k] = cost_in(scores, LEAF0, k)
+        values[rows.KEY, k] = min(e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k), INFINITE)
     for c in range(e.n_categorical):
-        keys[e.n_active + c] = _categorical_cost(e, lane, c)
-    return leaf_cost(e, totals)
+        values[rows.KEY, e.n_active + c] = _categorical_cost(e, lane, c)
 
 
 @inline
@@ -236,13 +234,6 @@ def _categorical_cost(e, lane, c):  # type: ignore[no-untyped-def]
 
 
 @native
-def labelled_leaves(e, lane, column):  # type: ignore[no-untyped-def]
-    """The costs of the rows with and without a column of the prepared node, as leaves."""
-    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
-    return cost_in(scores, LEAF1, column), cost_in(scores, LEAF0, column)
-
-
-@native
 def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
     """The optimal cost at depth two of the child whose pairs were scored last."""
     best = leaf_cost(e, totals)
@@ -254,12 +245,13 @@ def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
 
 
 @native
-def solve_labelled_children(e, lane, column):  # type: ignore[no-untyped-def]
-    """Optimal costs at depth two of the rows with and without a column of the prepared node.
+def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
 
     The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
     have it are solved; the second cost then is zero.
     """
+    column = e.asked_column
     stride = e.stride
     planes = e.planes
     ones = vector(e.ones, e.width, int64)
@@ -281,8 +273,10 @@ def solve_labelled_children(e, lane, column):  # type: ignore[no-untyped-def]
             store(child_sums, p, k, both if small == 1 else load(sums, p, k) - both)
     score_pairs(e, lane, small_pairs, child_sums, child_totals)
     cost_small = _depth_two_optimum(e, lane, child_totals)
+    e.cost1 = cost_small
+    e.cost0 = 0
     if column >= e.n_binary:
-        return cost_small, int64(0)
+        return
     for p in range(planes):
         child_totals[p] = totals[p] - child_totals[p]
         for k in range(0, stride, LANES):
@@ -291,5 +285,6 @@ def solve_labelled_children(e, lane, column):  # type: ignore[no-untyped-def]
             for k in range(0, stride, LANES):
                 store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
     score_pairs(e, lane, large_pairs, child_sums, child_totals)
-    cost_large = _depth_two_optimum(e, lane, child_totals)
-    return (cost_small, cost_large) if small == 1 else (cost_large, cost_small)
+    e.cost0 = _depth_two_optimum(e, lane, child_totals)
+    if small == 0:
+        e.cost1, e.cost0 = e.cost0, e.cost1

@@ -55,9 +55,8 @@ ADDRESSES = [
     ("pairs", np.int64),  # lane (S, P, P): sums over the rows that have both columns
     ("sums", np.int64),  # lane (max(S, 3), P): sums over the rows that have the column
     ("totals", np.int64),  # int64 (S): sums over all rows of the node
-    ("bounds", np.int64),  # lane (ROWS_OF_BOUNDS, P): see bounds.py
     ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see labels.py
-    ("values", np.int64),  # int64 (ROWS_OF_VALUES, P): see depth_three.py
+    ("values", np.int64),  # int64 (ROWS_OF_VALUES, P + categorical): see values.py
     # a child of the node at hand
     ("child_rows", np.int64),  # int32 (N + 64)
     ("child_words", np.int64),  # int16, as `words`
@@ -81,6 +80,9 @@ UNITS = [
     # pointers to compiled work units, see units.py
     ("solve_shallow", np.int64),
     ("expand", np.int64),
+    ("prepare", np.int64),
+    ("solve_children", np.int64),
+    ("push_bounds", np.int64),
     # what a unit is asked
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
@@ -89,6 +91,9 @@ UNITS = [
     ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
+    ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
+    ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
+    ("cost0", np.int64),  # and without it
     # what it answers
     ("lower", np.int64),
     ("upper", np.int64),
@@ -130,7 +135,11 @@ STATE = [
     ("cache_hits", np.int64),
     ("pruned", np.int64),
     ("evictions", np.int64),
-    ("crowded", np.int64),  # 1: the caches are too small even for one path
+    ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
+    ("level", np.int64),  # of the node that was at hand when the caches were full
+    ("root", np.int64),  # the node that is searched
+    ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
+    ("missing_depth", np.int64),  # the depth left to that subproblem, whose rows stand behind the last node
 ]
 
 ENGINE = np.dtype(SIZES + COSTS + ADDRESSES + UNITS + STATE)

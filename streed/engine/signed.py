@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from numba import int16, int64
 
-from streed.engine.bounds import ROWS_OF_BOUNDS, WEIGHT
 from streed.engine.counts import MOST_WORDS, TILE, add_times, count_node, count_tile
 from streed.engine.rows import WORD_ROWS, load_child
 from streed.engine.simd import LANES, broadcast, fill, largest, load, maximum, minimum, store
+from streed.engine.values import KEY, LEAF0, LEAF1, ROWS_OF_VALUES, WEIGHT
 from streed.engine.views import inline, matrix, native, vector
 
 SIGNED, WORST = 0, 1
@@ -42,21 +42,23 @@ def fill_like(vector_):  # type: ignore[no-untyped-def]
 
 
 @native
-def prepare_signed(e, lane, keys):  # type: ignore[no-untyped-def]
-    """The cost of the loaded node as a leaf; fills its pair sums, column sums and weights, and the keys.
-
-    A key is the cost of the best tree of depth two whose first split is the column.
-    """
+def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
     stride = e.stride
     count_node(e, lane, matrix(e.signed_costs, e.groups, PLANES, int64), PLANES)
     pairs = matrix(e.pairs, PLANES * stride, stride, lane)
     sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
-    bounds = matrix(e.bounds, ROWS_OF_BOUNDS, e.width, lane)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     totals = vector(e.totals, PLANES, int64)
     for k in range(stride):
-        inside = k < e.n_active
-        sums[DIAGONAL, k] = pairs[k, k] if inside else 0
-        bounds[WEIGHT, k] = pairs[stride + k, k] if inside else 0
+        sums[DIAGONAL, k] = pairs[k, k] if k < e.n_active else 0
+    for k in range(e.n_active):
+        weight = int64(pairs[stride + k, k])
+        signed = int64(pairs[k, k])
+        values[WEIGHT, k] = weight
+        values[LEAF1, k] = (weight - abs(signed)) // 2
+        values[LEAF0, k] = (totals[WORST] - weight - abs(totals[SIGNED] - signed)) // 2
+    e.upper = (totals[WORST] - abs(totals[SIGNED])) // 2
     e.weight = totals[WORST]
     e.worst_plane = WORST
     penalty = 2 * e.split_cost
@@ -77,20 +79,7 @@ def prepare_signed(e, lane, keys):  # type: ignore[no-untyped-def]
         gain = best_gain(most1, least1, y1, penalty) + best_gain(most0, least0, y0, penalty)
         store(sums, SMALL, k, gain)
     for k in range(e.n_active):
-        keys[k] = e.split_cost + (totals[WORST] - int64(sums[SMALL, k])) // 2
-    return (totals[WORST] - abs(totals[SIGNED])) // 2
-
-
-@native
-def signed_leaves(e, lane, column):  # type: ignore[no-untyped-def]
-    """The costs of the rows with and without a column of the prepared node, as leaves."""
-    bounds = matrix(e.bounds, ROWS_OF_BOUNDS, e.width, lane)
-    sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
-    totals = vector(e.totals, PLANES, int64)
-    weight = int64(bounds[WEIGHT, column])
-    with_column = int64(sums[DIAGONAL, column])
-    without = totals[SIGNED] - with_column
-    return (weight - abs(with_column)) // 2, (totals[WORST] - weight - abs(without)) // 2
+        values[KEY, k] = e.split_cost + (totals[WORST] - int64(sums[SMALL, k])) // 2
 
 
 @inline
@@ -117,18 +106,16 @@ def _stretch(ranges, x, pairs, sums, j, k):  # type: ignore[no-untyped-def]
 
 
 @native
-def solve_signed_children(e, lane, column):  # type: ignore[no-untyped-def]
-    """Optimal costs at depth two of the rows with and without a column of the prepared node."""
+def solve_signed_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column."""
     ones = vector(e.ones, e.width, int64)
-    small = 1 if 2 * ones[column] <= e.n_rows else 0
-    load_child(e, column, small)
-    gain_small, gain_large = score_children(e, lane, column, small)
-    bounds = matrix(e.bounds, ROWS_OF_BOUNDS, e.width, lane)
-    total = vector(e.totals, PLANES, int64)[WORST]
-    weight = int64(bounds[WEIGHT, column])
-    if small == 1:
-        return (weight - gain_small) // 2, (total - weight - gain_large) // 2
-    return (weight - gain_large) // 2, (total - weight - gain_small) // 2
+    small = 1 if 2 * ones[e.asked_column] <= e.n_rows else 0
+    load_child(e, e.asked_column, small)
+    gain_small, gain_large = score_children(e, lane, e.asked_column, small)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    weight = values[WEIGHT, e.asked_column]
+    e.cost1 = (weight - (gain_small if small == 1 else gain_large)) // 2
+    e.cost0 = (e.weight - weight - (gain_large if small == 1 else gain_small)) // 2
 
 
 @native

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.engine import bounds, expansion, labels, signed
+from streed.engine import labels, signed, values
 from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL
 from streed.engine.groups import Groups
@@ -149,9 +149,8 @@ class Workspace:
             "pairs": pairs,
             "sums": max(most_planes, 3) * width * lane,
             "totals": most_planes * 8,
-            "bounds": bounds.ROWS_OF_BOUNDS * width * lane,
             "scores": labels.ROWS_OF_SCORES * width * lane,
-            "values": expansion.ROWS_OF_VALUES * (width + categorical) * 8,
+            "values": values.ROWS_OF_VALUES * (width + categorical) * 8,
             "child_rows": (row_space + 64) * 4,
             "child_words": words,
             "child_begins": (count + 1) * 8,

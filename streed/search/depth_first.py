@@ -7,13 +7,13 @@ from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
-from numba import int64
+from numba import boolean, int64
 
 from streed.algebra import Constrained
-from streed.engine import groups
+from streed.engine import groups, kernels
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.engine.eviction import evict
 from streed.engine.records import INFINITE, UNLIMITED
-from streed.engine.units import expansion_unit, labelled_unit, signed_unit
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace, pack
 from streed.errors import TaskError
@@ -25,6 +25,9 @@ from streed.task import RowCostTask, Task
 
 _SHORT = 0.03
 """Seconds: a search that cannot take longer runs in the caller's thread."""
+
+_MOST_KEPT = 0.9
+"""Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
 
 _PAIR_SECONDS = 1e-12
 """Seconds per pair of columns and row, a generous estimate."""
@@ -81,23 +84,24 @@ class DepthFirst(Driver):
                     "searching",
                 )
 
+        def go() -> None:
+            _search(workspace, depth, budget)
+
         try:
             if _is_short(packed, depth):
-                search_root(workspace.engine, depth, budget)
+                go()
                 reason = None
             else:
                 deadline = None if orders.time_limit is None else packed_at + orders.time_limit
-                reason = watch.run(
-                    [lambda: search_root(workspace.engine, depth, budget)], control, deadline, look
-                )
+                reason = watch.run([go], control, deadline, look)
             searched_at = time.perf_counter()
-            node = workspace.nodes[0]
+            node = workspace.nodes[int(workspace.engine["root"])]
             lower, upper = int(node["lower"]), int(node["upper"])
-            if int(workspace.engine["crowded"]) == 1 and lower < upper:
+            if reason is None and lower < upper:
                 reason = "memory"
             preorder = None
             if upper < INFINITE:
-                preorder = extract_tree(workspace.engine, packed.column, packed.flipped, root, depth, budget)
+                preorder = _extract(workspace, packed, root, depth, budget)
         finally:
             workspace.close()
         return Outcome(
@@ -107,6 +111,27 @@ class DepthFirst(Driver):
             stopped=reason if lower < upper else None,
             stats=_statistics(workspace, packed, begin, packed_at, searched_at),
         )
+
+
+def _search(workspace: Workspace, depth: int, budget: int) -> None:
+    """Searches to the end, until stopped, or until forgetting makes no room any more."""
+    engine = workspace.engine
+    again = False
+    while True:
+        search_root(engine, depth, budget, again)
+        if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
+            return
+        again = True
+
+
+def _extract(workspace: Workspace, packed: PackedProblem, root: Any, depth: int, budget: int) -> Any:
+    """The best tree in preorder; what was forgotten of it is searched again."""
+    engine = workspace.engine
+    while True:
+        preorder = extract_tree(engine, packed.column, packed.flipped, root, depth, budget)
+        if engine["missing"] == 0:
+            return preorder
+        _search(workspace, int(engine["missing_depth"]), UNLIMITED)
 
 
 def _pack(problem: Problem) -> tuple[PackedProblem, int]:
@@ -136,13 +161,15 @@ def _all_rows(packed: PackedProblem) -> Any:
 
 def _link(workspace: Workspace, relaxed: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
-    engine = workspace.engine
-    unit = signed_unit if engine["signed"] == 1 else labelled_unit
-    engine["solve_shallow"] = unit(workspace.lane_type).address
+    engine, lane, is_signed = workspace.engine, workspace.lane_type, workspace.engine["signed"] == 1
+    engine["solve_shallow"] = kernels.shallow().address
+    engine["prepare"] = kernels.prepare(is_signed, lane).address
+    engine["solve_children"] = kernels.solve_children(is_signed, lane).address
+    engine["push_bounds"] = kernels.push(lane).address
     if not relaxed:
-        engine["expand"] = expansion_unit(workspace.lane_type).address
+        engine["expand"] = kernels.expand(lane).address
     if not search_root.signatures:
-        search_root.compile((ENGINE_TYPE, int64, int64))
+        search_root.compile((ENGINE_TYPE, int64, int64, boolean))
 
 
 def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:

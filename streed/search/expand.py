@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
-from streed.engine.depth_three import OPTIMUM0, OPTIMUM1, OWN0, OWN1
-from streed.engine.eviction import evict
-from streed.engine.expansion import ROWS_OF_VALUES, side_bounds
+from streed.engine.control import stopped
+from streed.engine.expansion import side_bounds
 from streed.engine.nodes import (
     below,
     block_size,
@@ -27,8 +26,9 @@ from streed.engine.nodes import (
     take_edges,
     trees_of,
 )
+from streed.engine.pointers import call
 from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
-from streed.engine.units import call_unit
+from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.engine.views import inline, matrix, native, vector
 
 SHALLOW = 3
@@ -59,7 +59,7 @@ def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-de
     e.asked_all = 0
     e.asked_high = high
     e.asked_low = low
-    call_unit(e.solve_shallow, e)
+    call(e.solve_shallow, e)
 
 
 @native
@@ -77,13 +77,16 @@ def expand(e, level, high, low):  # type: ignore[no-untyped-def]
         e.asked_all = 1
         e.asked_high = high
         e.asked_low = low
-        call_unit(e.solve_shallow, e)
+        call(e.solve_shallow, e)
         node.split = e.split
     else:
-        call_unit(e.expand, e)
+        call(e.expand, e)
         node.split = LEAF
     node.upper = e.upper
     node.n_edges = 0
+    if relaxed and stopped(e):
+        # not all columns were solved: the tree found counts, the bounds of edges would not
+        return
     if e.upper <= min(e.split_cost, INFINITE - 1) or e.n_active == 0:
         node.lower = node.upper
         return
@@ -96,14 +99,10 @@ def expand(e, level, high, low):  # type: ignore[no-untyped-def]
     at = take_edges(e, n_edges)
     children_at = take_children(e, n_children)
     if at == NONE or children_at == NONE:
-        evict(e, level)
-        node = nodes_of(e)[path[level]]
-        at = take_edges(e, n_edges)
-        children_at = take_children(e, n_children)
-        if at == NONE or children_at == NONE:
-            e.crowded = 1
-            node.n_edges = NONE
-            return
+        e.crowded = 1
+        e.level = level
+        node.n_edges = NONE
+        return
     node.edges = at
     node.children = children_at
     node.edge_space = block_size(n_edges)
@@ -143,7 +142,7 @@ def _bounds_of_side(e, values, relaxed, column, without, depth, budget):  # type
         return int64(0), int64(0)
     if relaxed:
         upper = values[OPTIMUM0 if without == 1 else OPTIMUM1, column]
-        lower = values[OWN0 if without == 1 else OWN1, column] if depth == SHALLOW else int64(0)
+        lower = values[LOWER0 if without == 1 else LOWER1, column] if depth == SHALLOW else int64(0)
         return min(lower, upper), upper
     return side_bounds(values, column, without, depth, budget)
 

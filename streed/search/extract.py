@@ -1,7 +1,8 @@
 """From a searched problem to its best tree: the splits in preorder, in the caller's columns.
 
 A node that the store knows names its split; the others were settled while their parent was expanded, by a work unit or
-by pair lookahead, and the unit is asked again. What eviction forgot is searched once more.
+by pair lookahead, and the unit is asked again. If eviction forgot a node, e.missing says so, and e.missing_depth; the
+caller searches the rows that then stand behind the last node once more, and extracts again.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from numba import int64, uint64
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import stopped
-from streed.engine.nodes import below, find_node, nodes_of, planned_budget, rows_of, split_columns
+from streed.engine.nodes import below, find_node, most_sides, nodes_of, planned_budget, rows_of, split_columns
 from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
 from streed.engine.views import native, vector
 from streed.search.expand import SHALLOW, ask
-from streed.search.improve import improve
 
 
 @entry
@@ -27,42 +27,42 @@ def extract_tree(e, column, flipped, row_set, depth, budget):  # type: ignore[no
     caller's order: of a binary column 0 before 1, of a categorical column its categories, empty ones as leaves.
     """
     words = e.row_words
-    space = 64
+    sides = most_sides(e)
+    space = e.path_space * sides
     row_sets = np.empty((space, words), np.uint64)
     depths = np.empty(space, np.int64)
     budgets = np.empty(space, np.int64)
     branches = np.zeros((space, 2), np.uint64)
-    row_sets[0] = row_set
+    for w in range(words):
+        row_sets[0, w] = row_set[w]
     depths[0] = depth
     budgets[0] = budget
     size = 1
-    preorder = np.empty(64, np.int64)
+    # every split separates rows, so a tree has fewer splits than rows
+    preorder = np.empty(1 + sides * e.row_space, np.int64)
     count = 0
+    e.missing = 0
+    rows = np.empty(words, np.uint64)
     while size > 0:
         size -= 1
-        rows = row_sets[size].copy()
+        for w in range(words):
+            rows[w] = row_sets[size, w]
         here_depth = depths[size]
         high = branches[size, 0]
         low = branches[size, 1]
         split, v, side_depth = _split_of(e, rows, here_depth, budgets[size], high, low)
-        if count == len(preorder):
-            preorder = np.concatenate((preorder, np.empty(count, np.int64)))
+        if e.missing == 1:
+            break
         if split == LEAF:
             preorder[count] = LEAF
             count += 1
             continue
-        first, sides, categorical = split_columns(e, split)
+        first, n_sides, categorical = split_columns(e, split)
         preorder[count] = column[first]
         count += 1
-        while size + sides > space:
-            row_sets = np.concatenate((row_sets, np.empty((space, words), np.uint64)))
-            depths = np.concatenate((depths, np.empty(space, np.int64)))
-            budgets = np.concatenate((budgets, np.empty(space, np.int64)))
-            branches = np.concatenate((branches, np.zeros((space, 2), np.uint64)))
-            space *= 2
-        for position in range(sides):
+        for position in range(n_sides):
             # the last pushed comes first
-            side = sides - 1 - position
+            side = n_sides - 1 - position
             if categorical:
                 side_column = first + side
                 without = int64(0)
@@ -104,7 +104,9 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
     if v != NONE and nodes_of(e)[v].n_edges != NONE:
         return int64(nodes_of(e)[v].split), v, below(depth)
     if e.evictions > 0 and budget == UNLIMITED and depth > SHALLOW and not stopped(e):
-        return _search_again(e, depth, budget, high, low)
+        e.missing = 1
+        e.missing_depth = depth
+        return int64(LEAF), int64(NONE), int64(0)
     shallow = depth
     if budget != UNLIMITED:
         shallow = int64(1)
@@ -112,18 +114,3 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
         shallow = int64(2) if e.relaxed == 1 else int64(1)
     ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
     return e.split, int64(NONE), shallow - 1
-
-
-@native
-def _search_again(e, depth, budget, high, low):  # type: ignore[no-untyped-def]
-    """(split, node, depth of its sides) for the rows behind the last node, searched anew as a problem of their own."""
-    if e.node_count + 2 >= e.node_space:
-        return int64(LEAF), int64(NONE), int64(0)
-    count = e.node_count
-    v = find_node(e, depth, budget, True)
-    if v == count:
-        nodes_of(e)[v].upper = INFINITE
-    path = vector(e.path, e.path_space, int64)
-    path[0] = v
-    improve(e, int64(0), int64(INFINITE), high, low)
-    return int64(nodes_of(e)[path[0]].split), path[0], below(depth)

@@ -10,7 +10,8 @@
             keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
 
 A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. The
-node at hand is path[level]; everything is reached through the path, because eviction renumbers nodes and moves edges.
+node at hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py) and
+calls it again: all that was learnt stands in the nodes and edges.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from numba import int64, uint64
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
-from streed.engine.eviction import evict
 from streed.engine.nodes import (
     below,
     children_of,
@@ -152,19 +152,16 @@ def _aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
 
 @native
 def _enter(e, level, edge, side):  # type: ignore[no-untyped-def]
-    """Puts the node of a side on the path; False if there is no room for it even after eviction."""
+    """Puts the node of a side on the path; False if there is no room for it."""
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
     if child.node == NONE:
         if e.node_count + 2 >= e.node_space:
-            evict(e, level)
-            at = edges_of(e)[nodes[path[level]].edges + edge]
-            child = children_of(e)[at.children + side]
-            if e.node_count + 2 >= e.node_space:
-                e.crowded = 1
-                return False
+            e.crowded = 1
+            e.level = level
+            return False
         v = path[level]
         depth = below(int64(nodes[v].depth))
         write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
@@ -287,7 +284,7 @@ def _weigh(e, a, b):  # type: ignore[no-untyped-def]
 def _report(e):  # type: ignore[no-untyped-def]
     """Shows the bounds of the root to the caller's thread."""
     control = vector(e.control, ROWS_OF_CONTROL, int64)
-    root = nodes_of(e)[0]
+    root = nodes_of(e)[e.root]
     control[NODES] = e.visits
     control[LOWER] = root.lower
     control[UPPER] = root.upper
@@ -295,13 +292,21 @@ def _report(e):  # type: ignore[no-untyped-def]
 
 
 @entry
-def search_root(e, depth, budget):  # type: ignore[no-untyped-def]
-    """Searches the problem whose rows stand in rows_of(e)[0]; the bounds and the best split are node 0's."""
+def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
+    """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
+
+    Returns when it is solved, when the search was stopped, or when there is no more room: e.crowded then is 1.
+    """
     path = vector(e.path, e.path_space, int64)
-    path[0] = find_node(e, depth, budget, True)
-    root = nodes_of(e)[path[0]]
-    root.upper = INFINITE
-    if is_shallow(root):
+    nodes = nodes_of(e)
+    if not again:
+        count = e.node_count
+        e.root = find_node(e, depth, budget, True)
+        if e.root == count:
+            nodes[e.root].upper = INFINITE
+    e.crowded = 0
+    path[0] = e.root
+    if is_shallow(nodes[e.root]):
         _solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         _report(e)
     else:

@@ -182,7 +182,7 @@ def _mixed(draw: random.Random, name: str) -> Instance:
     max_nodes = draw.choice((*(None,) * 8, 0, 1, 2, 3, 4, 5, 6, 7))
     if categorical and max_nodes is not None:
         max_nodes = min(max_nodes, 5)
-    min_leaf = draw.choice((1, 1, 1, 1, 1, 2, 3, 5))
+    min_leaf = min(n_rows, draw.choice((1, 1, 1, 1, 1, 2, 3, 5)))
     features |= {"max_depth None"} if max_depth is None else {f"max_depth {max_depth}"}
     features |= {"max_nodes"} if max_nodes is not None else set()
     features |= {"min_leaf"} if min_leaf > 1 else set()

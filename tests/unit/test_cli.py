@@ -10,13 +10,13 @@ from typing import Any
 
 import attrs
 import pytest
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 import streed.tasks
 from streed import registry
 from streed.cli import app
 from streed.description import describe, rebuild
-from streed.errors import InputError
+from streed.errors import InputError, MismatchError
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
 from streed.tree import Tree
 
@@ -117,7 +117,7 @@ def test_no_tree_meets_the_limits(play: str) -> None:
 def test_stopped_early_is_told_by_the_exit_code(tmp_path: Path) -> None:
     """The search cannot end within this time, and a single leaf is there from the start."""
     out = tmp_path / "tree.json"
-    arguments = ("tic-tac-toe", "--max-depth", "9", "--time-limit", "0.001", "--out", str(out))
+    arguments = ("tic-tac-toe", "--max-depth", "6", "--time-limit", "0.001", "--out", str(out))
     answer = solve(*arguments, code=3)
     assert answer["status"] == "feasible"
     assert answer["lower_bound"] <= answer["value"] == answer["upper_bound"] <= 332
@@ -234,6 +234,7 @@ def test_verify_a_tree_that_python_saved(play: str, tmp_path: Path) -> None:
         (("monks-1", "--max-nodes", "-1"), "max_nodes"),
         (("monks-1", "--min-leaf", "-1"), "min_leaf"),
         (("monks-1", "--time-limit", "-1"), "time_limit"),
+        (("monks-1", "--threads", "0"), "threads"),
         (("monks-1", "--memory-limit", "lots"), "memory_limit"),
         (("monks-1", "--search", "guess"), "search"),
         (("monks-1", "--out", "/nonexistent/tree.json", "--max-depth", "0"), "out"),
@@ -277,6 +278,15 @@ def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> 
     result = run("solve", "monks-1", code=130)
     assert "interrupted" in result.stderr
     assert result.stdout == ""
+
+
+def test_a_tree_that_fails_its_certificate_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*arguments: Any, **named: Any) -> None:
+        raise MismatchError("the tree costs 2, the search claimed 1")
+
+    monkeypatch.setattr("streed.preparation.make_dataset", wrong)
+    result = run("solve", "monks-1", code=1)
+    assert result.stderr == "error: the tree costs 2, the search claimed 1\n"
 
 
 def test_every_task_and_limit_is_listed() -> None:
@@ -353,9 +363,10 @@ def test_what_no_file_can_hold_is_refused() -> None:
 
 
 def test_help_and_version_load_nothing_heavy() -> None:
+    heavy = "{'numba', 'numpy', 'rich', 'jsonschema', 'pydantic'}"
     code = (
         "import sys\nfrom streed.cli import app\ntry:\n    app(sys.argv[1:])\n"
-        "except SystemExit:\n    pass\nprint(sorted({'numba', 'numpy', 'rich', 'jsonschema'} & set(sys.modules)))"
+        f"except SystemExit:\n    pass\nprint(sorted({heavy} & set(sys.modules)))"
     )
     for arguments in (["--help"], ["solve", "--help"], ["verify", "--help"], ["--version"]):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)

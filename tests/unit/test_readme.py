@@ -6,7 +6,7 @@ import re
 import shlex
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from streed.cli import app
 from tests.conftest import ROOT

@@ -11,9 +11,10 @@ import pytest
 from streed.errors import InputError
 from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line, reporter
 from streed.result import Result
-from streed.tasks import Accuracy, BalancedAccuracy
+from streed.solve import solve
+from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
 from streed.tree import Leaf, Tree
-from tests.unit.specimens import xor_tree
+from tests.unit.specimens import XOR, xor_tree
 
 
 def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None) -> Result:
@@ -146,3 +147,22 @@ def test_the_live_line_is_silent_without_a_terminal(capsys: pytest.CaptureFixtur
     with reporter(True) as report:
         report.tell(at(100))
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_solves_own_result() -> None:
+    found = solve(SparseAccuracy(0.1), XOR * 3, ["no", "yes", "yes", "no"] * 3, max_depth=2)
+    assert (found.value, found.status, found.gap) == (0.3, "optimal", 0)
+    assert found.tree is not None
+    json.dumps(found.summary(), allow_nan=False)
+    claims = Tree.from_json(found.tree.to_json()).claims
+    assert claims is not None
+    assert (claims.value, claims.lower_bound, claims.upper_bound, claims.n_rows) == (0.3, 0.3, 0.3, 12)
+    assert (claims.status, claims.max_depth, claims.max_nodes, claims.min_leaf) == ("optimal", 2, None, 1)
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.value, again.tree) == (found.value, found.tree)
+
+
+def test_a_solve_tells_its_progress() -> None:
+    told: list[Progress] = []
+    found = solve(Accuracy(), XOR, [0, 1, 1, 0], max_depth=2, progress=told.append)
+    assert (told[-1].incumbent, told[-1].lower_bound, told[-1].gap) == (found.value, found.lower_bound, 0)

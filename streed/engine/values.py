@@ -1,0 +1,38 @@
+"""What the engine knows about the splits of the node at hand: the rows of the matrix `values`.
+
+int64 (ROWS_OF_VALUES, P + categorical). Columns are local: the node's active columns, then, for KEY and ORDER, its
+categorical columns, n_active + c for the c-th. `...1` is the side with the column, `...0` the side without.
+"""
+
+from __future__ import annotations
+
+KEY = 0
+"""The cost of the best tree of depth two (one, if that is the depth asked for) whose first split it is."""
+
+LEAF1, LEAF0 = 1, 2
+"""The costs of the sides as leaves."""
+
+WEIGHT = 3
+"""The worst costs of the rows that have the column."""
+
+LOWER1, LOWER0 = 4, 5
+"""Lower bounds of the sides: at depth two while a work unit runs, then, if all were solved, at depth three."""
+
+OPTIMUM1, OPTIMUM0 = 6, 7
+"""The optimal costs of the sides at depth two, or UNKNOWN."""
+
+ORDER = 8
+"""The splits in the order in which they are tried."""
+
+SPLIT1, SPLIT0 = 4, 5
+"""After an expansion: the costs of the sides with one split, its cost included."""
+
+TWO1, TWO0 = 6, 7
+"""After an expansion: lower bounds of the sides with two splits."""
+
+MORE1, MORE0 = 8, 9
+"""After an expansion: lower bounds of the sides with three splits or more."""
+
+ROWS_OF_VALUES = 10
+
+UNKNOWN = -1
