@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+_ONE = Fraction(1)
+
+
 @attrs.frozen
 class WeightedSum(RowCostTask):
     """The sum of weighted row-cost tasks, flat: no term is itself a sum."""
@@ -127,7 +130,7 @@ def _terms(task: Task, operator: str) -> tuple[tuple[Fraction, RowCostTask], ...
     if isinstance(task, WeightedSum):
         return task.terms
     if isinstance(task, RowCostTask):
-        return ((Fraction(1), task),)
+        return ((_ONE, task),)
     if isinstance(task, Constrained):
         raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
     raise TaskError(f"the operator {operator} needs tasks with a cost per row, and {task!r} has none")
@@ -141,5 +144,5 @@ def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
     inner = task.task if isinstance(task, Constrained) else task
     terms = _terms(inner, "solve")
     arrays = [(weight, term.row_costs(data)) for weight, term in terms]
-    split = sum((weight * term.split_cost() for weight, term in terms), Fraction(0))
-    return integer_costs(arrays, Fraction(split), data.weights)
+    split: Fraction | int = sum(weight * term.split_cost() for weight, term in terms)
+    return integer_costs(arrays, split, data.weights)

@@ -27,6 +27,8 @@ _DECIMALS = 9
 
 _GRID_BITS = 44
 
+_ONE = Fraction(1)
+
 
 def exact_number(x: Any, name: str = "number") -> int | Fraction:
     """`x` as an int or a Fraction: a float is read as the decimal that Python prints for it.
@@ -53,8 +55,10 @@ def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, b
     """
     values = np.asarray(values)
     if values.dtype.kind in "bui":
-        _check_total(values.astype(np.float64), 1.0, name)
-        return values.astype(np.int64), Fraction(1), True
+        largest = max(int(values.max(initial=0)), -int(values.min(initial=0)))
+        if largest * values.size >= LARGEST_TOTAL:
+            _check_total(values.astype(np.float64), 1.0, name)
+        return values.astype(np.int64, copy=False), _ONE, True
     values = values.astype(np.float64)
     if not np.isfinite(values).all():
         raise InputError(name, "a value is NaN or infinite", "give finite numbers")
@@ -98,12 +102,15 @@ class IntegerCosts:
         return int(worth) if self.unit.denominator == 1 else float(worth)
 
 
-def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction, weights: Array | None) -> IntegerCosts:
+def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
     """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
 
     `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Raises InputError
     where the exact integers would leave 2**60: the decimals are then too fine for the number of rows.
     """
+    if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
+        costs, unit, exact = exact_array(terms[0][1], "costs")
+        return IntegerCosts(costs, 0, unit, exact)
     exact = True
     row_weights, row_unit = None, Fraction(1)
     if weights is not None:
@@ -113,23 +120,27 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction, weights:
         integers, unit, whole = exact_array(costs, "costs")
         exact = exact and whole
         parts.append((weight * unit * row_unit, integers))
-    unit = _common_unit([worth for worth, _ in parts] + [split])
-    largest = sum(
-        float(abs(worth / unit)) * float(np.abs(part).max(axis=1) @ (1 if row_weights is None else np.abs(row_weights)))
-        if row_weights is not None
-        else float(abs(worth / unit)) * float(np.abs(part).max(axis=1, initial=0).sum())
-        for worth, part in parts
-    )
-    if largest + float(abs(split / unit)) >= LARGEST_TOTAL:
+    unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
+    largest = sum(abs(float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
+    if largest + abs(float(split / unit)) >= LARGEST_TOTAL:
         raise InputError(
             "costs",
             f"exact integers for these decimals need a total of {largest:.3g}, more than 2**60",
             "use fewer decimals in weights, costs or lambda",
         )
-    total = sum(int(worth / unit) * part for worth, part in parts)
+    total = parts[0][1] * int(parts[0][0] / unit)
+    for worth, part in parts[1:]:
+        total = total + part * int(worth / unit)
     if row_weights is not None:
         total = total * row_weights[:, None]
     return IntegerCosts(np.ascontiguousarray(total), int(split / unit), unit, exact)
+
+
+def _largest_total(costs: Array, weights: Array | None) -> float:
+    """The sum over the rows of their largest cost in absolute value, as a float."""
+    if weights is None:
+        return float(len(costs)) * float(max(costs.max(initial=0), -costs.min(initial=0)))
+    return float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64))
 
 
 def _common_unit(worths: list[Fraction]) -> Fraction:

@@ -1,7 +1,7 @@
 """Optimal costs of depth-two subproblems by their branch.
 
 A branch is the set of literals on the path, whatever their order, packed in ascending order of significance into two
-words of four 16-bit literals each. The table is open addressing over whole keys; it begins small and doubles into the
+words of four 16-bit literals each; the second word is stored only where depths make it needed. The table is open addressing over whole keys; it begins small and doubles into the
 space behind it, so that small solves touch little memory; when no space is left, new entries replace old ones.
 """
 
@@ -50,11 +50,15 @@ def _slot(high, low, mask):  # type: ignore[no-untyped-def]
     return int64((k ^ (k >> uint64(32))) & uint64(mask))
 
 
+LOW, COST, HIGH = 0, 1, 2
+"""Words of an entry; LOW is zero where there is none. HIGH is there if e.branch_words is 3."""
+
+
 @inline
 def _find(table, offset, mask, high, low):  # type: ignore[no-untyped-def]
     slot = _slot(high, low, mask)
-    while table[offset + slot, 1] != low or table[offset + slot, 0] != high:
-        if table[offset + slot, 1] == uint64(0):
+    while table[offset + slot, LOW] != uint64(0):
+        if table[offset + slot, LOW] == low and (table.shape[1] == HIGH or table[offset + slot, HIGH] == high):
             break
         slot = (slot + 1) & mask
     return offset + slot
@@ -63,33 +67,34 @@ def _find(table, offset, mask, high, low):  # type: ignore[no-untyped-def]
 @native
 def recall_branch(e, high, low):  # type: ignore[no-untyped-def]
     """The cost stored for the branch, or UNKNOWN."""
-    if high == uint64(_FULL):
+    if high == uint64(_FULL) or (high != uint64(0) and e.branch_words == HIGH):
         return int64(UNKNOWN)
-    table = matrix(e.branches, e.branch_space, 3, uint64)
+    table = matrix(e.branches, e.branch_space, e.branch_words, uint64)
     found = _find(table, e.branch_offset, e.branch_slots - 1, high, low)
-    if table[found, 1] == uint64(0):
+    if table[found, LOW] == uint64(0):
         return int64(UNKNOWN)
-    return int64(table[found, 2])
+    return int64(table[found, COST])
 
 
 @native
 def store_branch(e, high, low, cost):  # type: ignore[no-untyped-def]
     """Stores the cost for the branch; the empty branch and branches of more than eight literals are not stored."""
-    if high == uint64(_FULL) or low == uint64(0):
+    if low == uint64(0) or high == uint64(_FULL) or (high != uint64(0) and e.branch_words == HIGH):
         return
     if 2 * e.branch_count >= e.branch_slots:
         _grow(e)
-    table = matrix(e.branches, e.branch_space, 3, uint64)
+    table = matrix(e.branches, e.branch_space, e.branch_words, uint64)
     if 2 * e.branch_count >= e.branch_slots:
         at = e.branch_offset + _slot(high, low, e.branch_slots - 1)
-        if table[at, 1] == uint64(0):
+        if table[at, LOW] == uint64(0):
             return
     else:
         at = _find(table, e.branch_offset, e.branch_slots - 1, high, low)
-        e.branch_count += table[at, 1] == uint64(0)
-    table[at, 0] = high
-    table[at, 1] = low
-    table[at, 2] = uint64(cost)
+        e.branch_count += table[at, LOW] == uint64(0)
+    table[at, LOW] = low
+    table[at, COST] = uint64(cost)
+    if e.branch_words > HIGH:
+        table[at, HIGH] = high
 
 
 @native
@@ -99,11 +104,12 @@ def _grow(e):  # type: ignore[no-untyped-def]
     offset = e.branch_offset + e.branch_slots
     if offset + slots > e.branch_space:
         return
-    table = matrix(e.branches, e.branch_space, 3, uint64)
+    table = matrix(e.branches, e.branch_space, e.branch_words, uint64)
     for old in range(e.branch_offset, offset):
-        if table[old, 1] != uint64(0):
-            at = _find(table, offset, slots - 1, table[old, 0], table[old, 1])
-            for field in range(3):
+        if table[old, LOW] != uint64(0):
+            high = table[old, HIGH] if e.branch_words > HIGH else uint64(0)
+            at = _find(table, offset, slots - 1, high, table[old, LOW])
+            for field in range(e.branch_words):
                 table[at, field] = table[old, field]
     e.branch_offset = offset
     e.branch_slots = slots

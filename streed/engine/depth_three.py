@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.engine.archive import inherit_bounds
 from streed.engine.bounds import bound_by_node
 from streed.engine.branch_cache import extend_branch, literal, recall_branch, store_branch
 from streed.engine.control import stopped
 from streed.engine.pointers import call
-from streed.engine.records import INFINITE, LEAF
+from streed.engine.records import INFINITE, LEAF, NONE
 from streed.engine.rows import load_node, spread_rows
 from streed.engine.values import (
     KEY,
@@ -61,7 +62,8 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         bound_by_node(e, values, e.upper)
         if e.split_cost > 0:
             _bound_by_purity(e, values)
-        _recall_children(e, values)
+        if e.asked_similar != NONE:
+            inherit_bounds(e, values, e.asked_similar)
         _search(e, values, splits)
         if e.asked_all == 1:
             bound_by_node(e, values, e.upper)
@@ -121,17 +123,16 @@ def _bound_by_purity(e, values):  # type: ignore[no-untyped-def]
 
 
 @native
-def _recall_children(e, values):  # type: ignore[no-untyped-def]
-    """Fills the optimal costs of children that the branch cache remembers, and raises their lower bounds to them."""
-    active = vector(e.active, e.width, int64)
-    for k in range(e.n_active):
-        for side in range(2):
-            high, low = extend_branch(e.asked_high, e.asked_low, literal(active[k], side))
-            cost = recall_branch(e, high, low)
-            values[OPTIMUM1 if side == 1 else OPTIMUM0, k] = cost
-            if cost != UNKNOWN:
-                row = LOWER1 if side == 1 else LOWER0
-                values[row, k] = max(values[row, k], cost)
+def _recall(e, values, column):  # type: ignore[no-untyped-def]
+    """Looks the children of a local column up in the branch cache; what is known becomes their lower bound."""
+    number = vector(e.active, e.width, int64)[column]
+    high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+    values[OPTIMUM1, column] = recall_branch(e, high, low)
+    values[LOWER1, column] = max(values[LOWER1, column], values[OPTIMUM1, column])
+    if column < e.n_binary:
+        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
+        values[OPTIMUM0, column] = recall_branch(e, high, low)
+        values[LOWER0, column] = max(values[LOWER0, column], values[OPTIMUM0, column])
 
 
 @native
@@ -144,8 +145,12 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if (e.upper <= e.asked_lower or e.upper == 0) and e.asked_all == 0:
             break
         split = values[ORDER, index]
+        goal = INFINITE if e.asked_all == 1 else min(e.upper, e.asked_target)
         bound = _lower_bound(e, values, literals, split)
-        if bound >= min(e.upper, e.asked_target) and e.asked_all == 0:
+        if bound < goal:
+            _recall_split(e, values, literals, split)
+            bound = _lower_bound(e, values, literals, split)
+        if bound >= goal:
             skipped = min(skipped, bound)
             e.pruned += 1
             continue
@@ -165,6 +170,16 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
             e.upper = cost
             e.split = split
     e.lower = max(min(e.upper, skipped), min(e.upper, e.asked_lower))
+
+
+@inline
+def _recall_split(e, values, literals, split):  # type: ignore[no-untyped-def]
+    """Looks the children of a local split up in the branch cache."""
+    if split < e.n_active:
+        _recall(e, values, split)
+    else:
+        for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
+            _recall(e, values, k)
 
 
 @inline

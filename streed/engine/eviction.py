@@ -151,5 +151,6 @@ def evict(e):  # type: ignore[no-untyped-def]
     e.root = path[0]
     e.node_count = count
     _rebuild_index(e)
+    e.archive_count = 0
     e.evictions += 1
     return count

@@ -10,6 +10,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.engine.records import LEAF, NONE, UNLIMITED
+from streed.engine.simd import count_ones
 from streed.engine.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
 _BLOCK = 8
@@ -74,6 +75,20 @@ def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
 
 
 @native
+def _weigh(e, rows):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows."""
+    begins = vector(e.group_words, e.groups + 1, int64)
+    profits = matrix(e.profits, e.groups, e.planes, int64)
+    total = int64(0)
+    for g in range(e.groups):
+        count = int64(0)
+        for w in range(begins[g], begins[g + 1]):
+            count += count_ones(rows[w])
+        total += count * profits[g, e.labels]
+    return total
+
+
+@native
 def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     """The node whose rows stand behind the last node (in rows_of(e)[e.node_count]), or NONE; with `add`, makes it."""
     rows = rows_of(e)
@@ -104,6 +119,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.budget = budget
     node.split = LEAF
     node.plan = NONE
+    node.weight = _weigh(e, rows[new])
     node.edge_space = 0
     node.child_space = 0
     e.node_count = new + 1

@@ -30,6 +30,7 @@ COSTS = [
     ("signed", np.int64),  # 1: two labels, binary columns and no minimum support: the signed kernel applies
     ("restrictable", np.int64),  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
     ("class_bound", np.int64),  # 1: each row costs the same under every label but one (accuracy)
+    ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
 ]
 
@@ -48,6 +49,7 @@ ADDRESSES = [
     ("words", np.int64),  # the one of the two that is in use
     ("local_bits", np.int64),  # int32 (N + 64, P / 32): the active columns of its rows
     ("active", np.int64),  # int64 (P): the global column of each local one
+    ("popcounts", np.int64),  # int16 (1, 32)
     ("ones", np.int64),  # int64 (P): rows that have the local column
     ("group_rows", np.int64),  # int64 (G + 1): where each group's rows begin in `rows`
     ("group_begins", np.int64),  # int64 (G + 1): where each group's words begin in `words`
@@ -66,12 +68,15 @@ ADDRESSES = [
     ("child_sums", np.int64),  # lane (S, P): sums over the child's rows that have the column
     ("child_totals", np.int64),  # int64 (S)
     # caches
-    ("branches", np.int64),  # uint64 (branch_space, 3): see branch_cache.py
+    ("branches", np.int64),  # uint64 (branch_space, branch_words): see branch_cache.py
     ("node_rows", np.int64),  # uint64 (node_space, W)
     ("nodes", np.int64),  # NODE (node_space)
     ("edges", np.int64),  # EDGE (edge_space)
     ("children", np.int64),  # CHILD (child_space)
     ("slots", np.int64),  # int32 (2 * slot_space): the node index
+    ("archive", np.int64),  # int64 (ROWS_OF_ARCHIVE, ENTRIES): see archive.py
+    ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
+    ("lost", np.int64),  # int64 (P)
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     ("control", np.int64),  # int64 (8), shared with the caller's thread: see control.py
 ]
@@ -91,6 +96,7 @@ UNITS = [
     ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
+    ("asked_similar", np.int64),  # an entry of the archive, or NONE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
     ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
     ("cost0", np.int64),  # and without it
@@ -112,6 +118,7 @@ STATE = [
     ("worst_plane", np.int64),  # the plane of the pair sums that holds worst costs
     # caches
     ("branch_space", np.int64),
+    ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
     ("branch_offset", np.int64),
     ("branch_slots", np.int64),
     ("branch_count", np.int64),
@@ -125,6 +132,7 @@ STATE = [
     ("slot_offset", np.int64),
     ("slot_count", np.int64),
     ("path_space", np.int64),
+    ("archive_count", np.int64),
     ("free_edges", np.int64, (64,)),  # heads of the lists of free blocks, by size class
     ("free_children", np.int64, (64,)),
     # what was done
@@ -157,6 +165,7 @@ NODE = np.dtype(
         ("depth", np.int32),  # levels that may still stand below
         ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
         ("split", np.int32),  # of the best tree known; LEAF for none
+        ("weight", np.int64),  # the worst costs of its rows
         ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
     ]
 )

@@ -22,7 +22,7 @@ def _find_ends(preorder, arity, end):  # type: ignore[no-untyped-def]
 
 @entry
 def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
-    """(labels, rows, costs) of every node of a tree in preorder; label and cost are those of leaves.
+    """(labels, rows, costs, depths) of every node of a tree in preorder; label and cost are those of leaves.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
     columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
@@ -35,11 +35,13 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     sums = np.zeros((m, labels), np.int64)
     rows = np.zeros(m, np.int64)
     parent = np.full(m, LEAF, np.int64)
+    depth = np.zeros(m, np.int64)
     for at in range(m):
         if preorder[at] != LEAF:
             child = at + 1
             for _ in range(max(arity[preorder[at]], 2)):
                 parent[child] = at
+                depth[child] = depth[at] + 1
                 child = end[child]
     for i in range(n):
         at = 0
@@ -61,4 +63,4 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
         source = at if rows[at] > 0 else parent[at]
         label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
         cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
-    return label, rows, cost
+    return label, rows, cost, depth

@@ -7,7 +7,6 @@ holds, which beats masking the full columns.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import int16, int32, int64, uint64
 
 from streed.engine.simd import (
@@ -52,11 +51,25 @@ def build_words(rows, at, count, row_bits, blocks, words, word):  # type: ignore
     for w in range(used):
         begin = at + w * WORD_ROWS
         end = min(at + count, begin + WORD_ROWS)
-        for block in range(blocks):
+        block = 0
+        while block + 1 < blocks:
+            # two blocks at a time: their columns of a row lie side by side
+            bits = fill(words, 0)
+            more = bits
+            bit = fill(words, 1)
+            for r in range(begin, end):
+                row = uint64(rows[r])
+                bits = bits | keep_lanes(int64(row_bits[row, block]), bit)
+                more = more | keep_lanes(int64(row_bits[row, block + 1]), bit)
+                bit = bit + bit
+            store(words, word + w, block * LANES, bits)
+            store(words, word + w, block * LANES + LANES, more)
+            block += 2
+        if block < blocks:
             bits = fill(words, 0)
             bit = fill(words, 1)
             for r in range(begin, end):
-                bits = bits | keep_lanes(int64(row_bits[rows[r], block]), bit)
+                bits = bits | keep_lanes(int64(row_bits[uint64(rows[r]), block]), bit)
                 bit = bit + bit
             store(words, word + w, block * LANES, bits)
     return used
@@ -106,7 +119,7 @@ def _select_columns(e, all_words):  # type: ignore[no-untyped-def]
     """Counts the rows of every column and, where it pays, drops the constant ones from the words."""
     active = vector(e.active, e.width, int64)
     ones = vector(e.ones, e.width, int64)
-    counts = np.empty((1, LANES), np.int16)
+    counts = matrix(e.popcounts, 1, LANES, int16)
     kept = int64(0)
     binary = int64(0)
     for block in range(e.width // LANES):

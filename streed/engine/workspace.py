@@ -7,12 +7,13 @@ they grow, so a small solve pays for little; the operating system hands out page
 from __future__ import annotations
 
 import threading
+from itertools import accumulate
 from typing import Any
 
 import attrs
 import numpy as np
 
-from streed.engine import labels, signed, values
+from streed.engine import archive, labels, signed, values
 from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL
 from streed.engine.groups import Groups
@@ -26,7 +27,13 @@ LANE_TYPES = (np.int16, np.int32, np.int64)
 _ALIGNMENT = 64
 
 _POOLED = 2**26
-"""Scratch buffers up to this size are kept for the next solve, whose first writes then find the pages there."""
+"""Buffers up to this size are kept for the next solve, whose first writes then find the pages there."""
+
+_SHORT_PATH = 10
+"""Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
+
+_FEW_NODES = 64
+"""Searches of no more nodes than this use no archive."""
 
 _pool: list[Array] = []
 _pool_lock = threading.Lock()
@@ -113,35 +120,28 @@ class Workspace:
         planes = problem.n_labels + 1 + (problem.min_leaf > 1)
         most_planes = max(planes, signed.PLANES)
         categorical = len(problem.literals) - 1
-        self.control = control
         self.lane_type = lane_type
-        self.record = np.zeros(1, ENGINE)
-        self.engine = engine = self.record[0]
-        signed_costs = np.empty((count, 2), np.int64)
+        signed_costs = np.zeros((count, 2), np.int64)
         if problem.n_labels == 2:
             signed_costs[:, 0] = groups.profits[:, 1] - groups.profits[:, 0]
-            np.abs(signed_costs[:, 0], out=signed_costs[:, 1])
-        profits = np.ascontiguousarray(groups.profits[:, : problem.n_labels + 1 + (problem.min_leaf > 1)])
-        self._kept = [
-            problem.row_bits if problem.row_bits.shape[1] == width // LANES else np.zeros((row_space, 1), np.int32),
-            problem.column_rows,
-            groups.words,
-            signed_costs,
-            profits,
-            problem.literals,
-            control,
-        ]
+            signed_costs[:, 1] = np.abs(signed_costs[:, 0])
+        profits = np.ascontiguousarray(groups.profits[:, :planes])
+        slots = _power_of_two(2 * space.nodes)
+        branch_space = _power_of_two(2 * space.branches)
+        slot_index = np.zeros(2 * slots, np.int32)
+        branch_words = 2 if space.path <= _SHORT_PATH else 3
+        branches = np.zeros(2 * branch_space * branch_words, np.uint64)
         lane = np.dtype(lane_type).itemsize
         words = (row_space // 16 + count) * width * 2
-        bits = (row_space + 64) * (width // LANES) * 4
         pairs = most_planes * width * width * lane
         generic = not problem.signed
-        scratch = {
+        sizes = {
             "rows": (row_space + 64) * 4,
             "all_words": words,
             "kept_words": words,
-            "local_bits": bits,
+            "local_bits": (row_space + 64) * (width // LANES) * 4,
             "active": width * 8,
+            "popcounts": LANES * 2,
             "ones": width * 8,
             "group_rows": (count + 1) * 8,
             "group_begins": (count + 1) * 8,
@@ -158,32 +158,35 @@ class Workspace:
             "rest_pairs": pairs if generic else 0,
             "child_sums": most_planes * width * lane,
             "child_totals": most_planes * 8,
+            "archive": archive.ROWS_OF_ARCHIVE * archive.ENTRIES * 8,
+            "archive_children": archive.ENTRIES * 2 * width * 4 if space.nodes > _FEW_NODES else 64,
+            "lost": width * 8,
             "path": space.path * 8,
+            "nodes": space.nodes * NODE.itemsize,
+            "node_rows": space.nodes * row_words * 8,
+            "edges": space.edges * EDGE.itemsize,
+            "children": space.children * CHILD.itemsize,
         }
-        total = sum((size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT for size in scratch.values()) + _ALIGNMENT
-        self._scratch = _borrow(total)
-        address = _address(self._scratch)
-        address += -address % _ALIGNMENT
-        for name, size in scratch.items():
-            engine[name] = address
-            address += (size + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
-        slots = _power_of_two(2 * space.nodes)
-        branch_space = _power_of_two(2 * space.branches)
-        self.nodes = np.empty(space.nodes, NODE)
-        self.node_rows = np.empty((space.nodes, row_words), np.uint64)
-        self.edges = np.empty(space.edges, EDGE)
-        self.children = np.empty(space.children, CHILD)
-        self._slots = np.zeros(2 * slots, np.int32)
-        self._branches = np.zeros((2 * branch_space, 3), np.uint64)
-        caches = [self.nodes, self.node_rows, self.edges, self.children, self._slots, self._branches]
-        for name, array in zip(
-            ["row_bits", "column_rows", "group_words", "signed_costs", "profits", "literals", "control"]
-            + ["nodes", "node_rows", "edges", "children", "slots", "branches"],
-            self._kept + caches,
-            strict=True,
-        ):
-            engine[name] = _address(array)
-        for name, value in {
+        offsets = dict(zip(sizes, accumulate((_aligned(size) for size in sizes.values()), initial=0), strict=False))
+        self._buffer = _borrow(sum(map(_aligned, sizes.values())) + _ALIGNMENT)
+        base = -_address(self._buffer) % _ALIGNMENT
+        address = _address(self._buffer) + base
+        row_bits = problem.row_bits if problem.row_bits.shape[1] else np.zeros((row_space, 1), np.int32)
+        arrays = {
+            "row_bits": row_bits,
+            "column_rows": problem.column_rows,
+            "group_words": groups.words,
+            "signed_costs": signed_costs,
+            "profits": profits,
+            "literals": problem.literals,
+            "control": control,
+            "slots": slot_index,
+            "branches": branches,
+        }
+        self._kept = list(arrays.values())
+        fields = {
+            **{name: address + offset for name, offset in offsets.items()},
+            **{name: _address(array) for name, array in arrays.items()},
             "groups": count,
             "labels": problem.n_labels,
             "columns": problem.n_columns,
@@ -196,11 +199,12 @@ class Workspace:
             "rows_plane": problem.n_labels + (problem.min_leaf > 1),
             "split_cost": problem.split_cost,
             "min_leaf": problem.min_leaf,
-            "signed": int(problem.signed),
-            "restrictable": int(problem.min_leaf <= 1),
-            "class_bound": int(_is_accuracy(groups, problem.n_labels)),
-            "relaxed": int(relaxed),
+            "signed": problem.signed,
+            "restrictable": problem.min_leaf <= 1,
+            "class_bound": _is_accuracy(groups, problem.n_labels),
+            "relaxed": relaxed,
             "branch_space": 2 * branch_space,
+            "branch_words": branch_words,
             "branch_slots": min(branch_space, 1024),
             "node_space": space.nodes,
             "edge_space": space.edges,
@@ -208,17 +212,33 @@ class Workspace:
             "slot_space": 2 * slots,
             "slot_count": min(slots, 256),
             "path_space": space.path,
-        }.items():
-            engine[name] = value
-        engine["free_edges"] = NONE
-        engine["free_children"] = NONE
+            "archived": problem.min_leaf <= 1 and space.nodes > _FEW_NODES,
+        }
+        words_of_record = np.zeros(ENGINE.itemsize // 8, np.int64)
+        words_of_record[[_PLACE[name] for name in fields]] = list(fields.values())
+        self.record = words_of_record.view(ENGINE)
+        self.engine = self.record[0]
+        self.engine["free_edges"] = NONE
+        self.engine["free_children"] = NONE
+        begin = base + offsets["nodes"]
+        self.nodes = self._buffer[begin : begin + sizes["nodes"]].view(NODE)
+        begin = base + offsets["node_rows"]
+        self.node_rows = self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, row_words)
 
     def close(self) -> None:
-        """Gives the scratch buffer back for the next solve."""
+        """Gives the buffer back for the next solve."""
         with _pool_lock:
-            if len(self._scratch) <= _POOLED and len(_pool) < 4:
-                _pool.append(self._scratch)
-        self._scratch = np.empty(0, np.uint8)
+            if len(self._buffer) <= _POOLED and len(_pool) < 4:
+                _pool.append(self._buffer)
+        del self._buffer, self.nodes, self.node_rows
+
+
+_PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]
+"""Where the fields of the record lie, in words of eight bytes."""
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def _borrow(size: int) -> Array:

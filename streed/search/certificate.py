@@ -29,8 +29,9 @@ def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
     arity = np.zeros(data.n_columns, np.int64)
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
-    labels, rows, costs = measure_tree(preorder, data.X, arity, problem.costs.costs)
-    branches = int(np.count_nonzero(preorder != LEAF))
+    labels, rows, costs, depths = measure_tree(preorder, data.X, arity, problem.costs.costs)
+    is_leaf = preorder == LEAF
+    branches = len(preorder) - int(np.count_nonzero(is_leaf))
     cost = int(costs.sum()) + problem.costs.split * branches
     root = _nest(preorder, arity, labels.tolist(), rows.tolist(), costs.tolist())
     tree = Tree.grown(root, data, tuple(problem.task.labels(data)), unit=problem.costs.unit, shown=_shown(problem, root))
@@ -38,7 +39,7 @@ def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
         if outcome.stopped is None or cost < outcome.lower:
             raise MismatchError(f"the tree costs {cost}, the search claimed {outcome.upper}; please report this")
         outcome = attrs.evolve(outcome, upper=cost)
-    _check_limits(problem, tree, branches, rows[(preorder == LEAF) & (rows > 0)])
+    _check_limits(problem, int(depths.max()), branches, rows[is_leaf & (rows > 0)] if problem.min_leaf > 1 else rows)
     return outcome, tree
 
 
@@ -68,11 +69,11 @@ def _shown(problem: Problem, root: Node) -> tuple[object, ...] | None:
     return leaf_displays(Tree.grown(root, data, tuple(problem.task.labels(data))), problem.task, data)
 
 
-def _check_limits(problem: Problem, tree: Tree, branches: int, leaf_rows: Array) -> None:
+def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: Array) -> None:
     """Raises MismatchError if the tree breaks a limit."""
-    if problem.max_depth is not None and tree.depth > problem.max_depth:
-        raise MismatchError(f"the tree has depth {tree.depth}, above {problem.max_depth}; please report this")
+    if problem.max_depth is not None and depth > problem.max_depth:
+        raise MismatchError(f"the tree has depth {depth}, above {problem.max_depth}; please report this")
     if problem.max_nodes is not None and branches > problem.max_nodes:
         raise MismatchError(f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this")
-    if leaf_rows.min(initial=problem.min_leaf) < problem.min_leaf:
+    if problem.min_leaf > 1 and leaf_rows.min(initial=problem.min_leaf) < problem.min_leaf:
         raise MismatchError(f"a leaf has {leaf_rows.min()} rows, below {problem.min_leaf}; please report this")

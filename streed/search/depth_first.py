@@ -13,7 +13,7 @@ from streed.algebra import Constrained
 from streed.engine import groups, kernels
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.engine.eviction import evict
-from streed.engine.records import INFINITE, UNLIMITED
+from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace, pack
 from streed.errors import TaskError
@@ -66,8 +66,15 @@ class DepthFirst(Driver):
         control[[UPPER, SHARED_UPPER]] = INFINITE
         lane_type = packed.lane_type()
         limit = min(problem.max_depth if problem.max_depth is not None else 2**30, budget)
-        bytes_ = memory.budget(orders.memory_limit, _scratch_bytes(packed, lane_type), orders.threads)
-        space = memory.share(packed, bytes_, None if limit >= 2**30 else limit, budget != UNLIMITED, relaxed)
+        space = memory.space_for(
+            packed,
+            orders.memory_limit,
+            _scratch_bytes(packed, lane_type),
+            orders.threads,
+            None if limit >= 2**30 else limit,
+            budget != UNLIMITED,
+            relaxed,
+        )
         workspace = Workspace(packed, space, lane_type, control, relaxed)
         _link(workspace, relaxed)
         packed_at = time.perf_counter()
@@ -192,10 +199,10 @@ def _is_short(packed: PackedProblem, depth: int) -> bool:
 def _statistics(workspace: Workspace, packed: PackedProblem, begin: float, packed_at: float, end: float) -> dict[str, Any]:
     engine = workspace.engine
     cache = (
-        int(engine["node_count"]) * (workspace.node_rows.shape[1] * 8 + workspace.nodes.itemsize + 16)
-        + int(engine["edge_count"]) * workspace.edges.itemsize
-        + int(engine["child_count"]) * workspace.children.itemsize
-        + int(engine["branch_slots"]) * 24
+        int(engine["node_count"]) * (int(engine["row_words"]) * 8 + NODE.itemsize + 16)
+        + int(engine["edge_count"]) * EDGE.itemsize
+        + int(engine["child_count"]) * CHILD.itemsize
+        + int(engine["branch_slots"]) * int(engine["branch_words"]) * 8
     )
     return {
         "search": DepthFirst.name,

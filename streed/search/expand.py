@@ -50,6 +50,20 @@ def normal_budget(e, depth, budget):  # type: ignore[no-untyped-def]
 
 
 @inline
+def ask_like(e, rows, target, lower, entry, high, low):  # type: ignore[no-untyped-def]
+    """As `ask` at depth three, with the bounds of an entry of the archive."""
+    e.asked_rows = rows.ctypes.data
+    e.asked_depth = SHALLOW
+    e.asked_target = target
+    e.asked_lower = lower
+    e.asked_all = 0
+    e.asked_similar = entry
+    e.asked_high = high
+    e.asked_low = low
+    call(e.solve_shallow, e)
+
+
+@inline
 def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-def]
     """Has the work unit solve the rows (W,) to the depth (at most three)."""
     e.asked_rows = rows.ctypes.data
@@ -57,6 +71,7 @@ def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-de
     e.asked_target = target
     e.asked_lower = lower
     e.asked_all = 0
+    e.asked_similar = NONE
     e.asked_high = high
     e.asked_low = low
     call(e.solve_shallow, e)
@@ -75,6 +90,7 @@ def expand(e, level, high, low):  # type: ignore[no-untyped-def]
         e.asked_target = INFINITE
         e.asked_lower = 0
         e.asked_all = 1
+        e.asked_similar = NONE
         e.asked_high = high
         e.asked_low = low
         call(e.solve_shallow, e)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.engine.archive import find_similar, remember
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
@@ -36,7 +37,7 @@ from streed.engine.nodes import (
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import inline, matrix, native, vector
-from streed.search.expand import ask, expand, is_shallow
+from streed.search.expand import SHALLOW, ask, ask_like, expand, is_shallow
 
 
 @native
@@ -89,12 +90,21 @@ def _solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     v = path[level]
     node = nodes_of(e)[v]
-    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
+    if e.archived == 1 and node.depth == SHALLOW:
+        bound, entry = find_similar(e, v, int64(node.lower))
+        node.lower = max(int64(node.lower), min(bound, int64(node.upper)))
+        if node.lower >= target or (node.lower >= node.upper and node.n_edges != NONE):
+            return
+        ask_like(e, rows_of(e)[v], target, int64(node.lower), entry, high, low)
+    else:
+        ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
     if node.n_edges == NONE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split
         node.n_edges = 0
     node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
+    if e.archived == 1 and node.depth == SHALLOW and not stopped(e) and e.upper > 0:
+        remember(e, v)
 
 
 @native
@@ -123,8 +133,10 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
 
 @native
 def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
-    """The unsettled side of least upper bound, which can be settled most cheaply.
+    """The unsettled side to improve next.
 
+    Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the side
+    of largest upper bound most often raises the edge to the goal by itself (both measured: docs/explanation/search.md).
     NONE if all are settled, if the edge's lower bound has reached the goal, or if the search is to stop.
     """
     node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
@@ -135,8 +147,9 @@ def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     children = children_of(e)
     for side in range(at.n_children):
         child = children[at.children + side]
-        if child.lower < child.upper and (best == NONE or child.upper < children[at.children + best].upper):
-            best = int64(side)
+        if child.lower < child.upper:
+            if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
+                best = int64(side)
     return best
 
 

@@ -16,6 +16,9 @@ _SHARE_OF_FREE = 0.7
 _LEAST = 2**22
 """Bytes that the caches need to work at all."""
 
+_SMALL = 2**26
+"""Bytes that are not worth asking the system about."""
+
 _BRANCH = 24
 _INDEX = 16
 
@@ -54,12 +57,32 @@ def free() -> int:
         return 2**31
 
 
-def budget(memory_limit: int | None, scratch: int, threads: int) -> int:
+def space_for(
+    problem: PackedProblem, memory_limit: int | None, scratch: int, threads: int, max_depth: int | None, budgeted: bool,
+    relaxed: bool
+) -> Space:
+    """The caches' sizes for one thread; raises InputError as `budget` does."""
+    if memory_limit is None and scratch < _SMALL:
+        space = share(problem, math.inf, max_depth, budgeted, relaxed) if max_depth is not None and not budgeted else None
+        if space is not None and size_of(problem, space) < _SMALL:
+            return space
+    return share(problem, budget(memory_limit, scratch, threads), max_depth, budgeted, relaxed)
+
+
+def size_of(problem: PackedProblem, space: Space) -> float:
+    """The bytes that the caches take when they are full."""
+    node = problem.column_rows.shape[1] * 8 + NODE.itemsize + _INDEX
+    return (
+        space.nodes * node + space.edges * EDGE.itemsize + space.children * CHILD.itemsize + space.branches * 4 * _BRANCH
+    )
+
+
+def budget(memory_limit: int | None, scratch: int, threads: int) -> float:
     """Bytes for the caches of one thread; raises InputError if the limit is below what the process holds already."""
     if memory_limit is None:
-        return max(_LEAST, int(free() * _SHARE_OF_FREE) // threads - scratch)
+        return max(_LEAST, free() * _SHARE_OF_FREE / threads - scratch)
     held = resident()
-    left = (memory_limit - held) // threads - scratch
+    left = (memory_limit - held) / threads - scratch
     if left < _LEAST:
         raise InputError(
             "memory_limit",
@@ -67,10 +90,10 @@ def budget(memory_limit: int | None, scratch: int, threads: int) -> int:
             f"{threads * (scratch + _LEAST):,} more",
             "raise the limit, or solve a problem with fewer columns",
         )
-    return int(left * 0.95)
+    return left * 0.95
 
 
-def share(problem: PackedProblem, bytes_: int, max_depth: int | None, budgeted: bool, relaxed: bool) -> Space:
+def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted: bool, relaxed: bool) -> Space:
     """The caches' sizes: what the problem can fill at most, within the bytes.
 
     `budgeted`: the number of branching nodes is limited, so a set of rows may stand for many subproblems.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import functools
 import multiprocessing
 import sys
 import time
@@ -52,13 +51,25 @@ class Run:
             wrong = [traceback.format_exc()]
         return Outcome(number, instance.features, wrong)
 
-    def outcomes(self, numbers: range, jobs: int) -> Iterator[Outcome]:
-        """The outcomes of all the instances, in order."""
-        if jobs == 1:
+    def outcomes(self, numbers: range, jobs: int, patience: float) -> Iterator[Outcome]:
+        """The outcomes of all the instances, in order; with no jobs in this process, where nothing ends a hang.
+
+        A solve that gives no answer within `patience` seconds, because it hangs or its process died, is a mismatch.
+        """
+        if jobs == 0:
             yield from map(self.outcome, numbers)
             return
-        with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-            yield from pool.imap(functools.partial(Run.outcome, self), numbers, chunksize=50)
+        rest = numbers
+        while rest:
+            with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+                outcomes = pool.imap(self.outcome, rest)
+                for number in rest:
+                    rest = rest[1:]
+                    try:
+                        yield outcomes.next(timeout=patience)
+                    except multiprocessing.TimeoutError:
+                        yield Outcome(number, make_instance(self.seed, number).features, [f"no answer in {patience} s"])
+                        break
 
 
 def main(arguments: list[str] | None = None, solve: Solver | None = None) -> int:
@@ -67,7 +78,9 @@ def main(arguments: list[str] | None = None, solve: Solver | None = None) -> int
     parser.add_argument("--instances", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the number of the first instance")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; 0 to stay in this one")
+    parser.add_argument("--patience", type=float, default=120, help="seconds for an answer, compilation included")
+    parser.add_argument("--stop-after", type=int, default=10, help="mismatches after which to stop")
     parser.add_argument("--search", default="depth-first")
     parser.add_argument("--threads", type=int, default=1, help="threads of each solve")
     options = parser.parse_args(arguments)
@@ -77,18 +90,24 @@ def main(arguments: list[str] | None = None, solve: Solver | None = None) -> int
     began = time.perf_counter()
     covered: collections.Counter[str] = collections.Counter()
     mismatches = []
-    for outcome in run.outcomes(numbers, options.jobs):
+    solved = 0
+    for outcome in run.outcomes(numbers, options.jobs, options.patience):
+        solved += 1
         covered.update(outcome.features)
         if outcome.wrong:
             mismatches.append(outcome)
+            if len(mismatches) == options.stop_after:
+                break
     seconds = time.perf_counter() - began
 
     for mismatch in mismatches[:_SHOWN]:
         print("\n".join(f"# {line}" for reason in mismatch.wrong for line in reason.splitlines()))
         print(make_instance(run.seed, mismatch.number).snippet(**run.options), end="\n\n")
+    for mismatch in mismatches[_SHOWN:]:
+        print(f"instance {run.seed}/{mismatch.number}: {mismatch.wrong[0].splitlines()[-1]}")
     print("covered: " + ", ".join(f"{feature} {count}" for feature, count in sorted(covered.items())))
     print(
-        f"{len(numbers)} instances (seed {run.seed}, from {options.first}) by {options.search}, "
+        f"{solved} instances (seed {run.seed}, from {options.first}) by {options.search}, "
         f"threads={options.threads}, in {seconds:.0f} s: {len(mismatches)} mismatches"
     )
     return 1 if mismatches else 0

@@ -23,6 +23,8 @@ _LABELS: tuple[tuple[Any, ...], ...] = (
 )
 
 _WEIGHTS = ("integer", "huge", "decimal", "zero", "real")
+# Costs divided by totals of weights need a common denominator, which solve refuses beyond 2**60 (see integer_costs).
+_WEIGHTS_OF = {"sparse": ("integer", "huge", "decimal", "zero"), "balanced": ("integer", "decimal", "zero")}
 
 
 @attrs.frozen(eq=False)
@@ -176,7 +178,7 @@ def _mixed(draw: random.Random, name: str) -> Instance:
     task_source = _task(draw, y, features)
     weights, exact = None, True
     if draw.random() < 0.6:
-        kinds = ("integer", "decimal", "zero", "real") if "balanced" in features else _WEIGHTS
+        kinds = next((kinds for task, kinds in _WEIGHTS_OF.items() if task in features), _WEIGHTS)
         weights, exact = _weights(draw, n_rows, kinds, features)
     max_depth = draw.choice((None, None, None, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5))
     max_nodes = draw.choice((*(None,) * 8, 0, 1, 2, 3, 4, 5, 6, 7))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 import pytest
 
 from streed.data import Dataset
@@ -110,15 +112,30 @@ def test_a_tree_where_none_is_feasible_is_found_out() -> None:
 
 
 def test_the_fuzz_reports_mismatches_as_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--instances", "60", "--seed", "5"], by_reference) == 0
+    assert main(["--instances", "60", "--seed", "5", "--jobs", "0"], by_reference) == 0
     assert "60 instances (seed 5, from 0) by depth-first, threads=1" in capsys.readouterr().out
     liar = lying(lambda r: attrs.evolve(r, value=-1))
-    assert main(["--instances", "3", "--seed", "5", "--first", "2"], liar) == 1
+    assert main(["--instances", "3", "--seed", "5", "--first", "2", "--jobs", "0"], liar) == 1
     printed = capsys.readouterr().out
     assert "# value -1, the optimum is" in printed
     assert "3 mismatches" in printed
     for number in (2, 3, 4):
         assert make_instance(5, number).snippet(search="depth-first", threads=1) in printed
+
+
+def hangs_on_five_columns(task: Any, X: Any, y: Any, **options: Any) -> Result:
+    if np.shape(X)[1] == 5:
+        time.sleep(600)
+    return by_reference(task, X, y, **options)
+
+
+def test_no_answer_is_a_mismatch() -> None:
+    numbers = range(4, 6)
+    expected = [["no answer in 6 s"] if make_instance(0, i).array().shape[1] == 5 else [] for i in numbers]
+    assert sum(map(len, expected)) == 1
+    run = Run(seed=0, options={}, solve=hangs_on_five_columns)
+    outcomes = list(run.outcomes(numbers, jobs=1, patience=6))
+    assert [(outcome.number, outcome.wrong) for outcome in outcomes] == list(zip(numbers, expected, strict=True))
 
 
 def test_an_exception_is_a_mismatch() -> None:

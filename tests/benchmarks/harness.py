@@ -1,0 +1,349 @@
+"""What the benchmarks share: data, one core, the machine, timing, child processes, tables and files of numbers."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import functools
+import gc
+import json
+import math
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+import streed
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+
+FINE, MISSED, UNUSABLE = 0, 1, 2
+"""Exit codes: all that must hold does; something does not; the benchmark could not be run."""
+
+MEGABYTE = 1_000_000
+
+Record = dict[str, Any]
+"""The numbers of one run as JSON holds them: benchmark, machine, and what the benchmark puts beside them."""
+
+_Answer = TypeVar("_Answer")
+
+
+# -- the command line ----------------------------------------------------------------------------------------------
+
+
+def parser(name: str, description: str | None, *, data: bool = True) -> argparse.ArgumentParser:
+    """The options that every benchmark takes; `data`: whether it reads files."""
+    made = argparse.ArgumentParser(
+        prog=f"python -m tests.benchmarks.{name}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if data:
+        made.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help=f"the data (default: {DATA})")
+    made.add_argument("--core", type=int, metavar="N", help="the core to run on (default: the last that is allowed)")
+    made.add_argument("--json", type=Path, metavar="FILE", help="also write the raw numbers")
+    return made
+
+
+def start(options: argparse.Namespace) -> Record:
+    """The machine, printed; from here on the process and its children run on one core."""
+    if options.json is not None and not options.json.resolve().parent.is_dir():
+        fail(f"--json: there is no folder {options.json.resolve().parent}")
+    if hasattr(options, "data") and not options.data.is_dir():
+        fail(f"--data: there is no folder {options.data}; give the one with classification/ and known_optima.json")
+    found = machine(_pin(options.core))
+    print(f"{machine_line(found)}\n", flush=True)
+    return found
+
+
+def finish(options: argparse.Namespace, record: Record, text: str) -> None:
+    """Prints the tables and writes the file that `--json` asks for."""
+    print(text, flush=True)
+    if options.json is not None:
+        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def note(text: str) -> None:
+    """Says on standard error how far a run has come."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(reason: str) -> NoReturn:
+    """Ends the benchmark: it cannot be run."""
+    print(f"error: {reason}", file=sys.stderr)
+    sys.exit(UNUSABLE)
+
+
+# -- data ----------------------------------------------------------------------------------------------------------
+
+
+def read_data(folder: Path, table: str, name: str) -> tuple[Any, Any]:
+    """X (n, p) int32 and y (n,) int32 of a data set; `table` is "classification" or "sparse", a folder of the data."""
+    suffix, label = {"classification": (".csv", 0), "sparse": (".txt", -1)}[table]
+    path = folder / table / (name + suffix)
+    if not path.is_file():
+        fail(f"there is no file {path}; --data names the folder that has {table}/")
+    values = np.loadtxt(path, dtype=np.int32, ndmin=2)
+    return np.ascontiguousarray(np.delete(values, label, axis=1)), np.ascontiguousarray(values[:, label])
+
+
+def names_of(folder: Path, table: str) -> list[str]:
+    """The data sets of a table, in alphabetical order."""
+    names = sorted(path.stem for path in (folder / table).glob("*.*"))
+    return names or fail(f"there are no data sets in {folder / table}")
+
+
+def known_optima(folder: Path, table: str) -> list[Record]:
+    """The recorded optima of a table of known_optima.json, in alphabetical order of the data sets."""
+    path = folder / "known_optima.json"
+    if not path.is_file():
+        fail(f"there is no file {path}")
+    rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if row["table"] == table]
+    return sorted(rows, key=lambda row: str(row["dataset"])) or fail(f"{path} has no rows of the table {table!r}")
+
+
+# -- the machine ---------------------------------------------------------------------------------------------------
+
+
+def machine(core: int | None = None) -> Record:
+    """What the numbers depend on: processor, instructions, versions, and how busy the machine is."""
+    import llvmlite
+    import numba
+    from numba.core import config
+
+    return {
+        "cpu": _cpu_model(),
+        "instructions": instructions(),
+        "restricted": config.CPU_NAME is not None or config.CPU_FEATURES is not None,
+        "cores": os.cpu_count(),
+        "core": core,
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "numpy": np.__version__,
+        "streed": streed.__version__,
+        "commit": _commit(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+    }
+
+
+def machine_line(found: Record) -> str:
+    """The machine in one line."""
+    where = "not pinned to a core" if found["core"] is None else f"core {found['core']} of {found['cores']}"
+    commit = "" if found["commit"] is None else f" ({found['commit']})"
+    return (
+        f"{found['cpu']}, {found['instructions']}, {where}, load {found['load']}; {found['system']}, "
+        f"Python {found['python']}, numba {found['numba']}, numpy {found['numpy']}, streed {found['streed']}{commit}; "
+        f"{found['date']}"
+    )
+
+
+@functools.cache
+def instructions() -> str:
+    """The instruction set for which the engine's vectors are compiled, found by compiling some and looking."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return {"arm64": "neon", "aarch64": "neon"}.get(platform.machine().lower(), platform.machine())
+    from numba import njit
+
+    from streed.engine.simd import largest, load, popcount
+
+    @njit
+    def count(array):  # type: ignore[no-untyped-def]
+        return largest(popcount(load(array, 0, 0)) + load(array, 0, 32))
+
+    count(np.zeros((1, 64), np.int16))
+    (assembly,) = count.inspect_asm().values()
+    for register, name in (("zmm", "avx512"), ("ymm", "avx2"), ("xmm", "sse")):
+        if re.search(rf"\b{register}\d", assembly):
+            return f"{name} with vpopcnt" if "vpopcntw" in assembly else name
+    return "no vectors"
+
+
+def _pin(core: int | None) -> int | None:
+    """The core on which this process and its children run from here on; None where the system has no such thing."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    allowed = sorted(os.sched_getaffinity(0))
+    if core is not None and core not in allowed:
+        fail(f"--core {core}: this process may use {', '.join(map(str, allowed))}")
+    chosen = allowed[-1] if core is None else core
+    os.sched_setaffinity(0, {chosen})
+    return chosen
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
+
+
+def _commit() -> str | None:
+    """The commit of the sources, with a plus sign where they have been changed since; None outside a repository."""
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        command = ["git", "status", "--porcelain", "--", "streed", "tasks"]
+        changed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head + ("+" if changed else "")
+
+
+# -- timing --------------------------------------------------------------------------------------------------------
+
+
+class Times:
+    """How long calls of one kind took, wall and processor time."""
+
+    def __init__(self) -> None:
+        self.wall: list[float] = []
+        self.cpu: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self.wall)
+
+    def run(self, call: Callable[[], _Answer], counts: Callable[[_Answer], bool] = lambda _: True) -> _Answer:
+        """The answer of a call, timed if it `counts`; the rubbish of earlier ones is collected before."""
+        gc.collect()
+        wall, cpu = time.perf_counter(), time.process_time()
+        answer = call()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        if counts(answer):
+            self.wall.append(wall)
+            self.cpu.append(cpu)
+        return answer
+
+
+def repeats(seconds: float) -> int:
+    """How often to measure what takes this long: many times if quick, three below 5 s, once above 20 s."""
+    if seconds > 20:
+        return 1
+    return 2 if seconds > 5 else max(3, min(31, int(2 / max(seconds, 1e-6))))
+
+
+def median(seconds: Sequence[float]) -> float:
+    return statistics.median(seconds)
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def peak_bytes() -> int:
+    """The most memory that this process ever held.
+
+    On Linux this is VmHWM: getrusage's ru_maxrss survives exec, so a child would report its parent's peak.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError):
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+# -- children ------------------------------------------------------------------------------------------------------
+
+
+class CrashError(Exception):
+    """A child process ended otherwise than it should."""
+
+
+class Job:
+    """A problem in a fresh process, as a context: see `tests.benchmarks.job` for what it is told and what it prints.
+
+    `patience`: seconds after which a process that has not ended is killed.
+    """
+
+    def __init__(self, job: Mapping[str, Any], patience: float = 600) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", "-m", "tests.benchmarks.job", json.dumps(job)],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._watch = threading.Timer(patience, self.process.kill)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._watch.cancel()
+        self.process.kill()
+        self.process.communicate()
+
+    def begun(self) -> None:
+        """Returns when the search is about to begin; raises CrashError."""
+        self._line()
+
+    def outcome(self) -> Record:
+        """What the process reports of its problem; raises CrashError, also if it fails after it reported."""
+        found = self._line()
+        self.outcome_seen = time.perf_counter()
+        if self.process.wait() != 0:
+            raise CrashError(f"exit code {self.process.returncode} after its report")
+        return found
+
+    def _line(self) -> Record:
+        assert self.process.stdout is not None
+        text = self.process.stdout.readline()
+        if not text:
+            raise CrashError(f"exit code {self.process.wait()} before its report")
+        line: Record = json.loads(text)
+        return line
+
+
+def run_job(job: Mapping[str, Any]) -> Record:
+    """What a fresh process reports of one problem; raises CrashError."""
+    with Job(job) as running:
+        running.begun()
+        return running.outcome()
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
+    """A markdown table; the first `left` columns are texts, the others numbers."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    widths = [max(4, *(len(row[j]) for row in [list(heads), *texts])) for j in range(len(heads))]
+
+    def line(cells: Sequence[str]) -> str:
+        fitted = [c.ljust(w) if j < left else c.rjust(w) for j, (c, w) in enumerate(zip(cells, widths, strict=True))]
+        return f"| {' | '.join(fitted)} |"
+
+    rule = "|".join("-" * (w + 2) if j < left else "-" * (w + 1) + ":" for j, w in enumerate(widths))
+    return "\n".join([line(heads), f"|{rule}|", *map(line, texts)])
+
+
+def milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e3:,.2f}" if seconds < 0.1 else f"{seconds * 1e3:,.0f}"
+
+
+def megabytes(count: float) -> str:
+    return f"{count / MEGABYTE:,.0f}"
+
+
+def verdict(holds: bool) -> str:
+    return "yes" if holds else "NO"

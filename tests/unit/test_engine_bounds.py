@@ -1,0 +1,115 @@
+"""Similarity bounds: what they say of the children of a node never exceeds the children's optima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.data import Dataset
+from streed.engine import values
+from streed.exact import Array
+from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
+
+
+def _instance(rng: np.random.Generator, min_leaf: int = 1) -> Instance:
+    signed = bool(rng.integers(0, 2)) and min_leaf == 1
+    return make_instance(
+        rng,
+        rows=int(rng.integers(10, 40)),
+        binary=int(rng.integers(2, 6)),
+        categories=() if signed else rng.integers(3, 5, rng.integers(0, 2)).tolist(),
+        labels=2 if signed else int(rng.integers(2, 5)),
+        kind=str(rng.choice(KINDS)),
+        split=int(rng.integers(0, 3)),
+        min_leaf=min_leaf,
+    )
+
+
+def _sides(bench: Bench, rows: Array) -> list[tuple[int, int, Array]]:
+    """(local column, 1 with it or 0 without, rows) of all sides that have rows; of literals only that with it."""
+    found = []
+    for k in range(len(bench.active())):
+        pair = bench.sides(rows, k)
+        found += [(k, with_, pair[with_]) for with_ in range(2) if pair[with_].any() and (with_ or k < bench.engine["n_binary"])]
+    return found
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_a_solved_column_bounds_all_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = _instance(rng)
+    worst = instance.costs.max(axis=1)
+    with Bench(instance) as bench:
+        rows = rng.random(instance.data.n_rows) < rng.choice([1.0, 0.6])
+        bench.load(rows)
+        bench.call("prepare")
+        before = bench.values()
+        before[[values.LOWER1, values.LOWER0]] = 0
+        bench.write("values", before)
+        expected = {(k, with_): 0 for k, with_, _ in _sides(bench, rows)}
+        for column in rng.permutation(len(bench.active()))[:3].tolist():
+            solved = [(side, instance.optimum(side, 2)) for k, _, side in _sides(bench, rows) if k == column]
+            bench.solve_children(column)
+            bench.call("push_bounds")
+            for k, with_, side in _sides(bench, rows):
+                lost = [optimum - int(worst[one & ~side].sum()) for one, optimum in solved]
+                expected[k, with_] = max([expected[k, with_], *lost])
+                row = values.LOWER1 if with_ else values.LOWER0
+                assert bench.values()[row, k] == expected[k, with_] <= instance.optimum(side, 2)
+
+
+def _check_unit(instance: Instance, rows: Array, target: int) -> None:
+    """The work unit's lower bounds of all sides are admissible, at depth two and, if all were solved, at depth three."""
+    for everything in (False, True):
+        with Bench(instance) as bench:
+            bench.ask(3, rows, target=target, everything=everything)
+            found, depth = bench.values(), 3 if everything else 2
+            if int(bench.engine["upper"]) == 0 and not everything:
+                continue
+            for k, with_, side in _sides(bench, rows):
+                bound = found[values.LOWER1 if with_ else values.LOWER0, k]
+                assert bound <= instance.optimum(side, depth), (k, with_, everything)
+
+
+@given(seed=st.integers(0, 2**32), min_leaf=st.sampled_from([1, 1, 2, 4]))
+@settings(max_examples=60, deadline=None)
+def test_bounds_of_a_work_unit_are_admissible(seed: int, min_leaf: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = _instance(rng, min_leaf)
+    rows = rng.random(instance.data.n_rows) < rng.choice([1.0, 0.6])
+    with Bench(instance) as bench:
+        lower, upper, _ = bench.ask(3, rows)
+    if 0 < lower == upper < 2**60 and len(np.unique(instance.data.X[rows], axis=0)) > 1:
+        _check_unit(instance, rows, int(rng.integers(1, upper + 2)))
+
+
+def rare_category() -> tuple[Instance, Array]:
+    """An instance in which a categorical column may split a part of the rows, but not all of them.
+
+    Column 0 says which 4 rows are odd; one of them is the only row of category 2, and a leaf needs 2 rows. The other
+    rows, two of each kind, are solved at depth two by column 1 and then the categories, so by nothing else.
+    """
+    plain = [(0, j, c, j ^ c) for j in (0, 1) for c in (0, 1) for _ in range(4)]
+    odd = [(1, 0, 2, 0), (1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0)]
+    table = np.array(plain + odd)
+    costs = (table[:, 3:] != [0, 1]).astype(np.int64)
+    return Instance(Dataset.make(table[:, :3], categorical=[2]), costs, 0, 2), table[:, 0] == 0
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_category_that_is_rare_in_the_node_and_absent_from_a_child(everything: bool) -> None:
+    # the child's best tree splits on the category, which the node cannot do: it says nothing about the node's optimum
+    instance, plain = rare_category()
+    rows = instance.everything()
+    assert instance.optimum(plain, 2) == 0
+    assert instance.optimum(rows, 2) > (~plain).sum()
+    with Bench(instance) as bench:
+        bench.ask(3, rows, everything=everything)
+        found = bench.values()
+        k = bench.active().index(0)
+        row = values.LOWER0 if bench.rows_with(0)[~plain].all() else values.LOWER1
+        assert found[row, k] <= instance.optimum(plain, 2)
+        assert bench.ask(3, rows, target=1) == (0, 0, 0)

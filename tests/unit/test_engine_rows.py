@@ -1,0 +1,144 @@
+"""The node at hand and its children: their rows, words and active columns, against masks in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.engine.rows import WORD_ROWS
+from streed.engine.simd import LANES
+from streed.exact import Array
+from tests.unit.engine_harness import Bench, Instance, load_side, make_instance
+
+
+def _places_of(bench: Bench, rows: Array) -> Array:
+    """(m, 2): the (row, place) pairs of the rows, by place, which is the order of the engine."""
+    pairs = bench.packed.groups.places.reshape(-1, 2)
+    pairs = pairs[rows[pairs[:, 0]]]
+    return pairs[np.argsort(pairs[:, 1])]
+
+
+def _unpack(words: Array, begins: Array, sizes: list[int]) -> Array:
+    """(m, columns) of 0/1 from 16-row words (w, columns), of which every group has so many rows; the rest must be 0."""
+    bits = (words.astype(np.uint16)[:, None, :] >> np.arange(WORD_ROWS, dtype=np.uint16)[None, :, None]) & 1
+    found = []
+    for begin, end, size in zip(begins[:-1], begins[1:], sizes, strict=True):
+        assert end - begin == -(-size // WORD_ROWS)
+        group = bits[begin:end].reshape((end - begin) * WORD_ROWS, words.shape[1])
+        assert not group[size:].any()
+        found.append(group[:size])
+    return np.concatenate(found) if found else np.zeros((0, words.shape[1]), np.uint16)
+
+
+def _group_sizes(bench: Bench, places: Array) -> list[int]:
+    begins = bench.packed.groups.words
+    return np.histogram(places, 64 * begins)[0].tolist() if len(begins) > 1 else []  # type: ignore[no-any-return]
+
+
+def _check_node(bench: Bench, rows: Array) -> Array:
+    """(m, F) 0/1: all bit columns of the node's places, after comparing the loaded node with them."""
+    e = bench.engine
+    bench.load(rows)
+    packed = bench.packed
+    pairs = _places_of(bench, rows)
+    sizes = _group_sizes(bench, pairs[:, 1])
+    n, groups = len(pairs), int(e["groups"])
+    having = np.zeros((n, packed.n_columns), bool)
+    for f in range(packed.n_columns):
+        having[:, f] = bench.rows_with(f)[pairs[:, 0]]
+    assert int(e["n_rows"]) == n
+    assert bench.view("rows", np.int32, n).tolist() == pairs[:, 1].tolist()
+    assert bench.view("group_rows", np.int64, groups + 1).tolist() == [0, *np.cumsum(sizes, dtype=int).tolist()]
+    active, stride = bench.active(), int(e["stride"])
+    counts = having.sum(axis=0)
+    literal = np.arange(packed.n_columns) >= packed.n_binary
+    useful = np.flatnonzero(np.where(literal, counts > 0, (counts > 0) & (counts < n))).tolist()
+    if len(active) != packed.n_columns:
+        assert active == useful
+    else:
+        assert active == list(range(packed.n_columns))
+        assert len(useful) >= 0.8 * packed.n_columns or len(useful) == len(active)
+    assert bench.view("ones", np.int64, len(active)).tolist() == counts[active].tolist()
+    assert int(e["n_binary"]) == sum(f < packed.n_binary for f in active)
+    assert stride == -(-len(active) // LANES) * LANES
+    begins = bench.view("group_begins", np.int64, groups + 1)
+    assert int(e["n_words"]) == begins[-1]
+    words = bench.view("words", np.int16, int(e["n_words"]), stride)
+    assert not words[:, len(active) :].any()
+    found = _unpack(words[:, : len(active)], begins, sizes)
+    assert (found == having[:, active]).all()
+    _check_literals(bench, active, counts)
+    return having
+
+
+def _check_literals(bench: Bench, active: list[int], counts: Array) -> None:
+    literals = bench.packed.literals
+    local = bench.view("local_literals", np.int64, 3, max(len(literals) - 1, 1))
+    found = [local[:, c].tolist() for c in range(int(bench.engine["n_categorical"]))]
+    expected = []
+    for c in range(len(literals) - 1):
+        here = [k for k, f in enumerate(active) if literals[c] <= f < literals[c + 1]]
+        if (counts[literals[c] : literals[c + 1]] > 0).sum() >= 2:
+            expected.append([here[0], here[-1] + 1, c])
+    assert found == expected
+
+
+def _check_child(bench: Bench, rows: Array, having: Array, column: int, side: int) -> None:
+    """Compares a child of the node at hand with its definition."""
+    e = bench.engine
+    active, groups = bench.active(), int(e["groups"])
+    pairs = _places_of(bench, rows)
+    mine = having[:, active[column]] == side
+    assert load_side(e, column, side) == mine.sum()
+    sizes = _group_sizes(bench, pairs[mine, 1])
+    begins = bench.view("child_begins", np.int64, groups + 1)
+    words = bench.view("child_words", np.int16, int(begins[-1]), int(e["stride"]))
+    assert not words[:, len(active) :].any()
+    assert (_unpack(words[:, : len(active)], begins, sizes) == having[mine][:, active]).all()
+
+
+def _check(instance: Instance, rng: np.random.Generator, shares: tuple[float, ...]) -> None:
+    with Bench(instance) as bench:
+        for share in shares:
+            rows = rng.random(instance.data.n_rows) < share
+            having = _check_node(bench, rows)
+            for column in rng.permutation(len(bench.active()))[:4].tolist():
+                for side in range(2):
+                    _check_child(bench, rows, having, column, side)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_nodes_and_children_are_masks(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = make_instance(
+        rng,
+        rows=int(rng.choice([8, 17, 64, 100, 300])),
+        binary=int(rng.choice([1, 5, 31, 40, 70])),
+        categories=rng.integers(3, 6, rng.integers(0, 3)).tolist(),
+        labels=int(rng.integers(2, 4)),
+        kind=str(rng.choice(["errors", "weights", "many"])),
+        min_leaf=int(rng.integers(1, 3)),
+    )
+    _check(instance, rng, (1.0, 0.5, 0.1, 0.0))
+
+
+@pytest.mark.parametrize(("constant", "kept"), [(3, 60), (12, 60), (13, 47), (28, 32), (59, 1)])
+def test_few_constant_columns_stay_and_many_go(constant: int, kept: int) -> None:
+    instance = make_instance(np.random.default_rng(1), rows=400, binary=60)
+    instance.data.X[200:, :constant] = 0
+    with Bench(instance) as bench:
+        assert bench.packed.n_columns == 60
+        _check_node(bench, np.arange(400) >= 200)
+        assert len(bench.active()) == kept
+
+
+@pytest.mark.parametrize("kind", ["errors", "many"])
+def test_more_than_32767_rows(kind: str) -> None:
+    rng = np.random.default_rng(2)
+    instance = make_instance(rng, rows=40_000, binary=3, categories=(3,), kind=kind)
+    if kind == "errors":
+        instance.costs[:] = [0, 1]  # all rows in one group
+    _check(instance, rng, (1.0, 0.9, 0.3))

@@ -1,0 +1,158 @@
+"""Every vector operation against numpy, for each lane type."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.engine import simd
+from streed.engine.compiled import entry
+from streed.engine.simd import LANES
+
+LANE_TYPES = (np.int16, np.int32, np.int64)
+
+
+@entry
+def _lane_by_lane(a, b, narrow, scalar, least, price, mask, out):  # type: ignore[no-untyped-def]
+    """Writes the result of every operation on a[1, 32:] and b[0, :32], one row each."""
+    x = simd.load(a, 1, LANES)
+    y = simd.load(b, 0, 0)
+    simd.store(out, 0, 0, x)
+    simd.store(out, 1, 0, simd.broadcast(a, 1, LANES + 3))
+    simd.store(out, 2, 0, simd.fill(a, scalar))
+    simd.store(out, 3, 0, x + y)
+    simd.store(out, 4, 0, x - y)
+    simd.store(out, 5, 0, x * y)
+    simd.store(out, 6, 0, x & y)
+    simd.store(out, 7, 0, x | y)
+    simd.store(out, 8, 0, x + scalar)
+    simd.store(out, 9, 0, x - scalar)
+    simd.store(out, 10, 0, x * scalar)
+    simd.store(out, 11, 0, x & scalar)
+    simd.store(out, 12, 0, x | scalar)
+    simd.store(out, 13, 0, simd.minimum(x, y))
+    simd.store(out, 14, 0, simd.maximum(x, y))
+    simd.store(out, 15, 0, simd.popcount(x))
+    simd.store(out, 16, 0, simd.forbid(x, y, least, price))
+    simd.store(out, 17, 0, simd.keep_lanes(mask, x))
+    simd.store(out, 18, 0, simd.widen(a, simd.load(narrow, 0, 0)))
+
+
+@entry
+def _across_lanes(a, b):  # type: ignore[no-untyped-def]
+    """(largest, smallest, lanes_with, price_of)."""
+    x = simd.load(a, 0, 0)
+    return simd.largest(x), simd.smallest(x), simd.lanes_with(x, simd.load(b, 0, 0)), simd.price_of(a)
+
+
+@entry
+def _store_bits(array, at, base, mask):  # type: ignore[no-untyped-def]
+    simd.store_set_bits(array, at, base, mask)
+
+
+@entry
+def _word(word):  # type: ignore[no-untyped-def]
+    """(count_ones, first_one)."""
+    return simd.count_ones(word), simd.first_one(word)
+
+
+@entry
+def _wait(flags, index, most):  # type: ignore[no-untyped-def]
+    """How often flags[index] was read until it was not zero; at most `most` times."""
+    reads = 0
+    while reads < most and simd.load_atomic(flags, index) == 0:
+        reads += 1
+    return reads
+
+
+def _whole(rng: np.random.Generator, dtype: Any, *shape: int) -> Any:
+    """Numbers of every size up to the dtype's limits, some of them the limits themselves."""
+    limits = np.iinfo(dtype)
+    shift = rng.integers(0, limits.bits, shape)
+    numbers = rng.integers(limits.min, limits.max, shape, dtype=np.int64, endpoint=True) >> shift
+    extreme = rng.choice(np.array([limits.min, limits.max, 0, -1, 1]), shape)
+    return np.where(rng.random(shape) < 0.2, extreme, numbers).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", LANE_TYPES)
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_operations_are_numpys_lane_by_lane(dtype: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = _whole(rng, dtype, 2, 2 * LANES), _whole(rng, dtype, 2, LANES)
+    narrow = _whole(rng, np.int16, 1, LANES)
+    scalar, least, price = (int(number) for number in _whole(rng, dtype, 3))
+    mask = int(rng.integers(0, 2**LANES))
+    out = np.full((20, LANES), 7, dtype)
+    _lane_by_lane(a, b, narrow, scalar, least, price, mask, out)
+    x, y, s = a[1, LANES:], b[0], dtype(scalar)
+    ones = np.array([int(number).bit_count() for number in x.astype(np.uint64) & np.uint64(2 ** np.iinfo(dtype).bits - 1)])
+    kept = (mask >> np.arange(LANES)) & 1 == 1
+    with np.errstate(over="ignore"):
+        expected = [x, np.full(LANES, x[3]), np.full(LANES, s), x + y, x - y, x * y, x & y, x | y]
+        expected += [x + s, x - s, x * s, x & s, x | s, np.minimum(x, y), np.maximum(x, y), ones]
+        expected += [np.where((y > 0) & (y < least), dtype(price), x), np.where(kept, x, 0), narrow[0].astype(dtype)]
+    for number, (lanes, wanted) in enumerate(zip(out, expected, strict=False)):
+        assert lanes.tolist() == wanted.tolist(), f"operation {number}"
+    assert (out[len(expected) :] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", LANE_TYPES)
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_reductions_and_masks(dtype: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = _whole(rng, dtype, 1, LANES), _whole(rng, dtype, 1, LANES)
+    largest, smallest, mask, price = _across_lanes(a, b)
+    assert (largest, smallest) == (int(a.max()), int(a.min()))
+    assert [mask >> lane & 1 for lane in range(LANES)] == ((a[0] & b[0]) != 0).astype(int).tolist()
+    assert 0 <= mask < 2**LANES
+    assert price == min(np.iinfo(dtype).max, 2**62 - 1)
+
+
+@pytest.mark.parametrize(("dtype", "scalar"), [(np.int16, 2**16 + 5), (np.int32, -(2**40) - 3), (np.int16, -(2**15) - 1)])
+def test_scalars_are_taken_modulo_the_lane(dtype: Any, scalar: int) -> None:
+    a = np.ones((2, 2 * LANES), dtype)
+    out = np.zeros((20, LANES), dtype)
+    _lane_by_lane(a, a, np.ones((1, LANES), np.int16), scalar, 0, 0, 0, out)
+    assert (out[2] == np.array(scalar).astype(dtype)).all()
+    assert (out[8] == np.array(scalar + 1).astype(dtype)).all()
+
+
+@given(at=st.integers(0, 20), base=st.integers(0, 2**31 - 17), mask=st.integers(0, 2**16 - 1))
+@settings(deadline=None)
+def test_store_set_bits_packs_positions(at: int, base: int, mask: int) -> None:
+    array = np.full(at + 16, -5, np.int32)
+    _store_bits(array, at, base, mask)
+    positions = [base + bit for bit in range(16) if mask >> bit & 1]
+    assert array[:at].tolist() == [-5] * at
+    assert array[at : at + len(positions)].tolist() == positions
+
+
+@given(word=st.integers(1, 2**64 - 1))
+@settings(deadline=None)
+def test_ones_of_a_word(word: int) -> None:
+    ones, first = _word(np.uint64(word))
+    assert (ones, first) == (word.bit_count(), (word & -word).bit_length() - 1)
+
+
+def test_load_atomic_sees_what_another_thread_writes() -> None:
+    flags = np.zeros(4, np.int64)
+    flags[:] = [1, 1, 0, 1]
+    assert _wait(flags, 2, 1000) == 1000
+    assert _wait(flags, 1, 1000) == 0
+    most = 2 * 10**10
+    reads: list[int] = []
+    thread = threading.Thread(target=lambda: reads.append(_wait(flags, 2, most)), daemon=True)
+    thread.start()
+    thread.join(0.02)
+    assert thread.is_alive()
+    flags[2] = 9
+    thread.join(5)
+    assert len(reads) == 1
+    assert 0 < reads[0] < most
