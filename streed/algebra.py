@@ -59,6 +59,10 @@ class Constrained(Task):
     task: Task
     limits: tuple[Limit, ...]
 
+    @property
+    def maximize(self) -> bool:  # type: ignore[override]
+        return self.task.maximize
+
     def bind(self, data: Dataset) -> Task:
         return Constrained(self.task.bind(data), self.limits)
 

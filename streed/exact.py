@@ -27,6 +27,8 @@ _DECIMALS = 9
 
 _GRID_BITS = 44
 
+_ROUNDED_BITS = 50
+
 _ONE = Fraction(1)
 
 
@@ -105,8 +107,8 @@ class IntegerCosts:
 def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
     """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
 
-    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Raises InputError
-    where the exact integers would leave 2**60: the decimals are then too fine for the number of rows.
+    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Where exact
+    integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
         costs, unit, exact = exact_array(terms[0][1], "costs")
@@ -123,17 +125,27 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
     largest = sum(abs(float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
     if largest + abs(float(split / unit)) >= LARGEST_TOTAL:
-        raise InputError(
-            "costs",
-            f"exact integers for these decimals need a total of {largest:.3g}, more than 2**60",
-            "use fewer decimals in weights, costs or lambda",
-        )
+        return _rounded(parts, split, row_weights)
     total = parts[0][1] * int(parts[0][0] / unit)
     for worth, part in parts[1:]:
         total = total + part * int(worth / unit)
     if row_weights is not None:
         total = total * row_weights[:, None]
     return IntegerCosts(np.ascontiguousarray(total), int(split / unit), unit, exact)
+
+
+def _rounded(parts: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
+    """The costs rounded to a power of two of which their total has at most 2**50."""
+    total = sum(float(worth) * part.astype(np.float64) for worth, part in parts)
+    assert isinstance(total, np.ndarray)
+    if weights is not None:
+        total = total * weights[:, None].astype(np.float64)
+    shift = _ROUNDED_BITS - math.frexp(float(np.abs(total).max(axis=1, initial=0).sum()))[1]
+    unit = Fraction(2) ** -shift
+    split_units = round(Fraction(split) / unit)
+    if split_units >= LARGEST_TOTAL:
+        raise InputError("costs", f"a branching node costs {float(split):.3g}, far above all rows", "lower its cost")
+    return IntegerCosts(np.rint(np.ldexp(total, shift)).astype(np.int64), split_units, unit, False)
 
 
 def _largest_total(costs: Array, weights: Array | None) -> float:

@@ -12,6 +12,7 @@ from numba import int64, uint64
 
 from streed.engine import labels, values as rows
 from streed.engine.labels import bound_two_splits, cost_in, prepare_labelled
+from streed.engine.nodes import most_sides
 from streed.engine.records import INFINITE
 from streed.engine.rows import load_node
 from streed.engine.views import inline, matrix, native, vector
@@ -29,6 +30,8 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
     scores = matrix(e.scores, labels.ROWS_OF_SCORES, e.width, lane)
     bound_two_splits(e, lane, matrix(e.pairs, e.planes * e.stride, e.stride, lane), sums, totals)
     profits = np.empty(e.labels, np.int64)
+    # a split makes this many leaves more than there were
+    spread = most_sides(e) - 1
     for k in range(e.n_active):
         for side in range(2):
             without = 1 - side
@@ -43,8 +46,8 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
                 worst = int64(sums[e.labels, k])
                 if side == 0:
                     worst = totals[e.labels] - worst
-                two = max(two, _without_best(profits, 3, worst))
-                more = _three_splits_or_more(profits, worst, e.split_cost)
+                two = max(two, _without_best(profits, 1 + 2 * spread, worst))
+                more = _three_splits_or_more(profits, worst, e.split_cost, spread)
             values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
             values[rows.MORE1 + without, k] = more
 
@@ -62,11 +65,11 @@ def _without_best(profits, leaves, worst):  # type: ignore[no-untyped-def]
 
 
 @native
-def _three_splits_or_more(profits, worst, split_cost):  # type: ignore[no-untyped-def]
-    """The least over s >= 3 of s * split_cost + R_{s + 1}."""
+def _three_splits_or_more(profits, worst, split_cost, spread):  # type: ignore[no-untyped-def]
+    """The least over s >= 3 of s * split_cost + R_{1 + s * spread}."""
     best = int64(INFINITE)
     for splits in range(3, max(4, len(profits))):
-        best = min(best, splits * split_cost + _without_best(profits, splits + 1, worst))
+        best = min(best, splits * split_cost + _without_best(profits, 1 + splits * spread, worst))
     return best
 
 

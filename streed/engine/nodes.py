@@ -229,6 +229,21 @@ def take_children(e, count):  # type: ignore[no-untyped-def]
 
 
 @native
+def has_plan(e, node):  # type: ignore[no-untyped-def]
+    """Whether the node has a plan, an empty one if it had none; False, and e.crowded, if there is no room for it."""
+    if node.plan == NONE:
+        at = take_children(e, most_sides(e))
+        if at == NONE:
+            e.crowded = 1
+            return False
+        node.plan = at
+    children = children_of(e)
+    for k in range(node.plan, node.plan + most_sides(e)):
+        children[k].column = NONE
+    return True
+
+
+@native
 def free_edges(e, node):  # type: ignore[no-untyped-def]
     """Gives the blocks of a solved node back; it has no edges any more."""
     group = node.edge_space // _BLOCK

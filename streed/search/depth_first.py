@@ -59,19 +59,21 @@ class DepthFirst(Driver):
         packed, divisor = _pack(problem)
         depth = UNLIMITED if problem.max_depth is None else problem.max_depth
         budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
-        if packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
+        if depth == 0 or budget == 0:
+            depth, budget = 0, UNLIMITED
+        elif packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
             budget = UNLIMITED
         relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
         control[[UPPER, SHARED_UPPER]] = INFINITE
         lane_type = packed.lane_type()
-        limit = min(problem.max_depth if problem.max_depth is not None else 2**30, budget)
+        limit = min(depth, budget)
         space = memory.space_for(
             packed,
             orders.memory_limit,
             _scratch_bytes(packed, lane_type),
             orders.threads,
-            None if limit >= 2**30 else limit,
+            None if limit >= UNLIMITED else limit,
             budget != UNLIMITED,
             relaxed,
         )

@@ -19,6 +19,7 @@ from streed.engine.nodes import (
     block_size,
     children_of,
     edges_of,
+    has_plan,
     most_sides,
     nodes_of,
     rows_of,
@@ -263,17 +264,11 @@ def _global_split(e, split):  # type: ignore[no-untyped-def]
 @native
 def _write_plan(e, node, split, budgets):  # type: ignore[no-untyped-def]
     """Notes how the sides of the node's best split share its budget."""
+    if not has_plan(e, node):
+        return
     children = children_of(e)
-    if node.plan == NONE:
-        at = take_children(e, most_sides(e))
-        if at == NONE:
-            e.crowded = 1
-            return
-        node.plan = at
     first, sides = _sides(e, split)
     active = vector(e.active, e.width, int64)
-    for k in range(node.plan, node.plan + most_sides(e)):
-        children[k].column = NONE
     for side in range(sides):
         column, without = _side(e, split, first, side)
         child = children[node.plan + side]

@@ -29,7 +29,7 @@ from streed.engine.nodes import (
     edges_of,
     find_node,
     free_edges,
-    most_sides,
+    has_plan,
     nodes_of,
     rows_of,
     write_child_rows,
@@ -228,9 +228,7 @@ def _use_edge(e, level, edge):  # type: ignore[no-untyped-def]
     if at.upper < node.upper:
         node.upper = at.upper
         node.split = at.split
-        if node.plan != NONE:
-            for k in range(node.plan, node.plan + most_sides(e)):
-                children[k].column = NONE
+        if node.budget != UNLIMITED and has_plan(e, node):
             for side in range(at.n_children):
                 children[node.plan + side] = children[at.children + side]
     if e.restrictable == 0:

@@ -58,7 +58,7 @@ def measure(what: str, case: Callable[[harness.Job], harness.Record], job: harne
             row.update(case(running))
         except harness.CrashError as crash:
             return {**row, "measured": f"crashed: {crash}", "must": "-", "found": None, "faults": [], "holds": False}
-    faults = _faults(job, row["found"])
+    faults = faults_of(job, row["found"])
     return {**row, "faults": faults, "holds": row["holds"] and not faults}
 
 
@@ -100,7 +100,7 @@ def _out_of_memory(running: harness.Job) -> harness.Record:
     }
 
 
-def _faults(job: harness.Record, found: harness.Record) -> list[str]:
+def faults_of(job: harness.Record, found: harness.Record) -> list[str]:
     """What is wrong with a result: its tree, its value, its bounds."""
     if found["tree"] is None:
         return ["there is no tree"]

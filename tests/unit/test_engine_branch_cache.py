@@ -1,0 +1,129 @@
+"""The branch cache: a branch is a set of literals, and what is recalled for it is what was stored for it."""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.engine.branch_cache import literal
+from streed.engine.values import UNKNOWN
+from streed.exact import Array
+from tests.unit.engine_harness import SPACE, Bench, extend, make_instance, recall_costs, store_costs
+
+FULL = (2**64 - 1, 2**64 - 1)
+
+LITERALS = st.integers(1, 2**16 - 1)
+
+
+def _branch(literals: list[int]) -> tuple[int, int]:
+    """The branch (high, low) of literals, added in this order."""
+    high, low = np.uint64(0), np.uint64(0)
+    for number in literals:
+        high, low = (np.uint64(word) for word in extend(high, low, number))
+    return int(high), int(low)
+
+
+@given(literals=st.lists(LITERALS, max_size=8), seed=st.integers(0, 2**32))
+@settings(deadline=None)
+def test_a_branch_is_its_literals_in_descending_order(literals: list[int], seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(literals))
+    high, low = _branch([literals[i] for i in order])
+    words = [low >> 16 * i & 0xFFFF for i in range(4)] + [high >> 16 * i & 0xFFFF for i in range(4)]
+    assert words == sorted(literals, reverse=True) + [0] * (8 - len(literals))
+
+
+def test_every_order_of_literals_is_the_same_branch() -> None:
+    for literals in ([1, 2, 3, 4], [7, 7, 2], [65535, 1, 300, 2, 9]):
+        assert len({_branch(list(order)) for order in itertools.permutations(literals)}) == 1
+
+
+@given(first=st.sets(LITERALS, max_size=8), second=st.sets(LITERALS, max_size=8))
+@settings(deadline=None)
+def test_different_sets_are_different_branches(first: set[int], second: set[int]) -> None:
+    assert (_branch(sorted(first)) == _branch(sorted(second))) == (first == second)
+
+
+@given(literals=st.lists(LITERALS, min_size=9, max_size=12))
+@settings(deadline=None)
+def test_more_than_eight_literals_are_no_branch(literals: list[int]) -> None:
+    assert _branch(literals) == FULL
+
+
+def test_literals_of_sides_differ() -> None:
+    numbers = {literal.py_func(column, side) for column in range(100) for side in range(2)}
+    assert len(numbers) == 200
+    assert 0 not in numbers
+
+
+def _random_branches(rng: np.random.Generator, count: int) -> Array:
+    """(count, 2) different branches of one to eight literals."""
+    branches = {_branch(rng.integers(1, 60, rng.integers(1, 9)).tolist()) for _ in range(2 * count)}
+    return np.array(sorted(branches), np.uint64)[rng.permutation(len(branches))[:count]]
+
+
+def _recall(bench: Bench, branches: Array) -> list[int]:
+    costs = np.full(len(branches), -7)
+    recall_costs(bench.engine, branches, costs)
+    return costs.tolist()  # type: ignore[no-any-return]
+
+
+def _bench(branches: int) -> Bench:
+    return Bench(make_instance(np.random.default_rng(0), rows=8, binary=2), space=attrs.evolve(SPACE, branches=branches))
+
+
+def test_everything_is_recalled_while_the_table_grows() -> None:
+    rng = np.random.default_rng(1)
+    branches = _random_branches(rng, 3000)
+    costs = rng.integers(0, 2**60, len(branches))
+    with _bench(len(branches)) as bench:
+        slots = int(bench.engine["branch_slots"])
+        for begin in range(0, len(branches), 100):
+            store_costs(bench.engine, branches[begin : begin + 100], costs[begin : begin + 100])
+            unknown = len(branches) - begin - 100
+            assert _recall(bench, branches) == costs[: begin + 100].tolist() + [UNKNOWN] * unknown
+        assert int(bench.engine["branch_slots"]) > slots
+        assert int(bench.engine["branch_count"]) == len(branches)
+        store_costs(bench.engine, branches, costs + 1)
+        assert _recall(bench, branches) == (costs + 1).tolist()
+        assert int(bench.engine["branch_count"]) == len(branches)
+
+
+def test_whole_keys_are_compared() -> None:
+    # of each branch, all that differ from it in one word only
+    words = [1, 2, 2**16, 3 * 2**32 + 5, 2**63]
+    branches = np.array([(high, low) for high in [0, *words] for low in words], np.uint64)
+    with _bench(64) as bench:
+        for i in range(len(branches)):
+            store_costs(bench.engine, branches[i : i + 1], np.array([i]))
+            assert _recall(bench, branches) == [*range(i + 1), *[UNKNOWN] * (len(branches) - i - 1)]
+
+
+@pytest.mark.parametrize("space", [1, 16, 100])
+def test_a_full_table_forgets_but_never_lies(space: int) -> None:
+    rng = np.random.default_rng(space)
+    branches = _random_branches(rng, 4000)
+    costs = rng.integers(0, 1000, len(branches))
+    with _bench(space) as bench:
+        known = 0
+        for begin in range(0, len(branches), 250):
+            some = slice(begin, begin + 250)
+            store_costs(bench.engine, branches[some], costs[some])
+            found = np.array(_recall(bench, branches))
+            assert ((found == costs) | (found == UNKNOWN))[: begin + 250].all()
+            assert (found[begin + 250 :] == UNKNOWN).all()
+            known = int((found[some] != UNKNOWN).sum())
+        assert 0 < int((found != UNKNOWN).sum()) <= int(bench.engine["branch_slots"]) // 2
+        assert known > 0, "new entries replace old ones"
+
+
+def test_branches_that_are_not_cached() -> None:
+    branches = np.array([(0, 0), FULL, (0, 5)], np.uint64)
+    with _bench(64) as bench:
+        store_costs(bench.engine, branches, np.array([1, 2, 3]))
+        assert _recall(bench, branches) == [UNKNOWN, UNKNOWN, 3]
+        assert int(bench.engine["branch_count"]) == 1
