@@ -1,8 +1,8 @@
 """Bounds from similar subproblems that were solved elsewhere in the search.
 
 The archive holds the last subproblems of depth three with their lower bounds, and those of all their children at depth
-two. A tree for the rows D serves the rows E at the price of the worst costs of the rows in E but not in D (bounds.py), so
-opt(D) >= lower(E) - worst(E without D), and likewise, column by column, for the children.
+two. A tree for the rows D serves the rows E at the price of the worst costs of the rows in E but not in D (bounds.py),
+so opt(D) >= lower(E) - worst(E without D), and likewise, column by column, for the children.
 """
 
 from __future__ import annotations

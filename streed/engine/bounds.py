@@ -38,5 +38,5 @@ def push_bounds(e, lane):  # type: ignore[no-untyped-def]
     for k in range(e.n_active):
         both = int64(pairs[row, k])
         other = values[WEIGHT, k] - both
-        values[LOWER1, k] = max(values[LOWER1, k], max(with_both + both, with_neither + other))
-        values[LOWER0, k] = max(values[LOWER0, k], max(e.cost1 - both, e.cost0 - other))
+        values[LOWER1, k] = max(values[LOWER1, k], with_both + both, with_neither + other)
+        values[LOWER0, k] = max(values[LOWER0, k], e.cost1 - both, e.cost0 - other)

@@ -1,8 +1,9 @@
 """Optimal costs of depth-two subproblems by their branch.
 
 A branch is the set of literals on the path, whatever their order, packed in ascending order of significance into two
-words of four 16-bit literals each; the second word is stored only where depths make it needed. The table is open addressing over whole keys; it begins small and doubles into the
-space behind it, so that small solves touch little memory; when no space is left, new entries replace old ones.
+words of four 16-bit literals each; the second word is stored only where depths make it needed. The table is open
+addressing over whole keys; it begins small and doubles into the space behind it, so that small solves touch little
+memory; when no space is left, new entries replace old ones.
 """
 
 from __future__ import annotations

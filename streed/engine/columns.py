@@ -11,7 +11,6 @@ import numpy as np
 from numba import int32, int64, uint64
 
 from streed.engine.compiled import entry
-
 from streed.engine.simd import LANES, count_ones
 from streed.engine.views import native
 

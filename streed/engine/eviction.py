@@ -1,8 +1,8 @@
 """Making room in a full node store: forget what can be found again.
 
-Kept are the nodes on the path from the root to the node at hand, with their edges, and the nodes of the best trees known
-below them, without edges. Bounds live on in the edges of the path; what was learnt about forgotten nodes beyond that is
-lost, which costs time, never the answer. It runs between calls of the search and is compiled when first needed.
+Kept are the nodes on the path from the root to the node at hand, with their edges, and the nodes of the best trees
+known below them, without edges. Bounds live on in the edges of the path; what was learnt about forgotten nodes beyond
+that is lost, which costs time, never the answer. It runs between calls of the search and is compiled when first needed.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
-from streed.engine import labels, values as rows
+from streed.engine import labels
+from streed.engine import values as rows
 from streed.engine.labels import bound_two_splits, cost_in, prepare_labelled
 from streed.engine.nodes import most_sides
 from streed.engine.records import INFINITE

@@ -13,7 +13,6 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.engine.compiled import entry
-
 from streed.exact import Array
 
 _MOST_GROUPS = 48

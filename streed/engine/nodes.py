@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
+from streed.engine.equivalence import floor_of
 from streed.engine.records import LEAF, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
@@ -113,7 +114,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     slots[e.slot_offset + slot] = new + 1
     node = nodes[new]
     node.hash = key
-    node.lower = 0
+    node.lower = floor_of(e, rows[new])
     node.n_edges = NONE
     node.depth = depth
     node.budget = budget

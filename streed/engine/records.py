@@ -42,6 +42,8 @@ ADDRESSES = [
     ("signed_costs", np.int64),  # int64 (G, 2): cost of label 0 minus cost of label 1, and its absolute value
     ("profits", np.int64),  # int64 (G, S): worst cost minus cost, per label; then the worst cost; then 1 per row
     ("literals", np.int64),  # int64 (categorical + 1): where each categorical column's literals begin
+    ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equivalence.py
+    ("floors", np.int64),  # int64 (N,); zero if there are none
     # the node at hand
     ("rows", np.int64),  # int32 (N + 64): its rows, by group
     ("all_words", np.int64),  # int16 (N / 16 + G, P): its columns compacted, 16 rows a word

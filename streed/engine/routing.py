@@ -1,4 +1,4 @@
-"""The certificate: a tree's cost from the raw codes and costs, by routing every row, apart from all that the search did."""
+"""The certificate: a tree's cost from the raw codes and costs, by routing every row, apart from what the search did."""
 
 from __future__ import annotations
 

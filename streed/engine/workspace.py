@@ -55,6 +55,8 @@ class PackedProblem:
     n_labels: int
     split_cost: int
     min_leaf: int
+    floors: tuple[Array, Array] | None = None
+    """What `equivalence.find_floors` gives, where it is worth the time."""
 
     @property
     def n_columns(self) -> int:
@@ -183,6 +185,8 @@ class Workspace:
             "slots": slot_index,
             "branches": branches,
         }
+        if problem.floors is not None:
+            arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
         fields = {
             **{name: address + offset for name, offset in offsets.items()},
@@ -223,7 +227,9 @@ class Workspace:
         begin = base + offsets["nodes"]
         self.nodes = self._buffer[begin : begin + sizes["nodes"]].view(NODE)
         begin = base + offsets["node_rows"]
-        self.node_rows = self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, row_words)
+        self.node_rows = (
+            self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, row_words)
+        )
 
     def close(self) -> None:
         """Gives the buffer back for the next solve."""

@@ -19,8 +19,8 @@ from streed.tree import Branch, Leaf, Node, Tree
 def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
     """The outcome with its tree; raises MismatchError if the tree does not cost what the search claimed.
 
-    A stopped search may have known the cost of a tree but not all of the tree, which is then completed as well as can be;
-    the outcome has the cost of that tree.
+    A stopped search may have known the cost of a tree but not all of the tree, which is then completed as well as can
+    be; the outcome has the cost of that tree.
     """
     if outcome.preorder is None:
         return outcome, None
@@ -34,7 +34,9 @@ def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
     branches = len(preorder) - int(np.count_nonzero(is_leaf))
     cost = int(costs.sum()) + problem.costs.split * branches
     root = _nest(preorder, arity, labels.tolist(), rows.tolist(), costs.tolist())
-    tree = Tree.grown(root, data, tuple(problem.task.labels(data)), unit=problem.costs.unit, shown=_shown(problem, root))
+    tree = Tree.grown(
+        root, data, tuple(problem.task.labels(data)), unit=problem.costs.unit, shown=_shown(problem, root)
+    )
     if cost != outcome.upper:
         if outcome.stopped is None or cost < outcome.lower:
             raise MismatchError(f"the tree costs {cost}, the search claimed {outcome.upper}; please report this")

@@ -29,14 +29,15 @@ class Compilation(event.Listener):  # type: ignore[misc]
         event.unregister("numba:compile", self)
 
     def on_start(self, happening: Any) -> None:
-        global _announced
+        global _announced  # noqa: PLW0603 - said once in a process
         if self._depth == 0:
             self._begin = time.perf_counter()
         self._depth += 1
         if not _announced:
             _announced = True
             kept = "once for this machine" if cache_directory() is not None else "no directory to keep it is writable"
-            print(f"streed: compiling the search ({kept}), about ten seconds ...", file=sys.stderr, flush=True)
+            sys.stderr.write(f"streed: compiling the search ({kept}), about ten seconds ...\n")
+            sys.stderr.flush()
 
     def on_end(self, happening: Any) -> None:
         self._depth -= 1

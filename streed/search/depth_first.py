@@ -12,6 +12,7 @@ from numba import boolean, int64
 from streed.algebra import Constrained
 from streed.engine import groups, kernels
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.engine.equivalence import find_floors
 from streed.engine.eviction import evict
 from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
@@ -19,6 +20,7 @@ from streed.engine.workspace import PackedProblem, Workspace, pack
 from streed.errors import TaskError
 from streed.search import memory, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem
+from streed.search.expand import SHALLOW
 from streed.search.extract import extract_tree
 from streed.search.improve import search_root
 from streed.task import RowCostTask, Task
@@ -153,6 +155,10 @@ def _pack(problem: Problem) -> tuple[PackedProblem, int]:
     for j in data.categorical:
         categories[j] = len(data.column(j).categories)
     packed = pack(data.X, categories, rows, costs.costs.shape[1], costs.split // divisor, problem.min_leaf)
+    if problem.max_depth is None or problem.max_depth > SHALLOW:
+        mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
+        if mask.any():
+            packed = attrs.evolve(packed, floors=(mask, floors))
     return packed, divisor
 
 
@@ -198,7 +204,9 @@ def _is_short(packed: PackedProblem, depth: int) -> bool:
     return passes * columns * columns * rows * (packed.n_labels + 1) * _PAIR_SECONDS < _SHORT
 
 
-def _statistics(workspace: Workspace, packed: PackedProblem, begin: float, packed_at: float, end: float) -> dict[str, Any]:
+def _statistics(
+    workspace: Workspace, packed: PackedProblem, begin: float, packed_at: float, end: float
+) -> dict[str, Any]:
     engine = workspace.engine
     cache = (
         int(engine["node_count"]) * (int(engine["row_words"]) * 8 + NODE.itemsize + 16)

@@ -1,8 +1,8 @@
 """What a driver is: a search that takes a problem and proves its optimum.
 
-A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`. Costs
-are whole numbers here, in the unit of `Problem.costs`; `streed.solve` turns them into the task's own units, and measures
-every tree again from the raw data.
+A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`.
+Costs are whole numbers here, in the unit of `Problem.costs`; `streed.solve` turns them into the task's own units, and
+measures every tree again from the raw data.
 """
 
 from __future__ import annotations

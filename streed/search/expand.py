@@ -1,8 +1,8 @@
 """The expansion of a node: bounds for both sides of every split, and the edges that may still be optimal.
 
 Two ways, one result. By pair lookahead (`engine/expansion.py`) every side is known exactly with up to one split. By
-relaxation, where splits cost nothing and a depth is given, every side is solved exactly at depth two, which gives better
-incumbents and a better order.
+relaxation, where splits cost nothing and a depth is given, every side is solved exactly at depth two, which gives
+better incumbents and a better order.
 
 A limited number of branching nodes (STreeD, Eq. 51) makes one edge for every way in which the sides can share it.
 """

@@ -10,8 +10,8 @@
             keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
 
 A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. The
-node at hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py) and
-calls it again: all that was learnt stands in the nodes and edges.
+node at hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py)
+and calls it again: all that was learnt stands in the nodes and edges.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from streed.engine.nodes import (
 )
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
-from streed.engine.views import inline, matrix, native, vector
+from streed.engine.views import matrix, native, vector
 from streed.search.expand import SHALLOW, ask, ask_like, expand, is_shallow
 
 
@@ -135,8 +135,8 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
 def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     """The unsettled side to improve next.
 
-    Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the side
-    of largest upper bound most often raises the edge to the goal by itself (both measured: docs/explanation/search.md).
+    Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the
+    side of largest upper bound most often raises the edge to the goal by itself (docs/explanation/search.md).
     NONE if all are settled, if the edge's lower bound has reached the goal, or if the search is to stop.
     """
     node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
@@ -147,7 +147,7 @@ def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     children = children_of(e)
     for side in range(at.n_children):
         child = children[at.children + side]
-        if child.lower < child.upper:
+        if child.lower < child.upper:  # noqa: SIM102 - numba compiles nested ifs better than chained conditions
             if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
                 best = int64(side)
     return best

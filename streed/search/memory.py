@@ -58,12 +58,19 @@ def free() -> int:
 
 
 def space_for(
-    problem: PackedProblem, memory_limit: int | None, scratch: int, threads: int, max_depth: int | None, budgeted: bool,
-    relaxed: bool
+    problem: PackedProblem,
+    memory_limit: int | None,
+    scratch: int,
+    threads: int,
+    max_depth: int | None,
+    budgeted: bool,
+    relaxed: bool,
 ) -> Space:
     """The caches' sizes for one thread; raises InputError as `budget` does."""
     if memory_limit is None and scratch < _SMALL:
-        space = share(problem, math.inf, max_depth, budgeted, relaxed) if max_depth is not None and not budgeted else None
+        space = (
+            share(problem, math.inf, max_depth, budgeted, relaxed) if max_depth is not None and not budgeted else None
+        )
         if space is not None and size_of(problem, space) < _SMALL:
             return space
     return share(problem, budget(memory_limit, scratch, threads), max_depth, budgeted, relaxed)
@@ -73,7 +80,10 @@ def size_of(problem: PackedProblem, space: Space) -> float:
     """The bytes that the caches take when they are full."""
     node = problem.column_rows.shape[1] * 8 + NODE.itemsize + _INDEX
     return (
-        space.nodes * node + space.edges * EDGE.itemsize + space.children * CHILD.itemsize + space.branches * 4 * _BRANCH
+        space.nodes * node
+        + space.edges * EDGE.itemsize
+        + space.children * CHILD.itemsize
+        + space.branches * 4 * _BRANCH
     )
 
 

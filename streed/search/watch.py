@@ -1,7 +1,7 @@
 """Running a native search so that it can be stopped: on time, on Ctrl-C, and while others are told how far it is.
 
-The search runs without the GIL in a thread of its own; the caller's thread waits, and stops it by a word that the search
-reads between steps. A search that is certain to be short runs in the caller's thread.
+The search runs without the GIL in a thread of its own; the caller's thread waits, and stops it by a word that the
+search reads between steps. A search that is certain to be short runs in the caller's thread.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ _STACK = 2**28
 _stack_lock = threading.Lock()
 
 
-def run(searches: list[Callable[[], None]], control: Array, deadline: float | None, look: Callable[[], None]) -> str | None:
+def run(
+    searches: list[Callable[[], None]], control: Array, deadline: float | None, look: Callable[[], None]
+) -> str | None:
     """Runs the searches, a thread each; None, or "time" or "interrupt" if they were stopped.
 
-    `deadline` is in `time.perf_counter` seconds; `look` is called in the caller's thread every now and then. An error in
-    a search stops the others and is raised here.
+    `deadline` is in `time.perf_counter` seconds; `look` is called in the caller's thread every now and then. An error
+    in a search stops the others and is raised here.
     """
     failures: list[BaseException] = []
 
     def work(search: Callable[[], None]) -> None:
         try:
             search()
-        except BaseException as failure:
+        except BaseException as failure:  # noqa: BLE001 - raised again in the caller's thread
             failures.append(failure)
             control[STOP] = 1
 

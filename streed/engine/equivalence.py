@@ -1,0 +1,88 @@
+"""The equivalent-points bound: rows that agree in every column go to the same leaf of every tree.
+
+Such rows together pay at least what their best common label costs, beyond what each pays under its own best label (OSDT,
+Section 3, for accuracy; here for any costs per row and label). As a state holds all of them or none, these least costs
+add up over any partition into states: the sum over the classes in a state is a lower bound of its optimum, its floor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from streed.engine.compiled import entry
+from streed.engine.simd import first_one
+from streed.engine.views import native, vector
+
+
+@entry
+def find_floors(row_bits, places, costs, divisor):  # type: ignore[no-untyped-def]
+    """(mask, floors): the floor of every class of equivalent rows, at the place of the first of them.
+
+    row_bits (N, P / 32) int32 are the columns of every place, places (m,) int64 flat pairs (row, place), costs (n, K)
+    int64. floors (N,) int64 counts in units of `divisor`; mask (N / 64,) uint64 has a bit for each that is not zero.
+    """
+    n, labels = costs.shape
+    size = 64
+    while size < 2 * n:
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    first_place = np.empty(n, np.int64)
+    sums = np.zeros((n, labels), np.int64)
+    classes = 0
+    seen = np.zeros(n, np.uint8)
+    for i in range(0, len(places), 2):
+        row = places[i]
+        place = places[i + 1]
+        if seen[row] == 1:
+            continue
+        seen[row] = 1
+        key = uint64(0)
+        for block in range(row_bits.shape[1]):
+            key = (key ^ uint64(row_bits[place, block])) * uint64(0x9E3779B97F4A7C15)
+            key ^= key >> uint64(31)
+        slot = int64(key & uint64(size - 1))
+        while slots[slot] >= 0 and not _same(row_bits, first_place[slots[slot]], place):
+            slot = (slot + 1) & (size - 1)
+        c = slots[slot]
+        if c < 0:
+            c = classes
+            classes += 1
+            slots[slot] = c
+            first_place[c] = place
+        least = costs[row].min()
+        for k in range(labels):
+            sums[c, k] += costs[row, k] - least
+    floors = np.zeros(len(row_bits), np.int64)
+    mask = np.zeros(len(row_bits) // 64, np.uint64)
+    for c in range(classes):
+        floor = sums[c].min() // divisor
+        if floor > 0:
+            place = first_place[c]
+            floors[place] = floor
+            mask[place // 64] |= uint64(1) << uint64(place % 64)
+    return mask, floors
+
+
+@native
+def _same(row_bits, a, b):  # type: ignore[no-untyped-def]
+    for block in range(row_bits.shape[1]):
+        if row_bits[a, block] != row_bits[b, block]:
+            return False
+    return True
+
+
+@native
+def floor_of(e, rows):  # type: ignore[no-untyped-def]
+    """The floor of a set of rows (W,): what equivalent rows among them cost every tree."""
+    if e.floors == 0:
+        return int64(0)
+    mask = vector(e.floor_mask, e.row_words, uint64)
+    floors = vector(e.floors, e.row_space, int64)
+    total = int64(0)
+    for w in range(e.row_words):
+        bits = rows[w] & mask[w]
+        while bits != uint64(0):
+            total += floors[w * 64 + first_one(bits)]
+            bits = bits & (bits - uint64(1))
+    return total
