@@ -80,7 +80,10 @@ def solve(
             )
             outcome, tree = certify(problem, outcome)
         value, lower, upper = _bounds(task, costs, outcome.upper, outcome.lower)
-        status = "infeasible" if tree is None else "optimal" if outcome.lower >= outcome.upper else "feasible"
+        if tree is None or outcome.upper is None:
+            status = "infeasible"
+        else:
+            status = "optimal" if outcome.lower >= outcome.upper else "feasible"
         if tree is not None:
             tree = tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)
         if not listener.silent:
@@ -121,9 +124,10 @@ def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
         return None
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
         raise InputError(name, f"{value!r} is no whole number", f"give an int >= {least}")
-    if value < least:
+    number = int(value)
+    if number < least:
         raise InputError(name, f"{value} is too small", f"give an int >= {least}")
-    return None if rows is not None and value >= rows else int(value)
+    return None if rows is not None and number >= rows else number
 
 
 def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
@@ -132,7 +136,7 @@ def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
             continue
         if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
             raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
-    if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= threads <= MOST_THREADS:
+    if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= int(threads) <= MOST_THREADS:
         raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")
 
 

@@ -8,6 +8,8 @@ and in its group of fours.
 
 from __future__ import annotations
 
+import math
+
 import attrs
 import numpy as np
 from numba import int64, uint64
@@ -49,18 +51,12 @@ def group_rows(costs: Array, divisor: int, count_rows: bool) -> Groups:
     return Groups(places, words, profits, int(base), int(worst))
 
 
-@entry
-def common_divisor(costs, split):  # type: ignore[no-untyped-def]
-    """The greatest common divisor of all differences of costs within a row and of the cost of a split, at least 1."""
-    divisor = abs(split)
-    for i in range(costs.shape[0]):
-        for k in range(1, costs.shape[1]):
-            a = abs(costs[i, k] - costs[i, 0])
-            while a != 0:
-                divisor, a = a, divisor % a
-            if divisor == 1:
-                return divisor
-    return max(divisor, int64(1))
+def common_divisor(costs: Array, split: int) -> int:
+    """The greatest common divisor of all differences of costs (n, K) within a row and of the cost of a split, or 1."""
+    if split == 1:
+        return 1
+    differences = costs[:, 1:] - costs[:, :1]
+    return max(1, math.gcd(split, int(np.gcd.reduce(differences, axis=None)) if differences.size else 0))
 
 
 @entry

@@ -89,9 +89,7 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
             cost1 = c11 + c10
             cost0 = c01 + c00
             if e.min_leaf > 1:
-                cost1, cost0 = _too_small(
-                    cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True
-                )
+                cost1, cost0 = _too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
             split1 = minimum(split1, cost1)
             split0 = minimum(split0, cost0)
         for c in range(e.n_categorical):
@@ -104,9 +102,7 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
                 cost1 = cost1 + c11
                 cost0 = cost0 + c01
                 if e.min_leaf > 1:
-                    bad1, bad0 = _too_small(
-                        bad1, bad0, e, pairs, sums, totals, j, k, stride, price, False
-                    )
+                    bad1, bad0 = _too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, price, False)
             split1 = minimum(split1, maximum(cost1, bad1))
             split0 = minimum(split0, maximum(cost0, bad0))
         if e.min_leaf > 1:
@@ -139,9 +135,7 @@ def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-d
         two1 = fill(sums, price)
         two0 = two1
         for j in range(e.n_binary):
-            c11, c10, c01, c00, w11, w10, w01, w00 = _quadrants(
-                e, pairs, sums, totals, j, k, stride
-            )
+            c11, c10, c01, c00, w11, w10, w01, w00 = _quadrants(e, pairs, sums, totals, j, k, stride)
             two1 = minimum(two1, minimum(c11 + _below(one1, w11), c10 + _below(one1, w10)))
             two0 = minimum(two0, minimum(c01 + _below(one0, w01), c00 + _below(one0, w00)))
         for c in range(e.n_categorical):

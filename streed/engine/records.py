@@ -90,6 +90,7 @@ UNITS = [
     ("prepare", np.int64),
     ("solve_children", np.int64),
     ("push_bounds", np.int64),
+    ("open_node", np.int64),
     # what a unit is asked
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
@@ -146,8 +147,9 @@ STATE = [
     ("pruned", np.int64),
     ("evictions", np.int64),
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
-    ("level", np.int64),  # of the node that was at hand when the caches were full
+    ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("root", np.int64),  # the node that is searched
+    ("taken", np.int64),  # the root's edge that this thread works on, or NONE
     ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
     ("missing_depth", np.int64),  # the depth left to that subproblem, whose rows stand behind the last node
 ]

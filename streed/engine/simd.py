@@ -303,3 +303,20 @@ def load_atomic(typing: Any, array: Any, index: Any) -> Any:
         return builder.load_atomic(pointer, "monotonic", 8)
 
     return types.int64(array, types.intp), generate
+
+
+def _atomic(name: str, doc: str, operation: str) -> Any:
+    def typed(typing: Any, array: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            struct = context.make_array(sig.args[0])(context, builder, args[0])
+            pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+            return builder.atomic_rmw(operation, pointer, args[2], "monotonic")
+
+        return types.int64(array, types.intp, types.int64), generate
+
+    typed.__name__, typed.__doc__ = name, doc
+    return intrinsic(typed)
+
+
+add_atomic = _atomic("add_atomic", "array[index] of an int64 array, to which the value is then added.", "add")
+lower_atomic = _atomic("lower_atomic", "array[index] of an int64 array, which is then lowered to the value.", "min")

@@ -82,6 +82,11 @@ class PackedProblem:
         raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
 
 
+def writable(array: Array) -> Array:
+    """The array, or a copy that can be written to: native code is compiled for such arrays only."""
+    return array if array.flags.writeable else array.copy()
+
+
 def pack(codes: Array, categories: Array, groups: Groups, n_labels: int, split: int, min_leaf: int) -> PackedProblem:
     """The problem for codes (n, p) uint8 with `categories` (p,) int64 per column (0 for binary columns)."""
     column, flipped, literals, column_rows, row_bits = pack_columns(
@@ -226,17 +231,31 @@ class Workspace:
         self.engine["free_children"] = NONE
         begin = base + offsets["nodes"]
         self.nodes = self._buffer[begin : begin + sizes["nodes"]].view(NODE)
+        begin = base + offsets["edges"]
+        self.edges = self._buffer[begin : begin + sizes["edges"]].view(EDGE)
         begin = base + offsets["node_rows"]
         self.node_rows = (
             self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, row_words)
         )
+
+    @property
+    def root(self) -> Any:
+        """The node that was searched, a NODE record."""
+        return self.nodes[int(self.engine["root"])]
+
+    @property
+    def root_edges(self) -> Array:
+        """The edges of that node, of EDGE."""
+        root = self.root
+        begin = int(root["edges"])
+        return self.edges[begin : begin + max(0, int(root["n_edges"]))]
 
     def close(self) -> None:
         """Gives the buffer back for the next solve."""
         with _pool_lock:
             if len(self._buffer) <= _POOLED and len(_pool) < 4:
                 _pool.append(self._buffer)
-        del self._buffer, self.nodes, self.node_rows
+        del self._buffer, self.nodes, self.node_rows, self.edges
 
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]

@@ -9,6 +9,7 @@ from streed.algebra import Constrained
 from streed.data import Dataset
 from streed.engine.records import LEAF
 from streed.engine.routing import measure_tree
+from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.search.driver import Outcome, Problem
@@ -29,7 +30,7 @@ def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
     arity = np.zeros(data.n_columns, np.int64)
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
-    labels, rows, costs, depths = measure_tree(preorder, data.X, arity, problem.costs.costs)
+    labels, rows, costs, depths = measure_tree(preorder, writable(data.X), arity, writable(problem.costs.costs))
     is_leaf = preorder == LEAF
     branches = len(preorder) - int(np.count_nonzero(is_leaf))
     cost = int(costs.sum()) + problem.costs.split * branches

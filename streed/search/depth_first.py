@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any, ClassVar, final
 
@@ -11,18 +12,19 @@ from numba import boolean, int64
 
 from streed.algebra import Constrained
 from streed.engine import groups, kernels
-from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.engine.equivalence import find_floors
 from streed.engine.eviction import evict
 from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
-from streed.engine.workspace import PackedProblem, Workspace, pack
+from streed.engine.workspace import PackedProblem, Workspace, pack, writable
 from streed.errors import TaskError
-from streed.search import memory, watch
+from streed.search import memory, warmup, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem
-from streed.search.expand import SHALLOW
+from streed.search.expand import SHALLOW, opening
 from streed.search.extract import extract_tree
 from streed.search.improve import search_root
+from streed.search.parallel import search_share
 from streed.task import RowCostTask, Task
 
 _SHORT = 0.03
@@ -58,6 +60,7 @@ class DepthFirst(Driver):
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
+        warmup.begin()
         packed, divisor = _pack(problem)
         depth = UNLIMITED if problem.max_depth is None else problem.max_depth
         budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
@@ -68,81 +71,116 @@ class DepthFirst(Driver):
         relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
         control[[UPPER, SHARED_UPPER]] = INFINITE
-        lane_type = packed.lane_type()
-        limit = min(depth, budget)
-        space = memory.space_for(
-            packed,
-            orders.memory_limit,
-            _scratch_bytes(packed, lane_type),
-            orders.threads,
-            None if limit >= UNLIMITED else limit,
-            budget != UNLIMITED,
-            relaxed,
-        )
-        workspace = Workspace(packed, space, lane_type, control, relaxed)
-        _link(workspace, relaxed)
+        threads = 1 if _is_short(packed, depth) else orders.threads
+        workspaces = _workspaces(problem, packed, orders, threads, depth, budget, relaxed, control)
         packed_at = time.perf_counter()
-        root = _all_rows(packed)
-        workspace.node_rows[0] = root
 
         def look() -> None:
             if orders.report is not None:
-                upper, lower = int(control[UPPER]), int(control[LOWER])
+                nodes, lower, upper = _bounds(workspaces)
                 orders.report(
                     None if upper >= INFINITE else _total(packed, divisor, upper),
                     _total(packed, divisor, lower),
-                    int(control[NODES]),
+                    nodes,
                     "searching",
                 )
 
-        def go() -> None:
-            _search(workspace, depth, budget)
-
         try:
+            searches = [functools.partial(_search, each, depth, budget, threads > 1) for each in workspaces]
+            reason = None
             if _is_short(packed, depth):
-                go()
-                reason = None
+                searches[0]()
             else:
                 deadline = None if orders.time_limit is None else packed_at + orders.time_limit
-                reason = watch.run([go], control, deadline, look)
+                reason = watch.run(searches, control, deadline, look)
             searched_at = time.perf_counter()
-            node = workspace.nodes[int(workspace.engine["root"])]
-            lower, upper = int(node["lower"]), int(node["upper"])
-            if reason is None and lower < upper:
-                reason = "memory"
+            nodes, lower, upper = _bounds(workspaces)
+            best = min(workspaces, key=lambda each: int(each.root["upper"]))
             preorder = None
             if upper < INFINITE:
-                preorder = _extract(workspace, packed, root, depth, budget)
+                preorder = _extract(best, packed, depth, budget)
+            stats = _statistics(workspaces, packed, begin, packed_at, searched_at)
         finally:
-            workspace.close()
+            for each in workspaces:
+                each.close()
         return Outcome(
             lower=_total(packed, divisor, lower),
             upper=None if upper >= INFINITE else _total(packed, divisor, upper),
             preorder=preorder,
-            stopped=reason if lower < upper else None,
-            stats=_statistics(workspace, packed, begin, packed_at, searched_at),
+            stopped=(reason or "memory") if lower < upper else None,
+            stats={**stats, "nodes": nodes},
         )
 
 
-def _search(workspace: Workspace, depth: int, budget: int) -> None:
+def _workspaces(
+    problem: Problem,
+    packed: PackedProblem,
+    orders: Orders,
+    threads: int,
+    depth: int,
+    budget: int,
+    relaxed: bool,
+    control: Any,
+) -> list[Workspace]:
+    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels."""
+    lane_type = packed.lane_type()
+    limit = min(depth, budget)
+    space = memory.space_for(
+        packed,
+        orders.memory_limit,
+        _scratch_bytes(packed, lane_type),
+        threads,
+        None if limit >= UNLIMITED else limit,
+        budget != UNLIMITED,
+        relaxed,
+    )
+    rows = _all_rows(packed)
+    workspaces = []
+    for _ in range(threads):
+        workspace = Workspace(packed, space, lane_type, control, relaxed)
+        _link(workspace, relaxed, threads > 1)
+        workspace.node_rows[0] = rows
+        workspaces.append(workspace)
+    return workspaces
+
+
+def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
+    """(nodes visited, lower, upper) of the root, by all threads together.
+
+    Of several threads, each edge was taken by one, whose lower bound of it is the largest.
+    """
+    nodes = sum(int(each.engine["visits"]) for each in workspaces)
+    roots = [each.root for each in workspaces]
+    upper = min(int(root["upper"]) for root in roots)
+    if len(workspaces) == 1:
+        return nodes, int(roots[0]["lower"]), upper
+    lower = max(int(root["lower"]) for root in roots)
+    if len({int(root["n_edges"]) for root in roots}) == 1 and lower < upper:
+        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0, initial=0)
+        lower = max(lower, min(upper, int(edges.min(initial=upper))))
+    return nodes, lower, upper
+
+
+def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
     """Searches to the end, until stopped, or until forgetting makes no room any more."""
     engine = workspace.engine
-    again = False
+    search = search_share if shared else search_root
     while True:
-        search_root(engine, depth, budget, again)
+        search(engine, depth, budget, again)
         if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
             return
         again = True
 
 
-def _extract(workspace: Workspace, packed: PackedProblem, root: Any, depth: int, budget: int) -> Any:
+def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
     """The best tree in preorder; what was forgotten of it is searched again."""
     engine = workspace.engine
+    rows = _all_rows(packed)
     while True:
-        preorder = extract_tree(engine, packed.column, packed.flipped, root, depth, budget)
+        preorder = extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
         if engine["missing"] == 0:
             return preorder
-        _search(workspace, int(engine["missing_depth"]), UNLIMITED)
+        _search(workspace, int(engine["missing_depth"]), UNLIMITED, False)
 
 
 def _pack(problem: Problem) -> tuple[PackedProblem, int]:
@@ -154,7 +192,7 @@ def _pack(problem: Problem) -> tuple[PackedProblem, int]:
     categories = np.zeros(data.n_columns, np.int64)
     for j in data.categorical:
         categories[j] = len(data.column(j).categories)
-    packed = pack(data.X, categories, rows, costs.costs.shape[1], costs.split // divisor, problem.min_leaf)
+    packed = pack(writable(data.X), categories, rows, costs.costs.shape[1], costs.split // divisor, problem.min_leaf)
     if problem.max_depth is None or problem.max_depth > SHALLOW:
         mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
         if mask.any():
@@ -174,7 +212,7 @@ def _all_rows(packed: PackedProblem) -> Any:
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-def _link(workspace: Workspace, relaxed: bool) -> None:
+def _link(workspace: Workspace, relaxed: bool, shared: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane, is_signed = workspace.engine, workspace.lane_type, workspace.engine["signed"] == 1
     engine["solve_shallow"] = kernels.shallow().address
@@ -183,13 +221,16 @@ def _link(workspace: Workspace, relaxed: bool) -> None:
     engine["push_bounds"] = kernels.push(lane).address
     if not relaxed:
         engine["expand"] = kernels.expand(lane).address
-    if not search_root.signatures:
-        search_root.compile((ENGINE_TYPE, int64, int64, boolean))
+    warmup.finish()
+    warmup.compile_search()
+    engine["open_node"] = opening().address
+    if shared and not search_share.signatures:
+        search_share.compile((ENGINE_TYPE, int64, int64, boolean))
 
 
 def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     """Roughly what the work units need besides caches."""
-    lane = np.dtype(lane_type).itemsize
+    lane: int = np.dtype(lane_type).itemsize
     width = packed.n_columns + 32
     planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
     return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
@@ -205,29 +246,34 @@ def _is_short(packed: PackedProblem, depth: int) -> bool:
 
 
 def _statistics(
-    workspace: Workspace, packed: PackedProblem, begin: float, packed_at: float, end: float
+    workspaces: list[Workspace], packed: PackedProblem, begin: float, packed_at: float, end: float
 ) -> dict[str, Any]:
-    engine = workspace.engine
+    """What was done, by all threads together."""
+    engines = [each.engine for each in workspaces]
+
+    def total(name: str) -> int:
+        return sum(int(engine[name]) for engine in engines)
+
     cache = (
-        int(engine["node_count"]) * (int(engine["row_words"]) * 8 + NODE.itemsize + 16)
-        + int(engine["edge_count"]) * EDGE.itemsize
-        + int(engine["child_count"]) * CHILD.itemsize
-        + int(engine["branch_slots"]) * int(engine["branch_words"]) * 8
+        total("node_count") * (int(engines[0]["row_words"]) * 8 + NODE.itemsize + 16)
+        + total("edge_count") * EDGE.itemsize
+        + total("child_count") * CHILD.itemsize
+        + total("branch_slots") * int(engines[0]["branch_words"]) * 8
     )
     return {
         "search": DepthFirst.name,
+        "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
         "seconds_search": end - packed_at,
-        "nodes": int(engine["visits"]),
-        "expansions": int(engine["expansions"]),
-        "work_units": int(engine["units"]),
-        "pair_passes": int(engine["pair_passes"]),
-        "subproblems": int(engine["node_count"]),
-        "pruned": int(engine["pruned"]),
-        "evictions": int(engine["evictions"]),
+        "expansions": total("expansions"),
+        "work_units": total("units"),
+        "pair_passes": total("pair_passes"),
+        "subproblems": total("node_count"),
+        "pruned": total("pruned"),
+        "evictions": total("evictions"),
         "cache_bytes": cache,
         "peak_bytes": memory.peak(),
         "columns": packed.n_columns,
-        "lane": np.dtype(workspace.lane_type).name,
-        "kernel": "signed" if engine["signed"] == 1 else "labels",
+        "lane": np.dtype(workspaces[0].lane_type).name,
+        "kernel": "signed" if packed.signed else "labels",
     }

@@ -40,7 +40,7 @@ class Orders:
     memory_limit: int | None = None
     """Bytes of the whole process."""
     threads: int = 1
-    report: Callable[[int | None, int | None, int, str], None] | None = None
+    report: Callable[[int | None, int, int, str], None] | None = None
     """Called now and then with the best cost so far, the lower bound, the nodes visited, and what is being done."""
 
 

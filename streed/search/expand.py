@@ -9,8 +9,13 @@ A limited number of branching nodes (STreeD, Eq. 51) makes one edge for every wa
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 from numba import int64
+
+from streed.engine.compiled import unit
 
 from streed.engine.control import stopped
 from streed.engine.expansion import side_bounds
@@ -27,7 +32,7 @@ from streed.engine.nodes import (
     take_edges,
     trees_of,
 )
-from streed.engine.pointers import call
+from streed.engine.pointers import KERNEL, call, engine_at
 from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.engine.views import inline, matrix, native, vector
@@ -78,9 +83,30 @@ def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-de
     call(e.solve_shallow, e)
 
 
+@inline
+def open_node(e, level, high, low):  # type: ignore[no-untyped-def]
+    """Expands the node on the path at `level`, reached by the branch (high, low): its bounds, best split and edges."""
+    e.level = level
+    e.asked_high = high
+    e.asked_low = low
+    call(e.open_node, e)
+
+
+@functools.cache
+def opening() -> Any:
+    """What `open_node` calls, compiled."""
+
+    @unit(KERNEL)
+    def expand_node(address):  # type: ignore[no-untyped-def]
+        _expand(engine_at(address))
+
+    return expand_node
+
+
 @native
-def expand(e, level, high, low):  # type: ignore[no-untyped-def]
-    """Expands the node on the path at `level`: its bounds, its best split so far, its edges."""
+def _expand(e):  # type: ignore[no-untyped-def]
+    """Expands the node on the path at e.level."""
+    level = e.level
     path = vector(e.path, e.path_space, int64)
     node = nodes_of(e)[path[level]]
     relaxed = e.relaxed == 1 and node.budget == UNLIMITED and node.depth != UNLIMITED
@@ -92,8 +118,6 @@ def expand(e, level, high, low):  # type: ignore[no-untyped-def]
         e.asked_lower = 0
         e.asked_all = 1
         e.asked_similar = NONE
-        e.asked_high = high
-        e.asked_low = low
         call(e.solve_shallow, e)
         node.split = e.split
     else:
@@ -117,7 +141,6 @@ def expand(e, level, high, low):  # type: ignore[no-untyped-def]
     children_at = take_children(e, n_children)
     if at == NONE or children_at == NONE:
         e.crowded = 1
-        e.level = level
         node.n_edges = NONE
         return
     node.edges = at

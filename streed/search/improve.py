@@ -37,7 +37,7 @@ from streed.engine.nodes import (
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import matrix, native, vector
-from streed.search.expand import SHALLOW, ask, ask_like, expand, is_shallow
+from streed.search.expand import SHALLOW, ask, ask_like, is_shallow, open_node
 
 
 @native
@@ -47,10 +47,10 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     nodes = nodes_of(e)
     e.visits += 1
     if level > 0 and is_shallow(nodes[path[level]]):
-        _solve_shallow(e, level, target, high, low)
+        solve_shallow(e, level, target, high, low)
         return
     if nodes[path[level]].n_edges == NONE:
-        expand(e, level, high, low)
+        open_node(e, level, high, low)
         if level == 0:
             _report(e)
     while not stopped(e) and e.crowded == 0:
@@ -67,16 +67,16 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         if node.lower >= target:
             break
         goal = min(target, node.upper)
-        side = _next_side(e, level, edge, goal)
-        while side != NONE and _enter(e, level, edge, side):
+        side = next_side(e, level, edge, goal)
+        while side != NONE and enter(e, level, edge, side):
             # calling itself only: two functions that call each other crash when numba loads them from its cache
-            side_target, side_high, side_low = _aim(e, level, edge, side, goal, high, low)
+            side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
             improve(e, level + 1, side_target, side_high, side_low)
-            if _leave(e, level, edge, side):
-                side = _next_side(e, level, edge, goal)
+            if leave(e, level, edge, side):
+                side = next_side(e, level, edge, goal)
             else:
                 side = int64(NONE)
-        _use_edge(e, level, edge)
+        use_edge(e, level, edge)
         if level == 0:
             _report(e)
     node = nodes[path[level]]
@@ -85,7 +85,7 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
 
 
 @native
-def _solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
+def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     """Has the work unit solve the node up to the target."""
     path = vector(e.path, e.path_space, int64)
     v = path[level]
@@ -132,7 +132,7 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
 
 
 @native
-def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
+def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     """The unsettled side to improve next.
 
     Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the
@@ -154,7 +154,7 @@ def _next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
 
 
 @native
-def _aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
+def aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
     """(target, branch) for a side: what the lower bounds of the other sides leave of the goal."""
     node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
     at = edges_of(e)[node.edges + edge]
@@ -164,7 +164,7 @@ def _aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
 
 
 @native
-def _enter(e, level, edge, side):  # type: ignore[no-untyped-def]
+def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
     """Puts the node of a side on the path; False if there is no room for it."""
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
@@ -190,7 +190,7 @@ def _enter(e, level, edge, side):  # type: ignore[no-untyped-def]
 
 
 @native
-def _leave(e, level, edge, side):  # type: ignore[no-untyped-def]
+def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
     """Takes the bounds of the node path[level + 1] over to the side of the edge; True if that settles the side."""
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
@@ -218,7 +218,7 @@ def _sum_uppers(e, edge, child, upper):  # type: ignore[no-untyped-def]
 
 
 @native
-def _use_edge(e, level, edge):  # type: ignore[no-untyped-def]
+def use_edge(e, level, edge):  # type: ignore[no-untyped-def]
     """Draws the conclusions of what was learnt about an edge: a better tree, a higher bound, bounds of siblings."""
     path = vector(e.path, e.path_space, int64)
     v = path[level]
@@ -318,7 +318,7 @@ def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
     e.crowded = 0
     path[0] = e.root
     if is_shallow(nodes[e.root]):
-        _solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
+        solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         _report(e)
     else:
         improve(e, int64(0), int64(INFINITE), uint64(0), uint64(0))

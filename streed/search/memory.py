@@ -78,7 +78,7 @@ def space_for(
 
 def size_of(problem: PackedProblem, space: Space) -> float:
     """The bytes that the caches take when they are full."""
-    node = problem.column_rows.shape[1] * 8 + NODE.itemsize + _INDEX
+    node: int = problem.column_rows.shape[1] * 8 + NODE.itemsize + _INDEX
     return (
         space.nodes * node
         + space.edges * EDGE.itemsize

@@ -16,7 +16,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -208,33 +209,61 @@ def _commit() -> str | None:
 # -- timing --------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """A context in which Python's garbage is not collected, as timeit does it; it is collected before.
+
+    To collect it before every call would be worse: it empties the processor's caches, which costs the next call a
+    millisecond.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class Times:
-    """How long calls of one kind took, wall and processor time."""
+    """How long calls of one kind took: wall and processor time, and the wall time of the first ones in their turns."""
 
     def __init__(self) -> None:
         self.wall: list[float] = []
         self.cpu: list[float] = []
+        self.first: list[float] = []
 
     def __len__(self) -> int:
         return len(self.wall)
 
-    def run(self, call: Callable[[], _Answer], counts: Callable[[_Answer], bool] = lambda _: True) -> _Answer:
-        """The answer of a call, timed if it `counts`; the rubbish of earlier ones is collected before."""
-        gc.collect()
+    def run(
+        self, call: Callable[[], _Answer], counts: Callable[[_Answer], bool] = lambda _: True, *, first: bool = True
+    ) -> _Answer:
+        """The answer of a call, timed if it `counts`; `first`: in its turn."""
         wall, cpu = time.perf_counter(), time.process_time()
         answer = call()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         if counts(answer):
             self.wall.append(wall)
             self.cpu.append(cpu)
+            if first:
+                self.first.append(wall)
         return answer
 
 
 def repeats(seconds: float) -> int:
-    """How often to measure what takes this long: many times if quick, three below 5 s, once above 20 s."""
+    """How often to measure what takes this long: 30 times if quick, three times below 5 s, once above 20 s."""
     if seconds > 20:
         return 1
-    return 2 if seconds > 5 else max(3, min(31, int(2 / max(seconds, 1e-6))))
+    return 2 if seconds > 5 else max(3, min(30, int(2 / max(seconds, 1e-6))))
+
+
+def turn(seconds: float) -> int:
+    """How many calls that take this long to make in a row, before it is the other's turn.
+
+    The first call after another program's finds the processor's caches full of that one's data; where that matters,
+    most calls are to find their own.
+    """
+    return 5 if seconds < 0.1 else 1
 
 
 def median(seconds: Sequence[float]) -> float:

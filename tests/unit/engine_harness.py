@@ -1,7 +1,7 @@
 """What the engine's tests share: instances with their oracle, workspaces to look into, and a few native entry points.
 
-A `Bench` is a workspace made by hand. Its kernels are called one by one, and the arrays whose addresses the record holds
-are read as numpy arrays in the caller's own rows and columns.
+A `Bench` is a workspace made by hand. Its kernels are called one by one, and the arrays whose addresses the record
+holds are read as numpy arrays in the caller's own rows and columns.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Instance:
         return Recursion(OptimizationTask(TableCosts(self.costs, self.split), self.data, self.min_leaf))
 
     def optimum(self, rows: Array, depth: int | None, nodes: int | None = None) -> int:
-        """The least cost of a tree for a set of rows (n,), by the reference; 0 for no rows, INFINITE if there is none."""
+        """The least cost of a tree for rows (n,), by the reference; 0 for no rows, INFINITE if there is none."""
         if not rows.any():
             return 0
         state = S(int.from_bytes(np.packbits(rows, bitorder="little").tobytes(), "little"), ())
@@ -146,7 +146,9 @@ class Instance:
         def cost(rows: Array) -> int:
             column = next(nodes)
             if column < 0:
-                return INFINITE if 0 < rows.sum() < self.min_leaf else int(self.costs[rows].sum(axis=0).min(initial=2**62))
+                if 0 < rows.sum() < self.min_leaf:
+                    return INFINITE
+                return int(self.costs[rows].sum(axis=0).min(initial=2**62))
             codes = self.data.X[:, column]
             sides = len(self.data.column(column).categories) if column in self.data.categorical else 2
             return min(self.split + sum([cost(rows & (codes == code)) for code in range(sides)]), INFINITE)
@@ -248,8 +250,9 @@ class Bench:
         """The rows (n,) that have the bit column, by the caller's codes."""
         codes = self.instance.data.X[:, self.packed.column[column]]
         if column < self.packed.n_binary:
-            return codes != self.packed.flipped[column]
-        return codes == column - self.packed.literals[np.searchsorted(self.packed.literals, column, "right") - 1]
+            return np.asarray(codes != self.packed.flipped[column])
+        first = self.packed.literals[np.searchsorted(self.packed.literals, column, "right") - 1]
+        return np.asarray(codes == column - first)
 
     def sides(self, rows: Array, column: int) -> tuple[Array, Array]:
         """The rows of a set without and with a local column of the node at hand."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +32,8 @@ def _sides(bench: Bench, rows: Array) -> list[tuple[int, int, Array]]:
     found = []
     for k in range(len(bench.active())):
         pair = bench.sides(rows, k)
-        found += [(k, with_, pair[with_]) for with_ in range(2) if pair[with_].any() and (with_ or k < bench.engine["n_binary"])]
+        is_binary = k < bench.engine["n_binary"]
+        found += [(k, with_, pair[with_]) for with_ in range(2) if pair[with_].any() and (with_ or is_binary)]
     return found
 
 
@@ -63,7 +63,7 @@ def test_a_solved_column_bounds_all_others(seed: int) -> None:
 
 
 def _check_unit(instance: Instance, rows: Array, target: int) -> None:
-    """The work unit's lower bounds of all sides are admissible, at depth two and, if all were solved, at depth three."""
+    """The work unit's lower bounds of all sides are admissible: at depth two and, if all were solved, at three."""
     for everything in (False, True):
         with Bench(instance) as bench:
             bench.ask(3, rows, target=target, everything=everything)
@@ -87,8 +87,8 @@ def test_bounds_of_a_work_unit_are_admissible(seed: int, min_leaf: int) -> None:
 def _rare_category() -> tuple[Instance, Array]:
     """An instance in which a categorical column may split most rows, but not all of them, and those most rows.
 
-    A leaf needs two rows. Column 3 tells 4 rows apart, of which one is the only row of a category; the others are solved
-    at depth two by column 4 and the categories. Columns 0 to 2 give a tree of depth three that errs once.
+    A leaf needs two rows. Column 3 tells 4 rows apart, of which one is the only row of a category; the others are
+    solved at depth two by column 4 and the categories. Columns 0 to 2 give a tree of depth three that errs once.
     """
     rng = np.random.default_rng(0)
     apart, sign, category = np.arange(64) < 4, rng.integers(0, 2, 64), rng.integers(0, 2, 64)

@@ -69,11 +69,13 @@ def _random_branches(rng: np.random.Generator, count: int) -> Array:
 def _recall(bench: Bench, branches: Array) -> list[int]:
     costs = np.full(len(branches), -7)
     recall_costs(bench.engine, branches, costs)
-    return costs.tolist()  # type: ignore[no-any-return]
+    found: list[int] = costs.tolist()
+    return found
 
 
 def _bench(branches: int) -> Bench:
-    return Bench(make_instance(np.random.default_rng(0), rows=8, binary=2), space=attrs.evolve(SPACE, branches=branches))
+    instance = make_instance(np.random.default_rng(0), rows=8, binary=2)
+    return Bench(instance, space=attrs.evolve(SPACE, branches=branches))
 
 
 def test_everything_is_recalled_while_the_table_grows() -> None:

@@ -24,7 +24,8 @@ def _amounts(bench: Bench) -> Array:
         signed = costs[:, 0] - costs[:, 1]
         return np.column_stack([signed, abs(signed)])
     worst = costs.max(axis=1)
-    return np.column_stack([worst[:, None] - costs, worst, np.ones(len(costs), np.int64)])[:, : int(bench.engine["planes"])]
+    planes = np.column_stack([worst[:, None] - costs, worst, np.ones(len(costs), np.int64)])
+    return planes[:, : int(bench.engine["planes"])]
 
 
 def _having(bench: Bench, rows: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import attrs
@@ -123,7 +124,7 @@ def _own(bench: Bench, v: int, edges: int, children: int) -> None:
 
 def _overlaps(blocks: list[tuple[int, int]]) -> bool:
     ordered = sorted(block for block in blocks if block[1] > 0)
-    return any(begin + size > after for (begin, size), (after, _) in zip(ordered, ordered[1:], strict=False))
+    return any(begin + size > after for (begin, size), (after, _) in itertools.pairwise(ordered))
 
 
 def test_blocks_of_solved_nodes_are_used_again() -> None:

@@ -34,7 +34,8 @@ def _unpack(words: Array, begins: Array, sizes: list[int]) -> Array:
 
 def _group_sizes(bench: Bench, places: Array) -> list[int]:
     begins = bench.packed.groups.words
-    return np.histogram(places, 64 * begins)[0].tolist() if len(begins) > 1 else []  # type: ignore[no-any-return]
+    sizes: list[int] = np.histogram(places, 64 * begins)[0].tolist() if len(begins) > 1 else []
+    return sizes
 
 
 def _check_node(bench: Bench, rows: Array) -> Array:

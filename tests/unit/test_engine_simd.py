@@ -91,7 +91,8 @@ def test_operations_are_numpys_lane_by_lane(dtype: Any, seed: int) -> None:
     out = np.full((20, LANES), 7, dtype)
     _lane_by_lane(a, b, narrow, scalar, least, price, mask, out)
     x, y, s = a[1, LANES:], b[0], dtype(scalar)
-    ones = np.array([int(number).bit_count() for number in x.astype(np.uint64) & np.uint64(2 ** np.iinfo(dtype).bits - 1)])
+    words = x.astype(np.uint64) & np.uint64(2 ** np.iinfo(dtype).bits - 1)
+    ones = np.array([int(word).bit_count() for word in words])
     kept = (mask >> np.arange(LANES)) & 1 == 1
     with np.errstate(over="ignore"):
         expected = [x, np.full(LANES, x[3]), np.full(LANES, s), x + y, x - y, x * y, x & y, x | y]
@@ -115,7 +116,9 @@ def test_reductions_and_masks(dtype: Any, seed: int) -> None:
     assert price == min(np.iinfo(dtype).max, 2**62 - 1)
 
 
-@pytest.mark.parametrize(("dtype", "scalar"), [(np.int16, 2**16 + 5), (np.int32, -(2**40) - 3), (np.int16, -(2**15) - 1)])
+@pytest.mark.parametrize(
+    ("dtype", "scalar"), [(np.int16, 2**16 + 5), (np.int32, -(2**40) - 3), (np.int16, -(2**15) - 1)]
+)
 def test_scalars_are_taken_modulo_the_lane(dtype: Any, scalar: int) -> None:
     a = np.ones((2, 2 * LANES), dtype)
     out = np.zeros((20, LANES), dtype)

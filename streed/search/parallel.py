@@ -1,0 +1,83 @@
+"""Several threads over the splits of the root.
+
+Every thread has a store of its own, expands the root alike and sorts its edges alike. They take edges from a shared
+counter, one after the other, and prune by the best value that any of them has found. When no edge is left to take, that
+value is the optimum. What a thread learnt about an edge stands in its own copy of it.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint64
+
+from streed.engine.compiled import entry
+from streed.engine.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER, stopped
+from streed.engine.nodes import edges_of, find_node, nodes_of
+from streed.engine.records import INFINITE, NONE
+from streed.engine.simd import add_atomic, load_atomic, lower_atomic
+from streed.engine.views import native, vector
+from streed.search.expand import is_shallow, open_node
+from streed.search.improve import aim, enter, improve, leave, next_side, solve_shallow, use_edge
+
+
+@entry
+def search_share(e, depth, budget, again):  # type: ignore[no-untyped-def]
+    """Searches edges of the root e.root until none is left to take, the search is stopped, or there is no more room."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    control = vector(e.control, ROWS_OF_CONTROL, int64)
+    if not again:
+        e.root = find_node(e, depth, budget, True)
+        nodes[e.root].upper = INFINITE
+        e.taken = NONE
+    e.crowded = 0
+    path[0] = e.root
+    if is_shallow(nodes[e.root]):
+        solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
+        return
+    if nodes[e.root].n_edges == NONE:
+        open_node(e, int64(0), uint64(0), uint64(0))
+        if e.crowded == 1:
+            return
+        _sort_edges(e)
+        lower_atomic(control, SHARED_UPPER, int64(nodes[e.root].upper))
+    while not stopped(e):
+        if e.taken == NONE:
+            e.taken = add_atomic(control, NEXT_EDGE, int64(1))
+        if e.taken >= nodes[e.root].n_edges:
+            return
+        goal = min(int64(nodes[e.root].upper), load_atomic(control, SHARED_UPPER))
+        _improve_edge(e, e.taken, goal)
+        if e.crowded == 1:
+            return
+        use_edge(e, int64(0), e.taken)
+        lower_atomic(control, SHARED_UPPER, int64(nodes[e.root].upper))
+        e.taken = NONE
+
+
+@native
+def _improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
+    """Improves the sides of an edge of the root until its lower bound reaches the goal or all are settled."""
+    side = next_side(e, int64(0), edge, goal)
+    while side != NONE and enter(e, int64(0), edge, side):
+        target, high, low = aim(e, int64(0), edge, side, goal, uint64(0), uint64(0))
+        improve(e, int64(1), target, high, low)
+        side = next_side(e, int64(0), edge, goal) if leave(e, int64(0), edge, side) else int64(NONE)
+
+
+@native
+def _sort_edges(e):  # type: ignore[no-untyped-def]
+    """Puts the edges of the root in order of their upper bounds (insertion: equal ones stay as they are)."""
+    root = nodes_of(e)[e.root]
+    edges = edges_of(e)
+    begin = int64(root.edges)
+    for i in range(begin + 1, begin + root.n_edges):
+        k = i
+        while k > begin and edges[k - 1].upper > edges[k].upper:
+            for_swap = edges[k].lower, edges[k].upper, edges[k].children, edges[k].split, edges[k].n_children
+            edges[k] = edges[k - 1]
+            edges[k - 1].lower = for_swap[0]
+            edges[k - 1].upper = for_swap[1]
+            edges[k - 1].children = for_swap[2]
+            edges[k - 1].split = for_swap[3]
+            edges[k - 1].n_children = for_swap[4]
+            k -= 1

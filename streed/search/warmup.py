@@ -1,0 +1,68 @@
+"""The first compilation on a machine, shared with a second process.
+
+Nothing is cached yet: a child process compiles what calls the kernels while this one compiles the kernels, and each
+finds the other's part in the cache. If the child cannot be started or fails, this process compiles everything itself.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from numba import boolean, int64, types, uint8, uint64
+
+from streed.engine.compiled import cache_directory
+from streed.engine.routing import measure_tree
+from streed.engine.views import ENGINE_TYPE
+from streed.search.expand import opening
+from streed.search.extract import extract_tree
+from streed.search.improve import search_root
+
+_PATIENCE = 120.0
+"""Seconds after which the child is no longer waited for."""
+
+_child: subprocess.Popen[bytes] | None = None
+
+
+def begin() -> None:
+    """Starts the child if there is a cache directory and nothing in it."""
+    global _child
+    directory = cache_directory()
+    if directory is None or _child is not None or any(directory.rglob("*.nbi")):
+        return
+    command = f"import sys; sys.path[:] = {sys.path!r}; from streed.search import warmup; warmup.compile_search()"
+    try:
+        _child = subprocess.Popen(
+            [sys.executable, "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return
+
+
+def finish() -> None:
+    """Waits for the child, if there is one; its part then is in the cache."""
+    global _child
+    if _child is not None:
+        try:
+            _child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            _child.kill()
+            _child.wait()
+        _child = None
+
+
+def compile_search() -> None:
+    """Compiles, or loads, what every search needs besides its kernels."""
+    opening()
+    if not search_root.signatures:
+        search_root.compile((ENGINE_TYPE, int64, int64, boolean))
+    vector = types.Array(int64, 1, "C")
+    if not extract_tree.signatures:
+        row_set = types.Array(uint64, 1, "C")
+        extract_tree.compile((ENGINE_TYPE, vector, types.Array(uint8, 1, "C"), row_set, int64, int64))
+    if not measure_tree.signatures:
+        codes, costs = types.Array(uint8, 2, "C"), types.Array(int64, 2, "C")
+        measure_tree.compile((vector, codes, vector, costs))
