@@ -1,8 +1,8 @@
 """The equivalent-points bound: rows that agree in every column go to the same leaf of every tree.
 
-Such rows together pay at least what their best common label costs, beyond what each pays under its own best label (OSDT,
-Section 3, for accuracy; here for any costs per row and label). As a state holds all of them or none, these least costs
-add up over any partition into states: the sum over the classes in a state is a lower bound of its optimum, its floor.
+Such rows together pay at least what their best common label costs, beyond what each pays under its own best label
+(OSDT, Section 3, for accuracy; here for any costs per row and label). As a state holds all of them or none, these least
+costs add up over any partition into states: the sum over the classes in a state is a lower bound of its optimum, its floor.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def find_floors(row_bits, places, costs, divisor):  # type: ignore[no-untyped-de
 
 @native
 def _same(row_bits, a, b):  # type: ignore[no-untyped-def]
+    same = True
     for block in range(row_bits.shape[1]):
-        if row_bits[a, block] != row_bits[b, block]:
-            return False
-    return True
+        same = same and row_bits[a, block] == row_bits[b, block]
+    return same
 
 
 @native

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.engine.equivalence import floor_of
-from streed.engine.records import LEAF, NONE, UNLIMITED
+from streed.engine.records import NO_TREE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
@@ -118,7 +118,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.n_edges = NONE
     node.depth = depth
     node.budget = budget
-    node.split = LEAF
+    node.split = NO_TREE
     node.plan = NONE
     node.weight = _weigh(e, rows[new])
     node.edge_space = 0

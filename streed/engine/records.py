@@ -168,7 +168,7 @@ NODE = np.dtype(
         ("child_space", np.int32),
         ("depth", np.int32),  # levels that may still stand below
         ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
-        ("split", np.int32),  # of the best tree known; LEAF for none
+        ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
         ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
     ]
@@ -200,6 +200,10 @@ CHILD = np.dtype(
 
 LEAF = -1
 NONE = -1
+
+NO_TREE = -2
+"""The split of a node of which no tree is known yet; its upper bound then is what its parent knows."""
+
 UNLIMITED = 2**30
 """A depth or a number of branching nodes that nothing bounds."""
 

@@ -16,7 +16,6 @@ import numpy as np
 from numba import int64
 
 from streed.engine.compiled import unit
-
 from streed.engine.control import stopped
 from streed.engine.expansion import side_bounds
 from streed.engine.nodes import (
@@ -33,7 +32,7 @@ from streed.engine.nodes import (
     trees_of,
 )
 from streed.engine.pointers import KERNEL, call, engine_at
-from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
+from streed.engine.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.engine.views import inline, matrix, native, vector
 
@@ -119,16 +118,17 @@ def _expand(e):  # type: ignore[no-untyped-def]
         e.asked_all = 1
         e.asked_similar = NONE
         call(e.solve_shallow, e)
-        node.split = e.split
     else:
         call(e.expand, e)
-        node.split = LEAF
-    node.upper = e.upper
+        e.split = LEAF
+    if node.split == NO_TREE or e.upper < node.upper:
+        node.upper = e.upper
+        node.split = e.split
     node.n_edges = 0
     if relaxed and stopped(e):
         # not all columns were solved: the tree found counts, the bounds of edges would not
         return
-    if e.upper <= min(e.split_cost, INFINITE - 1) or e.n_active == 0:
+    if node.upper <= min(e.split_cost, INFINITE - 1) or e.n_active == 0:
         node.lower = node.upper
         return
     sides = most_sides(e)

@@ -14,7 +14,7 @@ from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import stopped
 from streed.engine.nodes import below, find_node, most_sides, nodes_of, planned_budget, rows_of, split_columns
-from streed.engine.records import INFINITE, LEAF, NONE, UNLIMITED
+from streed.engine.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
 from streed.engine.views import native, vector
 from streed.search.expand import SHALLOW, ask
 
@@ -101,7 +101,7 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
     for w in range(e.row_words):
         behind[w] = rows[w]
     v = find_node(e, depth, budget, False)
-    if v != NONE and nodes_of(e)[v].n_edges != NONE:
+    if v != NONE and nodes_of(e)[v].split != NO_TREE:
         return int64(nodes_of(e)[v].split), v, below(depth)
     if e.evictions > 0 and budget == UNLIMITED and depth > SHALLOW and not stopped(e):
         e.missing = 1

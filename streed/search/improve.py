@@ -34,7 +34,7 @@ from streed.engine.nodes import (
     rows_of,
     write_child_rows,
 )
-from streed.engine.records import INFINITE, NONE, UNLIMITED
+from streed.engine.records import INFINITE, NO_TREE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import matrix, native, vector
 from streed.search.expand import SHALLOW, ask, ask_like, is_shallow, open_node
@@ -93,12 +93,12 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     if e.archived == 1 and node.depth == SHALLOW:
         bound, entry = find_similar(e, v, int64(node.lower))
         node.lower = max(int64(node.lower), min(bound, int64(node.upper)))
-        if node.lower >= target or (node.lower >= node.upper and node.n_edges != NONE):
+        if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
             return
         ask_like(e, rows_of(e)[v], target, int64(node.lower), entry, high, low)
     else:
         ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
-    if node.n_edges == NONE or e.upper < node.upper:
+    if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split
         node.n_edges = 0

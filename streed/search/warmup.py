@@ -6,6 +6,7 @@ finds the other's part in the cache. If the child cannot be started or fails, th
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 
@@ -21,37 +22,35 @@ from streed.search.improve import search_root
 _PATIENCE = 120.0
 """Seconds after which the child is no longer waited for."""
 
-_child: subprocess.Popen[bytes] | None = None
+_children: list[subprocess.Popen[bytes]] = []
+"""The child, once it was started; what it compiles is waited for only once."""
 
 
 def begin() -> None:
     """Starts the child if there is a cache directory and nothing in it."""
-    global _child
     directory = cache_directory()
-    if directory is None or _child is not None or any(directory.rglob("*.nbi")):
+    if directory is None or _children or any(directory.rglob("*.nbi")):
         return
     command = f"import sys; sys.path[:] = {sys.path!r}; from streed.search import warmup; warmup.compile_search()"
-    try:
-        _child = subprocess.Popen(
-            [sys.executable, "-c", command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+    with contextlib.suppress(OSError):
+        _children.append(
+            subprocess.Popen(
+                [sys.executable, "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
         )
-    except OSError:
-        return
 
 
 def finish() -> None:
     """Waits for the child, if there is one; its part then is in the cache."""
-    global _child
-    if _child is not None:
+    for child in _children:
         try:
-            _child.wait(_PATIENCE)
+            child.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            _child.kill()
-            _child.wait()
-        _child = None
+            child.kill()
+            child.wait()
 
 
 def compile_search() -> None:

@@ -6,9 +6,10 @@ search reads between steps. A search that is certain to be short runs in the cal
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from streed.engine.control import STOP
 from streed.exact import Array
@@ -23,7 +24,7 @@ _stack_lock = threading.Lock()
 
 
 def run(
-    searches: list[Callable[[], None]], control: Array, deadline: float | None, look: Callable[[], None]
+    searches: Sequence[Callable[[], None]], control: Array, deadline: float | None, look: Callable[[], None]
 ) -> str | None:
     """Runs the searches, a thread each; None, or "time" or "interrupt" if they were stopped.
 
@@ -31,36 +32,48 @@ def run(
     in a search stops the others and is raised here.
     """
     failures: list[BaseException] = []
+    # Events, not Thread.join: a join that Ctrl-C interrupts takes a running thread for an ended one
+    ends = [threading.Event() for _ in searches]
 
-    def work(search: Callable[[], None]) -> None:
+    def work(search: Callable[[], None], end: threading.Event) -> None:
         try:
             search()
-        except BaseException as failure:  # noqa: BLE001 - raised again in the caller's thread
+        except BaseException as failure:
             failures.append(failure)
             control[STOP] = 1
+        finally:
+            end.set()
 
-    threads = _start([threading.Thread(target=work, args=(search,), daemon=True) for search in searches])
     reason = None
-    while any(thread.is_alive() for thread in threads):
-        try:
-            for thread in threads:
-                thread.join(_POLL if deadline is None else max(0.0, min(_POLL, deadline - time.perf_counter())))
-            if reason is None and deadline is not None and time.perf_counter() >= deadline:
-                reason = "time"
+    _start([threading.Thread(target=work, args=each, daemon=True) for each in zip(searches, ends, strict=True)])
+    try:
+        while not all(end.is_set() for end in ends):
+            try:
+                for end in ends:
+                    end.wait(_POLL if deadline is None else max(0.0, min(_POLL, deadline - time.perf_counter())))
+                if deadline is not None and time.perf_counter() >= deadline:
+                    reason = "time"
+                    control[STOP] = 1
+                    deadline = None
+                look()
+            except KeyboardInterrupt:
+                reason = "interrupt"
                 control[STOP] = 1
-            if reason is not None:
-                for thread in threads:
-                    thread.join(_POLL)
-            look()
-        except KeyboardInterrupt:
-            reason = "interrupt"
+    except KeyboardInterrupt:
+        reason = "interrupt"
+    finally:
+        # whatever happened here, nobody may take the search's memory away while it runs
+        while not all(end.is_set() for end in ends):
             control[STOP] = 1
+            with contextlib.suppress(KeyboardInterrupt):
+                for end in ends:
+                    end.wait()
     if failures:
         raise failures[0]
     return reason
 
 
-def _start(threads: list[threading.Thread]) -> list[threading.Thread]:
+def _start(threads: list[threading.Thread]) -> None:
     with _stack_lock:
         before = threading.stack_size(_STACK)
         try:
@@ -68,4 +81,3 @@ def _start(threads: list[threading.Thread]) -> list[threading.Thread]:
                 thread.start()
         finally:
             threading.stack_size(before)
-    return threads

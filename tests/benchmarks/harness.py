@@ -57,12 +57,12 @@ def parser(name: str, description: str | None, *, data: bool = True) -> argparse
 
 
 def start(options: argparse.Namespace) -> Record:
-    """The machine, printed; from here on the process and its children run on one core."""
+    """The machine, printed; from here on the process and its children run on one core, unless `all_cores` is set."""
     if options.json is not None and not options.json.resolve().parent.is_dir():
         fail(f"--json: there is no folder {options.json.resolve().parent}")
     if hasattr(options, "data") and not options.data.is_dir():
         fail(f"--data: there is no folder {options.data}; give the one with classification/ and known_optima.json")
-    found = machine(_pin(options.core))
+    found = machine(None if getattr(options, "all_cores", False) else _pin(options.core))
     print(f"{machine_line(found)}\n", flush=True)
     return found
 
@@ -142,7 +142,7 @@ def machine(core: int | None = None) -> Record:
 
 def machine_line(found: Record) -> str:
     """The machine in one line."""
-    where = "not pinned to a core" if found["core"] is None else f"core {found['core']} of {found['cores']}"
+    where = f"all {found['cores']} cores" if found["core"] is None else f"core {found['core']} of {found['cores']}"
     commit = "" if found["commit"] is None else f" ({found['commit']})"
     return (
         f"{found['cpu']}, {found['instructions']}, {where}, load {found['load']}; {found['system']}, "

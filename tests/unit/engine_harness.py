@@ -15,10 +15,11 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.engine import values
+from streed.engine import kernels, values
 from streed.engine.branch_cache import extend_branch, recall_branch, store_branch
 from streed.engine.compiled import entry
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.engine.equivalence import find_floors
 from streed.engine.expansion import side_bounds
 from streed.engine.groups import group_rows
 from streed.engine.nodes import find_node, rows_of
@@ -29,10 +30,14 @@ from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
 from streed.search import depth_first
+from streed.search.expand import opening
 from streed.task import RowCostTask
 
 SPACE = Space(branches=2**12, nodes=2**12, edges=2**14, children=2**15, path=64)
 """More than any of these tests needs."""
+
+NO_BRANCH = (2**64 - 1, 2**64 - 1)
+"""What more than eight literals are: rows with this branch are not remembered."""
 
 # -- native entry points ---------------------------------------------------------------------------------------------
 
@@ -121,7 +126,8 @@ class Instance:
         for j in self.data.categorical:
             categories[j] = len(self.data.column(j).categories)
         groups = group_rows(self.costs, 1, self.min_leaf > 1)
-        return pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
+        packed = pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
+        return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, self.costs, 1))
 
     @cached_property
     def _recursion(self) -> Recursion:
@@ -201,18 +207,26 @@ class Bench:
         lane: Any = None,
         relaxed: bool = False,
         space: Space = SPACE,
+        control: Array | None = None,
         **flags: int,
     ) -> None:
         self.instance = instance
         self.packed = instance.packed
-        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
-        self.workspace = Workspace(self.packed, space, lane or self.packed.lane_type(), self.control, relaxed)
-        self.engine = self.workspace.engine
+        lane = lane or self.packed.lane_type()
+        self.workspace = Workspace(self.packed, space, lane, self.control, relaxed)
+        self.engine = engine = self.workspace.engine
         self.workspace._buffer[:] = 165  # a buffer that is used again holds anything
         for name, value in flags.items():
-            self.engine[name] = value
-        depth_first._link(self.workspace, relaxed)
+            engine[name] = value
+        signed = self.packed.signed
+        engine["solve_shallow"] = kernels.shallow().address
+        engine["prepare"] = kernels.prepare(signed, lane).address
+        engine["solve_children"] = kernels.solve_children(signed, lane).address
+        engine["push_bounds"] = kernels.push(lane).address
+        engine["expand"] = kernels.expand(lane).address
+        engine["open_node"] = opening().address
         self.workspace.node_rows[0] = self.place(instance.everything())
 
     def __enter__(self) -> Self:
@@ -275,30 +289,36 @@ class Bench:
         return int(self.engine["cost0"]), int(self.engine["cost1"])
 
     def ask(
-        self, depth: int, rows: Array | None = None, *, target: int = INFINITE, lower: int = 0, everything: bool = False
+        self,
+        depth: int,
+        rows: Array | None = None,
+        *,
+        target: int = INFINITE,
+        lower: int = 0,
+        everything: bool = False,
+        similar: int = NONE,
+        branch: tuple[int, int] = NO_BRANCH,
     ) -> tuple[int, int, int]:
-        """(lower, upper, split) of the work unit for the rows."""
+        """(lower, upper, split) of the work unit for the rows; `branch` is what the branch cache knows them by."""
         row_set = self.place(self.instance.everything() if rows is None else rows)
         self.engine["asked_rows"] = row_set.ctypes.data
         self.engine["asked_depth"] = depth
         self.engine["asked_target"] = target
         self.engine["asked_lower"] = lower
         self.engine["asked_all"] = everything
-        self.engine["asked_high"] = 0
-        self.engine["asked_low"] = 0
-        self.engine["asked_similar"] = NONE
+        self.engine["asked_high"], self.engine["asked_low"] = branch
+        self.engine["asked_similar"] = similar
         self.call("solve_shallow")
         return int(self.engine["lower"]), int(self.engine["upper"]), int(self.engine["split"])
 
-    def search(self, depth: int | None = None, nodes: int | None = None) -> tuple[int, int]:
+    def search(self, depth: int | None = None, nodes: int | None = None, *, shared: bool = False) -> tuple[int, int]:
         """(lower, upper) of the search over all rows, until it ends or is stopped."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        depth_first._search(self.workspace, *limits)
-        node = self.workspace.nodes[int(self.engine["root"])]
-        return int(node["lower"]), int(node["upper"])
+        depth_first._search(self.workspace, *limits, shared)
+        return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
 
     def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:
         """The best tree in preorder, in the caller's columns."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        root = self.place(self.instance.everything())
-        return depth_first._extract(self.workspace, self.packed, root, *limits).tolist()  # type: ignore[no-any-return]
+        preorder: list[int] = depth_first._extract(self.workspace, self.packed, *limits).tolist()
+        return preorder

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from streed.engine.branch_cache import literal
 from streed.engine.values import UNKNOWN
 from streed.exact import Array
-from tests.unit.engine_harness import SPACE, Bench, extend, make_instance, recall_costs, store_costs
-
-FULL = (2**64 - 1, 2**64 - 1)
+from tests.unit.engine_harness import NO_BRANCH, SPACE, Bench, extend, make_instance, recall_costs, store_costs
 
 LITERALS = st.integers(1, 2**16 - 1)
 
@@ -51,7 +49,7 @@ def test_different_sets_are_different_branches(first: set[int], second: set[int]
 @given(literals=st.lists(LITERALS, min_size=9, max_size=12))
 @settings(deadline=None)
 def test_more_than_eight_literals_are_no_branch(literals: list[int]) -> None:
-    assert _branch(literals) == FULL
+    assert _branch(literals) == NO_BRANCH
 
 
 def test_literals_of_sides_differ() -> None:
@@ -123,8 +121,18 @@ def test_a_full_table_forgets_but_never_lies(space: int) -> None:
         assert known > 0, "new entries replace old ones"
 
 
+def test_short_paths_make_entries_of_one_word() -> None:
+    rng = np.random.default_rng(5)
+    branches = _random_branches(rng, 2000)
+    costs = rng.integers(0, 1000, len(branches))
+    instance = make_instance(rng, rows=8, binary=2)
+    with Bench(instance, space=attrs.evolve(SPACE, branches=4000, path=10)) as bench:
+        store_costs(bench.engine, branches, costs)
+        assert _recall(bench, branches) == np.where(branches[:, 0] == 0, costs, UNKNOWN).tolist()
+
+
 def test_branches_that_are_not_cached() -> None:
-    branches = np.array([(0, 0), FULL, (0, 5)], np.uint64)
+    branches = np.array([(0, 0), NO_BRANCH, (0, 5)], np.uint64)
     with _bench(64) as bench:
         store_costs(bench.engine, branches, np.array([1, 2, 3]))
         assert _recall(bench, branches) == [UNKNOWN, UNKNOWN, 3]

@@ -50,14 +50,8 @@ def test_a_subproblem_is_found_again() -> None:
         for number, (i, depth, budget) in enumerate(keys):
             assert find_or_add(bench.engine, sets[i], depth, budget, number % 2 == 0) == number
             node = bench.workspace.nodes[number]
-            assert (node["depth"], node["budget"], node["lower"], node["n_edges"], node["split"], node["plan"]) == (
-                depth,
-                budget,
-                0,
-                NONE,
-                LEAF,
-                NONE,
-            )
+            found = [int(node[name]) for name in ("depth", "budget", "n_edges", "split", "plan", "edge_space")]
+            assert found == [depth, budget, NONE, LEAF, NONE, 0]
             assert bench.workspace.node_rows[number].tolist() == sets[i].tolist()
         assert int(bench.engine["node_count"]) == len(keys)
 
