@@ -3,7 +3,8 @@
 Similarity (STreeD, Appendix B; MurTree, Section 4.5): a tree for the rows A serves the rows B at the price of the worst
 costs of the rows in B but not in A. Let A be a child of the node that is solved, B any other child; then
 opt(B) >= opt(A) - worst(A without B), and worst(A without B) follows from the pair sums. On fewer rows a leaf may fall
-below its minimum support, so these bounds need `restrictable`; the node's own bound does not.
+below its minimum support, so these bounds need `restrictable`. The node's own bound applies a child's tree to more
+rows: leaves grow, but a categorical column may gain a category with too few rows, so it needs `extensible`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
     """
     for k in range(e.n_active):
         weight = values[WEIGHT, k]
-        values[LOWER1, k] = max(int64(0), value - (e.weight - weight))
-        values[LOWER0, k] = max(int64(0), value - weight)
+        values[LOWER1, k] = max(int64(0), value - (e.weight - weight)) if e.extensible == 1 else 0
+        values[LOWER0, k] = max(int64(0), value - weight) if e.extensible == 1 else 0
 
 
 @native

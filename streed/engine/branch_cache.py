@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.engine.control import stopped
 from streed.engine.values import UNKNOWN
 from streed.engine.views import inline, matrix, native
 
@@ -100,13 +101,18 @@ def store_branch(e, high, low, cost):  # type: ignore[no-untyped-def]
 
 @native
 def _grow(e):  # type: ignore[no-untyped-def]
-    """Moves all entries to a table twice the size behind the present one, if the space reaches that far."""
+    """Moves all entries to a table twice the size behind the present one, if the space reaches that far.
+
+    A stop ends it in the middle, which leaves the present table in use.
+    """
     slots = 2 * e.branch_slots
     offset = e.branch_offset + e.branch_slots
     if offset + slots > e.branch_space:
         return
     table = matrix(e.branches, e.branch_space, e.branch_words, uint64)
     for old in range(e.branch_offset, offset):
+        if old % 4096 == 0 and stopped(e):
+            return
         if table[old, LOW] != uint64(0):
             high = table[old, HIGH] if e.branch_words > HIGH else uint64(0)
             at = _find(table, offset, slots - 1, high, table[old, LOW])

@@ -11,8 +11,8 @@ import numpy as np
 from numba import int32, int64, uint64
 
 from streed.engine.compiled import entry
-from streed.engine.simd import LANES, count_ones
-from streed.engine.views import native
+from streed.engine.simd import LANES, count_ones, load_eight
+from streed.engine.views import inline, native
 
 WORD = 64
 
@@ -44,6 +44,12 @@ def _transpose_bits(bits, transposed):  # type: ignore[no-untyped-def]
             _transpose_block(block)
             for r in range(WORD):
                 transposed[j * WORD + r, i] = block[r]
+
+
+@inline
+def _gather(word):  # type: ignore[no-untyped-def]
+    """The lowest bits of the eight bytes of a word, as the lowest eight bits: one product moves each to its place."""
+    return ((word & uint64(0x0101010101010101)) * uint64(0x0102040810204080)) >> uint64(56)
 
 
 @native
@@ -142,8 +148,14 @@ def pack_columns(codes, position, categories, words):  # type: ignore[no-untyped
         for block in range(blocks):
             first = block * WORD
             word = uint64(0)
-            for f in range(first, min(p, first + WORD)):
+            f = first
+            end = min(p, first + WORD)
+            while f + 8 <= end:
+                word |= _gather(load_eight(codes, row, f)) << uint64(f - first)
+                f += 8
+            while f < end:
                 word |= uint64(codes[row, f] & 1) << uint64(f - first)
+                f += 1
             bits[place, block] = word
     raw = np.empty((blocks * WORD, words), np.uint64)
     _transpose_bits(bits, raw)

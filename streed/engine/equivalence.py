@@ -1,8 +1,9 @@
 """The equivalent-points bound: rows that agree in every column go to the same leaf of every tree.
 
 Such rows together pay at least what their best common label costs, beyond what each pays under its own best label
-(OSDT, Section 3, for accuracy; here for any costs per row and label). As a state holds all of them or none, these least
-costs add up over any partition into states: the sum over the classes in a state is a lower bound of its optimum, its floor.
+(OSDT, Section 3, for accuracy; here for any costs per row and label). As a state holds all of them or none, these
+least costs add up over any partition into states: their sum over the classes in a state is a lower bound of its
+optimum, its floor.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ that is lost, which costs time, never the answer. It runs between calls of the s
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64
+from numba import int32, int64, uint64
 
 from streed.engine.compiled import entry
 from streed.engine.nodes import (
@@ -121,6 +121,23 @@ def _rebuild_index(e):  # type: ignore[no-untyped-def]
         slots[e.slot_offset + slot] = v + 1
 
 
+@native
+def _digest(e):  # type: ignore[no-untyped-def]
+    """A hash of the bounds of all nodes and edges."""
+    nodes = nodes_of(e)
+    edges = edges_of(e)
+    h = uint64(e.node_count)
+    for v in range(e.node_count):
+        node = nodes[v]
+        h = (h ^ node.hash ^ uint64(node.lower)) * uint64(0x9E3779B97F4A7C15)
+        h = (h ^ uint64(node.upper) ^ (h >> uint64(29))) * uint64(0xD6E8FEB86659FD93)
+        for k in range(max(node.n_edges, 0)):
+            edge = edges[node.edges + k]
+            h = (h ^ uint64(edge.lower) ^ (uint64(edge.upper) << uint64(7))) * uint64(0x9E3779B97F4A7C15)
+            h ^= h >> uint64(31)
+    return h
+
+
 @entry
 def evict(e):  # type: ignore[no-untyped-def]
     """How many nodes remain: those of the path down to e.level and of its best trees; renumbers them."""
@@ -152,5 +169,6 @@ def evict(e):  # type: ignore[no-untyped-def]
     e.node_count = count
     _rebuild_index(e)
     e.archive_count = 0
+    e.kept = _digest(e)
     e.evictions += 1
     return count

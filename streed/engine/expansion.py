@@ -38,7 +38,7 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
             without = 1 - side
             split = cost_in(scores, labels.SPLIT1 + without, k)
             values[rows.SPLIT1 + without, k] = min(e.split_cost + split, INFINITE)
-            two = cost_in(scores, labels.TWO1 + without, k)
+            two = cost_in(scores, labels.TWO1 + without, k) if e.extensible == 1 else int64(0)
             more = 3 * e.split_cost
             if e.class_bound == 1:
                 for label in range(e.labels):

@@ -56,7 +56,11 @@ def common_divisor(costs: Array, split: int) -> int:
     if split == 1:
         return 1
     differences = costs[:, 1:] - costs[:, :1]
-    return max(1, math.gcd(split, int(np.gcd.reduce(differences, axis=None)) if differences.size else 0))
+    if differences.size == 0:
+        return max(1, split)
+    if max(differences.max(), -differences.min()) == 1:
+        return 1
+    return max(1, math.gcd(split, int(np.gcd.reduce(differences, axis=None))))
 
 
 @entry

@@ -121,7 +121,7 @@ def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-d
 
     Of two splits, one is at the top and the other below one of its sides; the other sides stay leaves. That one side's
     best one-split tree serves the whole at the price of the worst costs of the others, so it costs at least what the
-    whole costs with one split, minus those worst costs (`_below`). Needs `score_pairs`.
+    whole costs with one split, minus those worst costs (`_below`). Needs `score_pairs`; holds where `e.extensible`.
     """
     stride = e.stride
     price = price_of(sums)

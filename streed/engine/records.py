@@ -29,6 +29,7 @@ COSTS = [
     ("min_leaf", np.int64),  # rows that a leaf needs
     ("signed", np.int64),  # 1: two labels, binary columns and no minimum support: the signed kernel applies
     ("restrictable", np.int64),  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
+    ("extensible", np.int64),  # 1: a tree stays feasible on more rows, so its cost bounds that of supersets
     ("class_bound", np.int64),  # 1: each row costs the same under every label but one (accuracy)
     ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
@@ -148,6 +149,7 @@ STATE = [
     ("evictions", np.int64),
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
+    ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
     ("root", np.int64),  # the node that is searched
     ("taken", np.int64),  # the root's edge that this thread works on, or NONE
     ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten

@@ -45,18 +45,19 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
                 child = end[child]
     for i in range(n):
         at = 0
-        rows[0] += 1
-        for k in range(labels):
-            sums[0, k] += costs[i, k]
         while preorder[at] != LEAF:
             side = codes[i, preorder[at]]
             child = at + 1
             for _ in range(side):
                 child = end[child]
             at = child
-            rows[at] += 1
-            for k in range(labels):
-                sums[at, k] += costs[i, k]
+        rows[at] += 1
+        for k in range(labels):
+            sums[at, k] += costs[i, k]
+    for at in range(m - 1, 0, -1):
+        rows[parent[at]] += rows[at]
+        for k in range(labels):
+            sums[parent[at], k] += sums[at, k]
     label = np.empty(m, np.int64)
     cost = np.zeros(m, np.int64)
     for at in range(m):

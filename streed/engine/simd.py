@@ -8,6 +8,7 @@ operators + - * & | with vectors and with integers (which are broadcast).
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -275,6 +276,21 @@ def store_set_bits(typing: Any, array: Any, at: Any, base: Any, mask: Any) -> An
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.int64, types.int64), generate
+
+
+@intrinsic
+def load_eight(typing: Any, array: Any, row: Any, column: Any) -> Any:
+    """array[row, column : column + 8] of a uint8 array as one 64-bit word, the first byte lowest."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(context, builder, sig.args[0], *args)
+        word = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
+        word.align = 1
+        if sys.byteorder == "big":
+            word = builder.bswap(word)
+        return word
+
+    return types.uint64(array, types.intp, types.intp), generate
 
 
 @intrinsic

@@ -210,6 +210,7 @@ class Workspace:
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": problem.min_leaf <= 1,
+            "extensible": problem.min_leaf <= 1 or categorical == 0,
             "class_bound": _is_accuracy(groups, problem.n_labels),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,

@@ -139,6 +139,8 @@ def _workspaces(
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
         _link(workspace, relaxed, threads > 1)
+        if orders.memory_limit is not None and not evict.signatures:
+            evict.compile((ENGINE_TYPE,))  # not in the middle of the search
         workspace.node_rows[0] = rows
         workspaces.append(workspace)
     return workspaces
@@ -162,13 +164,17 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
 
 
 def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
-    """Searches to the end, until stopped, or until forgetting makes no room any more."""
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
     engine = workspace.engine
     search = search_share if shared else search_root
+    seen: set[int] = set()
     while True:
         search(engine, depth, budget, again)
         if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
             return
+        if int(engine["kept"]) in seen:
+            return
+        seen.add(int(engine["kept"]))
         again = True
 
 

@@ -38,15 +38,16 @@ def run(
     def work(search: Callable[[], None], end: threading.Event) -> None:
         try:
             search()
-        except BaseException as failure:
+        except BaseException as failure:  # noqa: BLE001 - raised again in the caller's thread
             failures.append(failure)
             control[STOP] = 1
         finally:
             end.set()
 
     reason = None
-    _start([threading.Thread(target=work, args=each, daemon=True) for each in zip(searches, ends, strict=True)])
+    threads = [threading.Thread(target=work, args=each, daemon=True) for each in zip(searches, ends, strict=True)]
     try:
+        _start(threads)
         while not all(end.is_set() for end in ends):
             try:
                 for end in ends:
@@ -63,11 +64,12 @@ def run(
         reason = "interrupt"
     finally:
         # whatever happened here, nobody may take the search's memory away while it runs
-        while not all(end.is_set() for end in ends):
+        while not all(end.is_set() for end, thread in zip(ends, threads, strict=True) if thread.ident is not None):
             control[STOP] = 1
             with contextlib.suppress(KeyboardInterrupt):
-                for end in ends:
-                    end.wait()
+                for end, thread in zip(ends, threads, strict=True):
+                    if thread.ident is not None:
+                        end.wait()
     if failures:
         raise failures[0]
     return reason

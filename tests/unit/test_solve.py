@@ -23,7 +23,7 @@ from streed.reference import Evaluation
 from streed.result import Result
 from streed.solve import solve
 from streed.task import Limit, RowCostTask, State, Task
-from streed.tasks import Accuracy, BalancedAccuracy, Misclassifications, MinSupport, SparseAccuracy, Splits
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from streed.tree import Tree
 from tests.unit.specimens import XOR
 
@@ -142,7 +142,7 @@ def test_a_task_of_ones_own() -> None:
         3.0,
         3.0,
         1.5,
-        1.25,
+        1.0,
     ]
 
 
@@ -235,7 +235,8 @@ def rare_within_budget() -> tuple[Any, Any, dict[str, Any]]:
     a = np.where(y == 2, 1, np.where(y == 0, 0, rng.integers(0, 2, 82)))
     b = np.where(a == 0, y == 1, rng.integers(0, 2, 82))
     c = np.where(a == 1, y == 1, rng.integers(0, 2, 82))
-    b[22] ^= 1
+    b[[24, 56]] ^= True
+    c[55] ^= True
     return np.column_stack([a, b, c, j, f, category]), y, {"max_nodes": 3}
 
 
@@ -327,7 +328,7 @@ def test_weights_are_exact(weights: Any, optimum: Any) -> None:
 def test_real_weights_are_rounded_by_next_to_nothing() -> None:
     weights = np.pi * np.arange(1, 9)
     result = solve(Accuracy(), CUBE, BOTH, sample_weight=weights, max_depth=0)
-    assert result.value == pytest.approx(15 * np.pi, rel=2**-44)
+    assert result.value == pytest.approx(15 * np.pi, rel=8 * 2**-44)
     assert (result.status, result.gap, result.stats["exact"]) == ("optimal", 0, False)
 
 

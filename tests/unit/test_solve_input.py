@@ -1,0 +1,288 @@
+"""What `streed.solve` refuses, with an error that names the argument, and what looks odd and is fine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import TaskError
+from streed.result import Result
+from streed.search.memory import resident
+from streed.solve import solve
+from streed.task import RowCostTask
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, WeightedAccuracy
+from tests.unit.refusal import refused
+from tests.unit.specimens import XOR
+
+Y = [0, 1, 1, 0]
+NAN, INF = float("nan"), float("inf")
+
+
+def attempt(X: Any = XOR, y: Any = Y, task: Any = None, **arguments: Any) -> Result:
+    return solve(Accuracy() if task is None else task, X, y, **{"max_depth": 2, **arguments})
+
+
+# -- X and y -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "found"),
+    [
+        ([[0, 0], [0, 1], [1, NAN], [1, 1]], "'x1' has a missing value in row 2"),
+        (np.array([[0, 0], [0, 1], [1, NAN], [1, 1]]), "'x1' has a missing value in row 2"),
+        ([[0, 0], [0, 1], [1, None], [1, 1]], "'x1' has a missing value in row 2"),
+        (pd.DataFrame({"a": [0, 1, 0, 1], "b": [0.0, NAN, 1, 1]}), "'b' has a missing value in row 1"),
+        (pl.DataFrame({"a": [0, 1, 0, 1], "b": ["x", "y", None, "x"]}), "'b' has a missing value in row 2"),
+        (np.array([[0, 0], [0, INF], [1, 0], [1, 1]]), "'x1' has an infinite value in row 1"),
+        ([[0, 0], [0, 2], [1, 0], [1, 1]], "'x1' has the values 0, 1, 2, not 0/1"),
+        (np.array([[0, 0], [0, -1], [1, 0], [1, 1]]), "'x1' has the values -1, 0, 1, not 0/1"),
+        (np.array([[0, 0], [0, 0.5], [1, 0], [1, 1]]), "'x1' has the values 0.0, 0.5, 1.0, not 0/1"),
+        (np.array([[1, 0], [1, 2], [2, 0], [2, 2]]), "'x0' has the values 1, 2, not 0/1"),
+        ([[2**31, 0], [0, 1], [1, 0], [1, 1]], "'x0' has the values 0, 1, 2147483648, not 0/1"),
+        ([[2**70, 0], [0, 1], [1, 0], [1, 1]], f"'x0' has the values 0, 1, {2**70}, not 0/1"),
+        (pd.DataFrame({"a": [1, 2, 3, 4]}), "'a' has the values 1, 2, 3, 4, not 0/1"),
+        ([], "empty list"),
+        (np.zeros((0, 2)), "no rows"),
+        (pd.DataFrame({"a": []}), "no rows"),
+        ({}, "no rows"),
+        (np.zeros(4), "1 dimensions"),
+        (np.zeros((4, 2, 2)), "3 dimensions"),
+        ([[0, 1], [1], [0, 0], [1, 1]], "row 1 has 1 values"),
+        (7, "no table"),
+        (None, "no table"),
+    ],
+)
+def test_features(X: Any, found: str) -> None:
+    refused("X", found, call=lambda: attempt(X))
+
+
+@pytest.mark.parametrize(
+    ("y", "found"),
+    [
+        ([0, 1, 1], "3 labels, but X has 4 rows"),
+        ([0, 1, 1, 0, 1], "5 labels, but X has 4 rows"),
+        ([], "0 labels, but X has 4 rows"),
+        ([0, 1, NAN, 0], "missing value in row 2"),
+        (["a", None, "b", "b"], "missing value in row 1"),
+        (pd.Series([0, 1, None, 0]), "missing value in row 2"),
+        ([0.25, 1.5, 1.5, 0.25], "not whole numbers"),
+        (["a", 1, "b", 0], "types: int, str"),
+        (np.zeros((4, 1)), "2 dimensions"),
+        (pd.DataFrame({"y": Y}), "a table"),
+        ("abcd", "str"),
+    ],
+)
+def test_labels(y: Any, found: str) -> None:
+    refused("y", found, call=lambda: attempt(y=y))
+
+
+@pytest.mark.parametrize(
+    ("categorical", "found"),
+    [
+        (["colour"], "no column 'colour'"),
+        (["x2"], "no column 'x2'"),
+        ([2], "no column 2"),
+        ([-1], "no column -1"),
+        ([2**31], "no column 2147483648"),
+        ([2**70], f"no column {2**70}"),
+        ([0.0], "0.0 is no column name"),
+        ([True], "True is no column name"),
+        ("x0", "'x0'"),
+        (0, "it is 0"),
+    ],
+)
+def test_categorical(categorical: Any, found: str) -> None:
+    refused("categorical", found, call=lambda: attempt(categorical=categorical))
+
+
+def test_a_table_has_the_columns_that_it_has() -> None:
+    refused("categorical", "'b'", "'a'", call=lambda: attempt({"a": [0, 1, 2, 3]}, categorical=["b"]))
+
+
+def test_a_data_set_is_complete() -> None:
+    data = Dataset.make(XOR, Y)
+    for extra in ({"y": Y}, {"sample_weight": [1, 2, 3, 4]}, {"categorical": [0]}, {"costs": Y}):
+        refused("X", "Dataset", call=lambda extra=extra: attempt(data, **{"y": None, **extra}))
+
+
+# -- weights and further data ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "found"),
+    [
+        ([1, -1, 1, 1], "row 1 has the weight -1"),
+        ([1, 1, -0.5, 1], "row 2 has the weight -0.5"),
+        ([1, NAN, 1, 1], "row 1"),
+        ([1, INF, 1, 1], "row 1"),
+        ([1, None, 1, 1], "row 1"),
+        ([0, 0, 0, 0], "all weights are zero"),
+        ([0.0, 0.0, 0.0, 0.0], "all weights are zero"),
+        ([1, 2, 3], "3 weights, but X has 4 rows"),
+        ([2**60, 1, 1, 1], "beyond 2**60"),
+        ([2**70, 1.5, 1, 1], "row 0 has the weight"),
+        (["1", "2", "1", "1"], "no number"),
+        (np.ones((4, 1)), "2 dimensions"),
+        (2, "int"),
+    ],
+)
+def test_weights(weights: Any, found: str) -> None:
+    refused("sample_weight", found, call=lambda: attempt(sample_weight=weights))
+
+
+def test_data_beside_the_rows() -> None:
+    refused("costs", "3 rows", call=lambda: attempt(costs=[1, 2, 3]))
+    refused("sensitive_features", "row 1", call=lambda: attempt(sensitive_features=["f", None, "m", "f"]))
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", ["max_depth", "max_nodes", "min_leaf"])
+@pytest.mark.parametrize("value", [-1, -(2**70), 1.0, 2.5, np.float64(2), True, False, "2", NAN, INF, [2], 1j])
+def test_limits_are_whole_numbers(limit: str, value: Any) -> None:
+    refused(limit, call=lambda: attempt(**{limit: value}))
+
+
+def test_a_leaf_needs_a_row_and_has_at_most_all() -> None:
+    for least in (0, None):
+        refused("min_leaf", call=lambda least=least: attempt(min_leaf=least))
+    for least in (5, 2**31, 2**70):
+        refused("min_leaf", f"{least} rows", "4", call=lambda least=least: attempt(min_leaf=least))
+    assert attempt(min_leaf=4).value == 2
+
+
+@pytest.mark.parametrize("rows", [0, -3, 2.0, True, "5", None])
+def test_minimum_support_is_a_number_of_rows(rows: Any) -> None:
+    refused("MinSupport", call=lambda: MinSupport(rows))
+
+
+# -- orders ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", ["time_limit", "memory_limit"])
+@pytest.mark.parametrize("value", [0, -1, -0.5, NAN, INF, "5", True, [1], 1j])
+def test_limits_on_the_search_are_positive(limit: str, value: Any) -> None:
+    refused(limit, call=lambda: attempt(**{limit: value}))
+
+
+@pytest.mark.parametrize("threads", [0, -1, 65, 2**31, 2**70, 1.0, True, "2", None])
+def test_threads(threads: Any) -> None:
+    refused("threads", "1 to 64", call=lambda: attempt(threads=threads))
+
+
+@pytest.mark.parametrize("search", ["best-first", "Depth-First", "", 3, None, ["depth-first"], {}, object()])
+def test_searches(search: Any) -> None:
+    refused("search", "depth-first", call=lambda: attempt(search=search))
+
+
+def test_a_search_by_name_by_class_or_by_hand() -> None:
+    assert all(attempt(search=s).value == 0 for s in ("depth-first", streed.DepthFirst, streed.DepthFirst()))
+
+
+@pytest.mark.parametrize("progress", [1, 0, "yes", [print]])
+def test_progress(progress: Any) -> None:
+    refused("progress", call=lambda: attempt(progress=progress))
+
+
+@pytest.mark.parametrize("large", [2**31, 2**40, 2**70, 1e18, pytest.param(10**400, id="10**400")])
+def test_limits_on_the_search_may_be_huge(large: Any) -> None:
+    for limits in ({"time_limit": large}, {"memory_limit": max(large, 2**33)}):
+        assert attempt(max_depth=None, task=SparseAccuracy(0.01), **limits).value == 0.03
+
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", [Accuracy, "accuracy", 3, MinSupport(3), [Accuracy()]])
+def test_what_is_no_task(task: Any) -> None:
+    with pytest.raises(TaskError, match=r"^task: .* is no Task"):
+        attempt(task=task)
+
+
+@pytest.mark.parametrize("lam", [-0.01, NAN, INF, "0.01", None])
+def test_a_penalty_is_a_number(lam: Any) -> None:
+    refused("lam", call=lambda: SparseAccuracy(lam))
+
+
+def test_class_weights() -> None:
+    refused("class_weight", "'b'", call=lambda: attempt(task=WeightedAccuracy({"b": 2})))
+    for weight in (-1, NAN, INF, "x"):
+        refused("class_weight", call=lambda weight=weight: attempt(task=WeightedAccuracy({0: weight})))
+
+
+@attrs.frozen
+class Given(RowCostTask):
+    """Whatever a user's mistake makes of the costs of four rows and two labels."""
+
+    costs: Any
+
+    def row_costs(self, data: Dataset) -> Any:
+        return self.costs
+
+
+GOOD = Misclassifications().row_costs(Dataset.make(XOR, Y))
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [GOOD[:, 0], GOOD[:, :1], np.hstack([GOOD, GOOD]), GOOD[:3], np.vstack([GOOD, GOOD]), GOOD[:, :, None], None],
+)
+def test_costs_of_the_wrong_shape(costs: Any) -> None:
+    with pytest.raises(TaskError, match="row_costs"):
+        attempt(task=Given(costs))
+
+
+def test_costs_that_are_no_numbers() -> None:
+    for wrong in (NAN, INF):
+        refused("costs", call=lambda wrong=wrong: attempt(task=Given(GOOD + wrong)))
+    refused("costs", "2**60", call=lambda: attempt(task=Given(GOOD * 2**60)))
+
+
+# -- odd and fine ------------------------------------------------------------------------------------------------------
+
+
+def test_one_row_one_class_and_constant_columns() -> None:
+    for X, y, value in (
+        ([[0, 1]], [5], 0),
+        (XOR, [5] * 4, 0),
+        (np.ones((4, 2)), Y, 2),
+        (np.zeros((4, 0)), Y, 2),
+        ({"a": ["same"] * 4}, Y, 2),
+    ):
+        for task in (Accuracy(), SparseAccuracy(0.5), BalancedAccuracy(), WeightedAccuracy()):
+            result = attempt(X, y, task)
+            assert result.tree is not None
+            assert (result.status, result.tree.n_branches) == ("optimal", 0)
+        assert attempt(X, y).value == value
+
+
+def test_ten_thousand_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (24, 10_000)).astype(np.uint8)
+    y = X[:, 7_000] ^ X[:, 9_000]
+    for depth in (1, 2):
+        result = attempt(X, y, max_depth=depth)
+        assert result.tree is not None
+        assert result.status == "optimal"
+        assert result.value == (result.tree.predict(X) != y).sum()
+    assert result.value == 0
+
+
+def test_ten_thousand_columns_in_too_little_memory() -> None:
+    X = np.random.default_rng(0).integers(0, 2, (24, 10_000)).astype(np.uint8)
+    y = X[:, 7_000]
+    limit = resident() + 50_000_000
+    refused("memory_limit", f"{limit:,} bytes", "fewer columns", call=lambda: attempt(X, y, memory_limit=limit))
+    assert attempt(X[:, 6_990:7_010], y, memory_limit=limit).value == 0
+
+
+def test_memory_that_is_used_already() -> None:
+    refused("memory_limit", "1,000 bytes", call=lambda: attempt(memory_limit=1_000))
