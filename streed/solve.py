@@ -68,7 +68,9 @@ def solve(
         bound = task.bind(data)
         costs = exact_costs(bound, data)
         supports = [limit.support for limit in bound.limits if limit.support is not None]
-        problem = Problem(data, bound, costs, most_depth, most_nodes, max([leaf_rows, *supports]))
+        # more rows than there are: no leaf has them, however many more
+        needed = min(max([leaf_rows, *supports]), data.n_rows + 1)
+        problem = Problem(data, bound, costs, most_depth, most_nodes, needed)
 
         def report(upper: int | None, lower: int, nodes: int, phase: str) -> None:
             if listener.due():

@@ -7,7 +7,7 @@ holds are read as numpy arrays in the caller's own rows and columns.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Self, final
 
@@ -228,6 +228,7 @@ class Bench:
         engine["expand"] = kernels.expand(lane).address
         engine["open_node"] = opening().address
         self.workspace.node_rows[0] = self.place(instance.everything())
+        self._watched: list[object] = []
 
     def __enter__(self) -> Self:
         return self
@@ -281,6 +282,19 @@ class Bench:
         """Calls the kernel whose address the record holds under this name."""
         address = int(self.workspace.record.ctypes.data)
         ctypes.CFUNCTYPE(None, ctypes.c_int64)(int(self.engine[kernel]))(address)
+
+    def watch(self, kernel: str, look: Callable[[], object]) -> None:
+        """Has `look` called just before every call of the kernel."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+        compiled = kind(int(self.engine[kernel]))
+
+        def look_and_call(address: int) -> None:
+            look()
+            compiled(address)
+
+        watched = kind(look_and_call)
+        self._watched.append(watched)
+        self.engine[kernel] = ctypes.cast(watched, ctypes.c_void_p).value
 
     def solve_children(self, column: int) -> tuple[int, int]:
         """(cost without, cost with) a local column, at depth two."""

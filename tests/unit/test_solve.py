@@ -454,19 +454,39 @@ def random_problem(seed: int, rows: int = 150, columns: int = 14) -> tuple[Any, 
         ("BalancedAccuracy()", {"max_depth": 4}),
     ],
 )
-def test_the_same_input_gives_the_same_tree_on_one_thread_or_two(source: str, limits: dict[str, Any]) -> None:
+def test_the_same_input_gives_the_same_tree(source: str, limits: dict[str, Any]) -> None:
     X, y = random_problem(5)
     first, again = (solve(task_of(source), X, y, **limits) for _ in range(2))
     assert (first.value, tree_of(first).to_json()) == (again.value, tree_of(again).to_json())
     check(first, Dataset.make(X, y), limits)
-    two = solve(task_of(source), X, y, threads=2, **limits)
-    assert (two.value, two.status, two.lower_bound, two.upper_bound) == (
-        first.value,
-        "optimal",
-        first.value,
-        first.value,
-    )
-    assert two.tree == first.tree
+
+
+THREADED: list[tuple[str, dict[str, Any]]] = [
+    ("Accuracy()", {"max_depth": 4}),
+    ("Accuracy()", {"max_depth": 4, "min_leaf": 5}),
+    ("SparseAccuracy(0.01)", {"max_depth": 4}),
+    ("Accuracy()", {"max_nodes": 4}),
+    ("BalancedAccuracy()", {"max_depth": 4}),
+]
+
+
+@pytest.mark.parametrize(("source", "limits"), THREADED)
+def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -> None:
+    for seed in range(4):
+        X, y = random_problem(seed, columns=60)
+        one, two = (solve(task_of(source), X, y, threads=n, **limits) for n in (1, 2))
+        assert two.value == one.value
+        assert (one.stats["threads"], two.stats["threads"]) == (1, 2)
+        check(two, Dataset.make(X, y), limits)
+
+
+@pytest.mark.parametrize(("source", "limits"), THREADED)
+def test_two_threads_find_the_same_tree(source: str, limits: dict[str, Any]) -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = (rng.random((150, 60)) < 0.4).astype(np.uint8), rng.integers(0, 2, 150)
+        trees = {tree_of(solve(task_of(source), X, y, threads=n, **limits)) for n in (1, 2, 2)}
+        assert len(trees) == 1, seed
 
 
 def test_solves_in_several_threads_at_once() -> None:

@@ -1,0 +1,186 @@
+"""The search: the reference's optimum whatever is switched on, and honest bounds whenever it is stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
+from streed.engine.records import INFINITE
+from streed.search import depth_first, watch
+from tests.unit.engine_harness import KINDS, SPACE, Bench, Instance, make_instance
+
+LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]
+"""(depth, branching nodes)"""
+
+
+def _instance(rng: np.random.Generator, *, split: int | None = None, min_leaf: int | None = None) -> Instance:
+    signed = bool(rng.integers(0, 2)) and min_leaf is None
+    return make_instance(
+        rng,
+        rows=int(rng.integers(10, 60)),
+        binary=int(rng.integers(2, 7)),
+        categories=() if signed else rng.integers(3, 5, rng.integers(0, 2)).tolist(),
+        labels=2 if signed else int(rng.integers(2, 5)),
+        kind=str(rng.choice(KINDS)),
+        split=int(rng.choice([0, 1, 2])) if split is None else split,
+        min_leaf=1 if signed else int(rng.choice([1, 1, 2, 4])) if min_leaf is None else min_leaf,
+    )
+
+
+def _check(instance: Instance, depth: int | None, nodes: int | None, **options: Any) -> None:
+    """The search proves the reference's optimum and has a tree of that cost."""
+    optimum = instance.optimum(instance.everything(), depth, nodes)
+    with Bench(instance, **options) as bench:
+        assert bench.search(depth, nodes) == (optimum, optimum)
+        if optimum < INFINITE:
+            assert instance.cost_of(bench.extract(depth, nodes)) == optimum
+
+
+@given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS))
+@settings(max_examples=60, deadline=None)
+def test_the_optimum_and_its_tree(seed: int, limits: tuple[int | None, int | None]) -> None:
+    _check(_instance(np.random.default_rng(seed)), *limits)
+
+
+@given(seed=st.integers(0, 2**32), depth=st.sampled_from([4, 5]))
+@settings(max_examples=40, deadline=None)
+def test_both_ways_to_expand_a_node(seed: int, depth: int) -> None:
+    instance = _instance(np.random.default_rng(seed), split=0)
+    for relaxed in (False, True):
+        _check(instance, depth, None, relaxed=relaxed)
+
+
+@given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS[:5]), relaxed=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_bounds_that_are_switched_off(seed: int, limits: tuple[int | None, int | None], relaxed: bool) -> None:
+    instance = _instance(np.random.default_rng(seed), split=0 if relaxed else None)
+    relaxed = relaxed and limits[0] is not None and limits[1] is None
+    for flag in ("restrictable", "class_bound", "archived", "floors"):
+        _check(instance, *limits, relaxed=relaxed, **{flag: 0})
+
+
+def test_bounds_that_are_switched_off_cost_work() -> None:
+    # else the test above would compare nothing
+    instance = make_instance(np.random.default_rng(9), rows=150, binary=9, labels=4)
+    plain = attrs.evolve(SPACE, nodes=20_000, edges=2**18, children=2**19)
+    work = {}
+    for flag in ("none", "restrictable", "class_bound", "floors"):
+        with Bench(instance, space=plain, archived=0, **({} if flag == "none" else {flag: 0})) as bench:
+            bench.search(5)
+            work[flag] = int(bench.engine["visits"] + bench.engine["pair_passes"])
+    assert all(work["none"] < count for flag, count in work.items() if flag != "none"), work
+
+
+def _stop_at(bench: Bench, kernel: str, number: int) -> list[int]:
+    """Stops the search at this call of the kernel; the list that is returned counts the calls."""
+    calls = [0]
+
+    def look() -> None:
+        bench.control[STOP] = int(calls[0] >= number or bench.control[STOP])
+        calls[0] += 1
+
+    bench.watch(kernel, look)
+    return calls
+
+
+@pytest.mark.parametrize("kernel", ["solve_shallow", "solve_children", "open_node"])
+@pytest.mark.parametrize(
+    ("limits", "split", "labels"),
+    [((5, None), 0, 2), ((5, None), 0, 3), ((5, None), 1, 2), ((None, None), 1, 3), ((None, 6), 0, 2), ((3, None), 0, 2)],
+)
+def test_stopped_at_any_moment_bounds_hold(
+    kernel: str, limits: tuple[int | None, int | None], split: int, labels: int
+) -> None:
+    instance = make_instance(np.random.default_rng(labels), rows=70, binary=6, labels=labels, kind="weights", split=split)
+    optimum = instance.optimum(instance.everything(), *limits)
+    relaxed = split == 0 and limits[1] is None
+    with Bench(instance, relaxed=relaxed) as bench:
+        calls = _stop_at(bench, kernel, 10**9)
+        assert bench.search(*limits) == (optimum, optimum)
+    total = calls[0]
+    best = INFINITE
+    for number in sorted({0, 1, 2, 3, total - 1, *np.linspace(0, total, 12, dtype=int).tolist()}):
+        with Bench(instance, relaxed=relaxed) as bench:
+            _stop_at(bench, kernel, number)
+            lower, upper = bench.search(*limits)
+            assert lower <= optimum <= upper
+            if number >= total:
+                assert lower == upper
+            if upper < INFINITE:
+                assert optimum <= instance.cost_of(bench.extract(*limits)) <= upper
+            best = min(best, upper)
+    assert best == optimum
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_stopped_before_it_begins(limits: tuple[int | None, int | None]) -> None:
+    instance = make_instance(np.random.default_rng(3), rows=60, binary=6, split=1)
+    optimum = instance.optimum(instance.everything(), *limits)
+    with Bench(instance) as bench:
+        bench.control[STOP] = 1
+        lower, upper = bench.search(*limits)
+        assert lower <= optimum <= upper <= instance.optimum(instance.everything(), 0)
+        assert optimum <= instance.cost_of(bench.extract(*limits)) <= upper
+        assert int(bench.engine["visits"]) <= 1
+
+
+@pytest.mark.parametrize("milliseconds", [0, 2, 10])
+def test_stopped_by_another_thread(milliseconds: int) -> None:
+    instance = make_instance(np.random.default_rng(4), rows=400, binary=30, labels=2)
+    with Bench(instance, relaxed=True) as bench:
+        whole = bench.search(4)
+        assert whole[0] == whole[1]
+    with Bench(instance, relaxed=True) as bench:
+        found: list[tuple[int, int]] = []
+        deadline = watch.time.perf_counter() + milliseconds / 1000
+        reason = watch.run([lambda: found.append(bench.search(5))], bench.control, deadline, lambda: None)
+        lower, upper = found[0]
+        assert lower <= upper
+        assert lower <= whole[0]
+        assert (reason == "time") or lower == upper
+        assert upper >= lower
+        assert instance.cost_of(bench.extract(5)) <= upper
+
+
+def test_the_control_words_tell_how_far_it_is() -> None:
+    instance = make_instance(np.random.default_rng(5), rows=80, binary=7, kind="weights")
+    optimum = instance.optimum(instance.everything(), 5)
+    seen: list[list[int]] = []
+    with Bench(instance, relaxed=True) as bench:
+        bench.watch("solve_children", lambda: seen.append(bench.control[[NODES, LOWER, UPPER]].tolist()))
+        assert bench.search(5) == (optimum, optimum)
+        seen.append(bench.control[[NODES, LOWER, UPPER]].tolist())
+    nodes, lowers, uppers = zip(*seen, strict=True)
+    assert list(nodes) == sorted(nodes)
+    assert list(lowers) == sorted(lowers)
+    assert list(uppers) == sorted(uppers, reverse=True)
+    assert (lowers[-1], uppers[-1]) == (optimum, optimum)
+    assert len(set(nodes)) > 3
+
+
+@given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS[:5]), threads=st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_threads_share_the_splits_of_the_root(seed: int, limits: tuple[int | None, int | None], threads: int) -> None:
+    instance = _instance(np.random.default_rng(seed))
+    optimum = instance.optimum(instance.everything(), *limits)
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    relaxed = instance.split == 0 and limits[0] is not None and limits[1] is None
+    benches = [Bench(instance, control=control, relaxed=relaxed) for _ in range(threads)]
+
+    def work(bench: Bench) -> None:
+        bench.search(*limits, shared=True)
+
+    watch.run([lambda b=bench: work(b) for bench in benches], control, None, lambda: None)  # type: ignore[misc]
+    _, lower, upper = depth_first._bounds([bench.workspace for bench in benches])
+    assert (lower, upper) == (optimum, optimum)
+    if optimum < INFINITE:
+        best = min(benches, key=lambda bench: int(bench.workspace.root["upper"]))
+        assert instance.cost_of(best.extract(*limits)) == optimum
+    for bench in benches:
+        bench.workspace.close()
