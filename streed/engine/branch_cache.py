@@ -110,6 +110,7 @@ def _grow(e):  # type: ignore[no-untyped-def]
     if offset + slots > e.branch_space:
         return
     table = matrix(e.branches, e.branch_space, e.branch_words, uint64)
+    table[offset : offset + slots] = 0
     for old in range(e.branch_offset, offset):
         if old % 4096 == 0 and stopped(e):
             return

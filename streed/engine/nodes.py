@@ -138,6 +138,7 @@ def _grow_index(e):  # type: ignore[no-untyped-def]
     count = 2 * e.slot_count
     if offset + count > e.slot_space:
         return
+    slots[offset : offset + count] = 0
     for v in range(e.node_count):
         slot = int64(nodes[v].hash & uint64(count - 1))
         while slots[offset + slot] != 0:

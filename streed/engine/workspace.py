@@ -135,9 +135,7 @@ class Workspace:
         profits = np.ascontiguousarray(groups.profits[:, :planes])
         slots = _power_of_two(2 * space.nodes)
         branch_space = _power_of_two(2 * space.branches)
-        slot_index = np.zeros(2 * slots, np.int32)
         branch_words = 2 if space.path <= _SHORT_PATH else 3
-        branches = np.zeros(2 * branch_space * branch_words, np.uint64)
         lane = np.dtype(lane_type).itemsize
         words = (row_space // 16 + count) * width * 2
         pairs = most_planes * width * width * lane
@@ -173,6 +171,8 @@ class Workspace:
             "node_rows": space.nodes * row_words * 8,
             "edges": space.edges * EDGE.itemsize,
             "children": space.children * CHILD.itemsize,
+            "slots": 2 * slots * 4,
+            "branches": 2 * branch_space * branch_words * 8,
         }
         offsets = dict(zip(sizes, accumulate((_aligned(size) for size in sizes.values()), initial=0), strict=False))
         self._buffer = _borrow(sum(map(_aligned, sizes.values())) + _ALIGNMENT)
@@ -187,8 +187,6 @@ class Workspace:
             "profits": profits,
             "literals": problem.literals,
             "control": control,
-            "slots": slot_index,
-            "branches": branches,
         }
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
@@ -230,6 +228,13 @@ class Workspace:
         self.engine = self.record[0]
         self.engine["free_edges"] = NONE
         self.engine["free_children"] = NONE
+        # tables begin empty and small; what they grow into is emptied then
+        for name, size in (
+            ("slots", 4 * fields["slot_count"]),
+            ("branches", 8 * branch_words * fields["branch_slots"]),
+        ):
+            begin = base + offsets[name]
+            self._buffer[begin : begin + size] = 0
         begin = base + offsets["nodes"]
         self.nodes = self._buffer[begin : begin + sizes["nodes"]].view(NODE)
         begin = base + offsets["edges"]

