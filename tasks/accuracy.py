@@ -60,6 +60,10 @@ class ClassErrors(RowCostTask):
         return wrong
 
 
+def _copied(class_weight: Mapping[Any, Any]) -> dict[Any, Any]:
+    return dict(class_weight)
+
+
 @final
 @attrs.frozen
 class WeightedAccuracy(Composition):
@@ -69,7 +73,7 @@ class WeightedAccuracy(Composition):
     name weigh 1. Raises InputError for labels that do not occur in y and for negative or non-finite weights.
     """
 
-    class_weight: Mapping[Any, Any] = attrs.field(factory=dict, converter=dict, hash=False)
+    class_weight: Mapping[Any, Any] = attrs.field(factory=dict, converter=_copied, hash=False)
 
     def compose(self, data: Dataset) -> Task:
         classes = list(data.classes)

@@ -33,6 +33,9 @@ _SHORT = 0.03
 _MOST_KEPT = 0.9
 """Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
 
+_DEEP = SHALLOW + 1
+"""Up to this depth a search is over before floors would pay for finding them."""
+
 _PAIR_SECONDS = 1e-12
 """Seconds per pair of columns and row, a generous estimate."""
 
@@ -199,7 +202,7 @@ def _pack(problem: Problem) -> tuple[PackedProblem, int]:
     for j in data.categorical:
         categories[j] = len(data.column(j).categories)
     packed = pack(writable(data.X), categories, rows, costs.costs.shape[1], costs.split // divisor, problem.min_leaf)
-    if problem.max_depth is None or problem.max_depth > SHALLOW:
+    if problem.max_depth is None or problem.max_depth > _DEEP:
         mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
         if mask.any():
             packed = attrs.evolve(packed, floors=(mask, floors))

@@ -7,6 +7,7 @@ finds the other's part in the cache. If the child cannot be started or fails, th
 from __future__ import annotations
 
 import contextlib
+import functools
 import subprocess
 import sys
 
@@ -23,13 +24,14 @@ _PATIENCE = 120.0
 """Seconds after which the child is no longer waited for."""
 
 _children: list[subprocess.Popen[bytes]] = []
-"""The child, once it was started; what it compiles is waited for only once."""
+"""The child, from its start until it is waited for."""
 
 
+@functools.cache
 def begin() -> None:
-    """Starts the child if there is a cache directory and nothing in it."""
+    """Starts the child, once, if there is a cache directory and nothing in it."""
     directory = cache_directory()
-    if directory is None or _children or any(directory.rglob("*.nbi")):
+    if directory is None or any(directory.rglob("*.nbi")):
         return
     command = f"import sys; sys.path[:] = {sys.path!r}; from streed.search import warmup; warmup.compile_search()"
     with contextlib.suppress(OSError):
@@ -45,7 +47,8 @@ def begin() -> None:
 
 def finish() -> None:
     """Waits for the child, if there is one; its part then is in the cache."""
-    for child in _children:
+    while _children:
+        child = _children.pop()
         try:
             child.wait(_PATIENCE)
         except subprocess.TimeoutExpired:

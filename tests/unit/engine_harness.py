@@ -10,12 +10,13 @@ import ctypes
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Self, final
+from unittest import mock
 
 import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.engine import kernels, values
+from streed.engine import kernels, values, workspace
 from streed.engine.branch_cache import extend_branch, recall_branch, store_branch
 from streed.engine.compiled import entry
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
@@ -25,7 +26,7 @@ from streed.engine.groups import group_rows
 from streed.engine.nodes import find_node, rows_of
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.rows import load_child, load_node, spread_rows
-from streed.engine.workspace import PackedProblem, Space, Workspace, pack
+from streed.engine.workspace import PackedProblem, Space, pack
 from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
@@ -215,9 +216,10 @@ class Bench:
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         lane = lane or self.packed.lane_type()
-        self.workspace = Workspace(self.packed, space, lane, self.control, relaxed)
+        # a buffer that is used again holds anything
+        with mock.patch.object(workspace, "_borrow", lambda size: np.full(size, 165, np.uint8)):
+            self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
         self.engine = engine = self.workspace.engine
-        self.workspace._buffer[:] = 165  # a buffer that is used again holds anything
         for name, value in flags.items():
             engine[name] = value
         signed = self.packed.signed

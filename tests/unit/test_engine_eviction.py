@@ -55,6 +55,19 @@ def test_a_limited_number_of_nodes(seed: int) -> None:
     _check(_instance(seed, kind="weights"), 5, 6, False, 40)
 
 
+@pytest.mark.parametrize(("seed", "children"), [(19, 1405), (360, 1018), (138, 210), (19, 1404)])
+def test_a_limited_number_of_nodes_and_little_room_for_edges(seed: int, children: int) -> None:
+    # edges are forgotten while the tree they lead to is not yet the best one: it is found again for its share of nodes
+    rng = np.random.default_rng(seed)
+    instance = make_instance(rng, rows=60, binary=6, labels=3, kind="weights", split=int(rng.integers(0, 3)))
+    depth = (None, 5)[seed % 3]
+    optimum = instance.optimum(instance.everything(), depth, 7)
+    with Bench(instance, space=attrs.evolve(SPACE, children=children, path=200)) as bench:
+        assert bench.search(depth, 7) == (optimum, optimum)
+        assert int(bench.engine["evictions"]) > 0
+        assert instance.cost_of(bench.extract(depth, 7)) == optimum
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_splits_that_cost(seed: int) -> None:
     _check(_instance(seed, kind="weights", split=1), 5, None, False, 40)

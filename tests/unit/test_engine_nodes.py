@@ -11,7 +11,7 @@ import pytest
 
 from streed.engine.compiled import entry
 from streed.engine.nodes import below, block_size, free_edges, nodes_of, take_children, take_edges, trees_of
-from streed.engine.records import LEAF, NONE, UNLIMITED
+from streed.engine.records import NO_TREE, NONE, UNLIMITED
 from streed.exact import Array
 from tests.unit.engine_harness import SPACE, Bench, find_or_add, make_instance
 
@@ -51,7 +51,7 @@ def test_a_subproblem_is_found_again() -> None:
             assert find_or_add(bench.engine, sets[i], depth, budget, number % 2 == 0) == number
             node = bench.workspace.nodes[number]
             found = [int(node[name]) for name in ("depth", "budget", "n_edges", "split", "plan", "edge_space")]
-            assert found == [depth, budget, NONE, LEAF, NONE, 0]
+            assert found == [depth, budget, NONE, NO_TREE, NONE, 0]
             assert bench.workspace.node_rows[number].tolist() == sets[i].tolist()
         assert int(bench.engine["node_count"]) == len(keys)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -109,7 +110,7 @@ def test_a_table_has_the_columns_that_it_has() -> None:
 def test_a_data_set_is_complete() -> None:
     data = Dataset.make(XOR, Y)
     for extra in ({"y": Y}, {"sample_weight": [1, 2, 3, 4]}, {"categorical": [0]}, {"costs": Y}):
-        refused("X", "Dataset", call=lambda extra=extra: attempt(data, **{"y": None, **extra}))
+        refused("X", "Dataset", call=partial(attempt, data, **{"y": None, **extra}))
 
 
 # -- weights and further data ------------------------------------------------------------------------------------------
@@ -153,9 +154,9 @@ def test_limits_are_whole_numbers(limit: str, value: Any) -> None:
 
 def test_a_leaf_needs_a_row_and_has_at_most_all() -> None:
     for least in (0, None):
-        refused("min_leaf", call=lambda least=least: attempt(min_leaf=least))
+        refused("min_leaf", call=partial(attempt, min_leaf=least))
     for least in (5, 2**31, 2**70):
-        refused("min_leaf", f"{least} rows", "4", call=lambda least=least: attempt(min_leaf=least))
+        refused("min_leaf", f"{least} rows", "4", call=partial(attempt, min_leaf=least))
     assert attempt(min_leaf=4).value == 2
 
 
@@ -215,7 +216,7 @@ def test_a_penalty_is_a_number(lam: Any) -> None:
 def test_class_weights() -> None:
     refused("class_weight", "'b'", call=lambda: attempt(task=WeightedAccuracy({"b": 2})))
     for weight in (-1, NAN, INF, "x"):
-        refused("class_weight", call=lambda weight=weight: attempt(task=WeightedAccuracy({0: weight})))
+        refused("class_weight", call=partial(attempt, task=WeightedAccuracy({0: weight})))
 
 
 @attrs.frozen
@@ -242,7 +243,7 @@ def test_costs_of_the_wrong_shape(costs: Any) -> None:
 
 def test_costs_that_are_no_numbers() -> None:
     for wrong in (NAN, INF):
-        refused("costs", call=lambda wrong=wrong: attempt(task=Given(GOOD + wrong)))
+        refused("costs", call=partial(attempt, task=Given(GOOD + wrong)))
     refused("costs", "2**60", call=lambda: attempt(task=Given(GOOD * 2**60)))
 
 

@@ -1,0 +1,48 @@
+"""Tiny data with optima by hand, and what every proved result must satisfy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+import streed.tasks
+from streed.data import Dataset
+from streed.reference import Evaluation
+from streed.result import Result
+from streed.task import Task
+from streed.tree import Tree
+
+CUBE = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)]
+"""All rows of three binary columns."""
+
+BOTH = [0, 0, 0, 0, 0, 0, 1, 1]
+"""Whether the first two of them are 1: a leaf errs twice, one split errs twice, two splits never."""
+
+
+def task_of(source: str) -> Task:
+    task = eval(source, {**vars(streed.tasks), "minimize": streed.minimize})
+    assert isinstance(task, Task)
+    return task
+
+
+def tree_of(result: Result) -> Tree:
+    assert result.tree is not None
+    return result.tree
+
+
+def errors(result: Result, X: Any, y: Any) -> int:
+    return int((tree_of(result).predict(X) != np.array(y)).sum())
+
+
+def check(result: Result, data: Dataset, limits: dict[str, Any]) -> None:
+    """Assert that a result is proved, that its tree keeps the limits, and that by the reference it costs its value."""
+    task, root = result.task, tree_of(result).root
+    evaluation = Evaluation(task, data)
+    assert float(task.score(evaluation.cost(root))) == pytest.approx(result.value, rel=1e-12)
+    assert evaluation.broken_limits(root, **limits) == []
+    assert (result.status, result.gap) == ("optimal", 0)
+    assert result.lower_bound == result.value == result.upper_bound
+    assert result.front == ((result.value, result.tree),)
