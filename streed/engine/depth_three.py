@@ -15,7 +15,7 @@ known, lower == upper, if it is below the target; otherwise lower >= target, unl
 
 from __future__ import annotations
 
-from numba import int64, uint64
+from numba import int64
 
 from streed.engine.archive import inherit_bounds
 from streed.engine.bounds import bound_by_node
@@ -23,7 +23,6 @@ from streed.engine.branch_cache import extend_branch, literal, recall_branch, st
 from streed.engine.control import stopped
 from streed.engine.pointers import call
 from streed.engine.records import INFINITE, LEAF, NONE
-from streed.engine.rows import load_node, spread_rows
 from streed.engine.values import (
     KEY,
     LEAF0,
@@ -43,7 +42,7 @@ from streed.engine.views import inline, matrix, native, vector
 def solve_depth_three(e):  # type: ignore[no-untyped-def]
     """Answers in e.lower, e.upper and e.split for the rows, the depth (0 to 3) and the target asked for."""
     e.units += 1
-    load_node(e, vector(e.asked_rows, e.row_words, uint64))
+    call(e.load, e)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     call(e.prepare, e)
     e.lower = e.upper
@@ -58,7 +57,6 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         e.split = values[ORDER, 0]
     e.lower = e.upper
     if e.asked_depth == 3:
-        spread_rows(e)
         bound_by_node(e, values, e.upper)
         if e.split_cost > 0:
             _bound_by_purity(e, values)

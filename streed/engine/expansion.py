@@ -8,14 +8,14 @@ nodes a side may use.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint64
+from numba import int64
 
 from streed.engine import labels
 from streed.engine import values as rows
 from streed.engine.labels import bound_two_splits, cost_in, prepare_labelled
 from streed.engine.nodes import most_sides
+from streed.engine.pointers import call
 from streed.engine.records import INFINITE
-from streed.engine.rows import load_node
 from streed.engine.views import inline, matrix, native, vector
 
 
@@ -23,7 +23,7 @@ from streed.engine.views import inline, matrix, native, vector
 def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
     e.expansions += 1
-    load_node(e, vector(e.asked_rows, e.row_words, uint64))
+    call(e.load, e)
     prepare_labelled(e, lane)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     sums = matrix(e.sums, e.planes, e.width, lane)

@@ -9,10 +9,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from streed.engine import bounds, expansion, labels, signed
+from numba import uint64
+
+from streed.engine import bounds, expansion, labels, rows, signed
 from streed.engine.compiled import unit
 from streed.engine.depth_three import solve_depth_three
 from streed.engine.pointers import KERNEL, engine_at
+from streed.engine.views import vector
 
 
 @functools.cache
@@ -24,6 +27,20 @@ def shallow() -> Any:
         solve_depth_three(engine_at(address))
 
     return solve_shallow
+
+
+@functools.cache
+def load() -> Any:
+    """`rows.load_node` for the rows asked for, with their bits spread for children where e.asked_depth needs them."""
+
+    @unit(KERNEL)
+    def load_node(address):  # type: ignore[no-untyped-def]
+        e = engine_at(address)
+        rows.load_node(e, vector(e.asked_rows, e.row_words, uint64))
+        if e.asked_depth == 3:
+            rows.spread_rows(e)
+
+    return load_node
 
 
 @functools.cache

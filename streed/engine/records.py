@@ -88,6 +88,7 @@ UNITS = [
     # pointers to compiled work units, see units.py
     ("solve_shallow", np.int64),
     ("expand", np.int64),
+    ("load", np.int64),
     ("prepare", np.int64),
     ("solve_children", np.int64),
     ("push_bounds", np.int64),

@@ -232,6 +232,7 @@ def _link(workspace: Workspace, relaxed: bool, shared: bool) -> None:
         engine["expand"] = kernels.expand(lane).address
     warmup.finish()
     warmup.compile_search()
+    engine["load"] = kernels.load().address
     engine["open_node"] = opening().address
     if shared and not search_share.signatures:
         search_share.compile((ENGINE_TYPE, int64, int64, boolean))

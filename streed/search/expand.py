@@ -119,6 +119,7 @@ def _expand(e):  # type: ignore[no-untyped-def]
         e.asked_similar = NONE
         call(e.solve_shallow, e)
     else:
+        e.asked_depth = 0
         call(e.expand, e)
         e.split = LEAF
     if node.split == NO_TREE or e.upper < node.upper:

@@ -1,7 +1,7 @@
 """The first compilation on a machine, shared with a second process.
 
-Nothing is cached yet: a child process compiles what calls the kernels while this one compiles the kernels, and each
-finds the other's part in the cache. If the child cannot be started or fails, this process compiles everything itself.
+Nothing is cached yet: a child process compiles what calls the kernels while this one compiles most of the kernels, and
+each finds the other's part in the cache. If the child cannot be started or fails, this process compiles everything itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 
 from numba import boolean, int64, types, uint8, uint64
 
+from streed.engine import kernels
 from streed.engine.compiled import cache_directory
 from streed.engine.routing import measure_tree
 from streed.engine.views import ENGINE_TYPE
@@ -58,6 +59,7 @@ def finish() -> None:
 
 def compile_search() -> None:
     """Compiles, or loads, what every search needs besides its kernels."""
+    kernels.load()
     opening()
     if not search_root.signatures:
         search_root.compile((ENGINE_TYPE, int64, int64, boolean))

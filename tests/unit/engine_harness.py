@@ -7,7 +7,7 @@ holds are read as numpy arrays in the caller's own rows and columns.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self, final
 from unittest import mock
@@ -209,7 +209,7 @@ class Bench:
         relaxed: bool = False,
         space: Space = SPACE,
         control: Array | None = None,
-        **flags: int,
+        flags: Mapping[str, int] | None = None,
     ) -> None:
         self.instance = instance
         self.packed = instance.packed
@@ -220,9 +220,10 @@ class Bench:
         with mock.patch.object(workspace, "_borrow", lambda size: np.full(size, 165, np.uint8)):
             self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
         self.engine = engine = self.workspace.engine
-        for name, value in flags.items():
+        for name, value in (flags or {}).items():
             engine[name] = value
         signed = self.packed.signed
+        engine["load"] = kernels.load().address
         engine["solve_shallow"] = kernels.shallow().address
         engine["prepare"] = kernels.prepare(signed, lane).address
         engine["solve_children"] = kernels.solve_children(signed, lane).address

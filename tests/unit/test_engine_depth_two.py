@@ -104,7 +104,7 @@ def test_labels_categories_and_minimum_support(lane: Any, seed: int) -> None:
 def test_more_columns_than_lanes() -> None:
     rng = np.random.default_rng(5)
     for labels in (2, 3):
-        instance = make_instance(rng, rows=90, binary=70, labels=labels)
+        instance = make_instance(rng, rows=60, binary=40, labels=labels)
         with Bench(instance) as bench:
             bench.load()
             bench.call("prepare")

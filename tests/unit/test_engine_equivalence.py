@@ -21,7 +21,8 @@ def _floor(instance: Instance, rows: Array) -> int:
 
 def _states(instance: Instance, rng: np.random.Generator) -> list[Array]:
     """Sets of rows behind random branches, from all rows down."""
-    rows, states = instance.everything(), []
+    rows = instance.everything()
+    states: list[Array] = []
     while rows.any() and len(states) < 5:
         states.append(rows)
         codes = instance.data.X[:, rng.integers(0, instance.data.n_columns)]
