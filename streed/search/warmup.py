@@ -1,7 +1,8 @@
 """The first compilation on a machine, shared with a second process.
 
 Nothing is cached yet: a child process compiles what calls the kernels while this one compiles most of the kernels, and
-each finds the other's part in the cache. If the child cannot be started or fails, this process compiles everything itself.
+each finds the other's part in the cache. If the child cannot be started or fails, this process compiles everything
+itself.
 """
 
 from __future__ import annotations
