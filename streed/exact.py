@@ -1,8 +1,8 @@
 """Exact numbers: decimals become fractions, and rows of costs become integers with a stated unit.
 
 A cost of 0.01 means one hundredth, not the nearest binary fraction, so costs that are decimals stay exact in the
-engine, which computes in integers only. Real numbers that are no short decimals are rounded once, here, to a grid fine
-enough that the rounding of all rows together stays below 2**-44 of the total; `IntegerCosts.exact` then is False.
+engine, which computes in integers only. Real numbers that are no short decimals are rounded once, here, each to a
+multiple of about 2**-44 of their total; `IntegerCosts.exact` then is False.
 """
 
 from __future__ import annotations

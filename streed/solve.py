@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import difflib
+import inspect
 import numbers
 import time
 from collections.abc import Callable
@@ -17,6 +18,9 @@ from streed.result import Result
 from streed.task import Task
 
 MOST_THREADS = 64
+
+_LARGEST_ORDER = 10**30
+"""Seconds or bytes: nobody means more."""
 
 
 def solve(
@@ -51,6 +55,7 @@ def solve(
     begin = time.perf_counter()
     if not isinstance(task, Task):
         raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
+    _check_names(row_data)
     data = Dataset.make(X, y, sample_weight=sample_weight, categorical=categorical, **row_data)
     most_depth = _limit("max_depth", max_depth, 0, data.n_rows)
     most_nodes = _limit("max_nodes", max_nodes, 0, data.n_rows)
@@ -112,7 +117,7 @@ def _driver(search: Any) -> Any:
     if isinstance(search, type) and issubclass(search, Driver):
         return search()
     known = drivers()
-    if search not in known:
+    if not isinstance(search, str) or search not in known:
         raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
     return known[search]()
 
@@ -132,11 +137,22 @@ def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
     return None if rows is not None and number >= rows else number
 
 
+def _check_names(row_data: dict[str, Any]) -> None:
+    """Raises InputError for row data whose name looks like a misspelt argument."""
+    if not row_data:
+        return
+    parameters = [name for name in inspect.signature(solve).parameters if name not in ("task", "X", "y", "row_data")]
+    for name in row_data:
+        close = difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)
+        if close:
+            raise InputError(name, "there is no such argument", f"write {close[0]}=, or rename the row data")
+
+
 def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
     for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
         if value is None:
             continue
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < _LARGEST_ORDER:  # type: ignore[operator]
             raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
     if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= int(threads) <= MOST_THREADS:
         raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")

@@ -15,7 +15,7 @@ from streed.engine.values import UNKNOWN
 from streed.engine.views import inline, matrix, native
 
 _FULL = 0xFFFFFFFFFFFFFFFF
-"""The key of a branch with more than eight literals, which is not cached."""
+"""The key of a branch with more than eight literals, or one beyond 16 bits, which is not cached."""
 
 
 @inline
@@ -27,7 +27,7 @@ def literal(column, side):  # type: ignore[no-untyped-def]
 @native
 def extend_branch(high, low, number):  # type: ignore[no-untyped-def]
     """The branch (high, low) with one more literal."""
-    if high >> uint64(48) != uint64(0):
+    if high >> uint64(48) != uint64(0) or number > 0xFFFF:
         return uint64(_FULL), uint64(_FULL)
     new = uint64(number)
     shift = uint64(0)

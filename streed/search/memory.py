@@ -113,10 +113,17 @@ def size_of(problem: PackedProblem, space: Space) -> float:
 
 def budget(memory_limit: int | None, scratch: int, threads: int) -> float:
     """Bytes for the caches of one thread; raises InputError if the limit is below what the process holds already."""
+    there_is = free()
+    if threads * (scratch + _LEAST) > there_is:
+        raise InputError(
+            "X",
+            f"the search needs {threads * (scratch + _LEAST):,} bytes for so many columns, and {there_is:,} are free",
+            "give fewer columns",
+        )
     if memory_limit is None:
-        return max(_LEAST, free() * _SHARE_OF_FREE / threads - scratch)
+        return max(_LEAST, there_is * _SHARE_OF_FREE / threads - scratch)
     held = resident()
-    left = (memory_limit - held) / threads - scratch
+    left = min(memory_limit - held, there_is) / threads - scratch
     if left < _LEAST:
         raise InputError(
             "memory_limit",

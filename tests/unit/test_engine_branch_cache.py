@@ -93,14 +93,15 @@ def test_everything_is_recalled_while_the_table_grows() -> None:
         assert int(bench.engine["branch_count"]) == len(branches)
 
 
-def test_whole_keys_are_compared() -> None:
-    # of each branch, all that differ from it in one word only
-    words = [1, 2, 2**16, 3 * 2**32 + 5, 2**63]
-    branches = np.array([(high, low) for high in [0, *words] for low in words], np.uint64)
-    with _bench(64) as bench:
-        for i in range(len(branches)):
-            store_costs(bench.engine, branches[i : i + 1], np.array([i]))
-            assert _recall(bench, branches) == [*range(i + 1), *[UNKNOWN] * (len(branches) - i - 1)]
+@pytest.mark.parametrize("word", [0, 1])
+def test_whole_keys_are_compared(word: int) -> None:
+    # branches that differ in one word only, so many that their slots collide
+    branches = np.full((500, 2), 5, np.uint64)
+    branches[:, word] = np.arange(500) + 1
+    with _bench(500) as bench:
+        for begin in range(0, 500, 50):
+            store_costs(bench.engine, branches[begin : begin + 50], np.arange(begin, begin + 50))
+            assert _recall(bench, branches) == [*range(begin + 50), *[UNKNOWN] * (450 - begin)]
 
 
 @pytest.mark.parametrize("space", [1, 16, 100])

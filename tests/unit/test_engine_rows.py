@@ -139,7 +139,14 @@ def test_few_constant_columns_stay_and_many_go(constant: int, kept: int) -> None
 @pytest.mark.parametrize("kind", ["errors", "many"])
 def test_more_than_32767_rows(kind: str) -> None:
     rng = np.random.default_rng(2)
-    instance = make_instance(rng, rows=40_000, binary=3, categories=(3,), kind=kind)
+    instance = make_instance(rng, rows=90_000, binary=3, categories=(3,), kind=kind)
+    # a column that nearly all rows of the node have, and more of them than 16 bits count
+    rare = np.arange(90_000) < 44_000
+    instance.data.X[:, 0] = rare & (rng.random(90_000) < 0.99)
     if kind == "errors":
         instance.costs[:] = [0, 1]  # all rows in one group
-    _check(instance, rng, (1.0, 0.9, 0.3))
+    _check(instance, rng, (0.3,))
+    with Bench(instance) as bench:
+        having = _check_node(bench, rare)
+        assert having[:, 0].sum() > 2**15
+        _check_child(bench, rare, having, 0, 1)

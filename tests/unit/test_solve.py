@@ -256,6 +256,9 @@ def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -
         check(two, Dataset.make(X, y), limits)
 
 
+@pytest.mark.xfail(
+    reason="of equally good trees, several threads may find another than one: docs/explanation/search.md"
+)
 @pytest.mark.parametrize(("source", "limits"), THREADED)
 def test_two_threads_find_the_same_tree(source: str, limits: dict[str, Any]) -> None:
     for seed in range(8):
