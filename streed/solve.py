@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import numbers
 import time
 from collections.abc import Callable
@@ -19,8 +20,8 @@ from streed.task import Task
 
 MOST_THREADS = 64
 
-_LARGEST_ORDER = 10**30
-"""Seconds or bytes: nobody means more."""
+_LARGEST_ORDER = 2**60
+"""Seconds or bytes: more is no limit."""
 
 
 def solve(
@@ -83,7 +84,8 @@ def solve(
 
         with Compilation() as compilation:
             outcome = driver.search(
-                problem, Orders(time_limit, memory_limit, threads, None if listener.silent else report)
+                problem,
+                Orders(_capped(time_limit), _capped(memory_limit), threads, None if listener.silent else report),
             )
             outcome, tree = certify(problem, outcome)
         value, lower, upper = _bounds(task, costs, outcome.upper, outcome.lower)
@@ -137,6 +139,11 @@ def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
     return None if rows is not None and number >= rows else number
 
 
+def _capped(order: Any) -> Any:
+    """The order, or None where it is so large that it is none."""
+    return None if order is None or order >= _LARGEST_ORDER else order
+
+
 def _check_names(row_data: dict[str, Any]) -> None:
     """Raises InputError for row data whose name looks like a misspelt argument."""
     if not row_data:
@@ -152,7 +159,8 @@ def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
     for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
         if value is None:
             continue
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < _LARGEST_ORDER:  # type: ignore[operator]
+        finite = not isinstance(value, float) or math.isfinite(value)
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not finite or value <= 0:
             raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
     if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= int(threads) <= MOST_THREADS:
         raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")

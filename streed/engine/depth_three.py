@@ -143,12 +143,12 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if (e.upper <= e.asked_lower or e.upper == 0) and e.asked_all == 0:
             break
         split = values[ORDER, index]
-        goal = INFINITE if e.asked_all == 1 else min(e.upper, e.asked_target)
+        goal = min(e.upper, e.asked_target)
         bound = _lower_bound(e, values, literals, split)
-        if bound < goal:
+        if bound < goal or e.asked_all == 1:
             _recall_split(e, values, literals, split)
             bound = _lower_bound(e, values, literals, split)
-        if bound >= goal:
+        if bound >= goal and e.asked_all == 0:
             skipped = min(skipped, bound)
             e.pruned += 1
             continue

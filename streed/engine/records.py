@@ -152,9 +152,14 @@ STATE = [
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
     ("root", np.int64),  # the node that is searched
+    ("root_high", np.uint64),  # the branch that leads to it
+    ("root_low", np.uint64),
     ("taken", np.int64),  # the root's edge that this thread works on, or NONE
     ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
-    ("missing_depth", np.int64),  # the depth left to that subproblem, whose rows stand behind the last node
+    ("missing_depth", np.int64),  # what is left to that subproblem, whose rows stand behind the last node,
+    ("missing_budget", np.int64),
+    ("missing_high", np.uint64),  # and the branch that leads to it
+    ("missing_low", np.uint64),
 ]
 
 ENGINE = np.dtype(SIZES + COSTS + ADDRESSES + UNITS + STATE)

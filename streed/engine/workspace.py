@@ -128,6 +128,7 @@ class Workspace:
         most_planes = max(planes, signed.PLANES)
         categorical = len(problem.literals) - 1
         self.lane_type = lane_type
+        self.control = control
         signed_costs = np.zeros((count, 2), np.int64)
         if problem.n_labels == 2:
             signed_costs[:, 0] = groups.profits[:, 1] - groups.profits[:, 0]

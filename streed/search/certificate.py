@@ -20,8 +20,8 @@ from streed.tree import Branch, Leaf, Node, Tree
 def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
     """The outcome with its tree; raises MismatchError if the tree does not cost what the search claimed.
 
-    A stopped search may have known the cost of a tree but not all of the tree, which is then completed as well as can
-    be; the outcome has the cost of that tree.
+    A search that was stopped, or that had to forget, may have known the cost of a tree but not all of the tree, which is
+    then completed as well as can be; the outcome has the cost of that tree.
     """
     if outcome.preorder is None:
         return outcome, None
@@ -39,9 +39,10 @@ def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
         root, data, tuple(problem.task.labels(data)), unit=problem.costs.unit, shown=_shown(problem, root)
     )
     if cost != outcome.upper:
-        if outcome.stopped is None or cost < outcome.lower:
+        forgot = cost > outcome.lower and int(outcome.stats.get("evictions", 0)) > 0
+        if (outcome.stopped is None and not forgot) or cost < outcome.lower:
             raise MismatchError(f"the tree costs {cost}, the search claimed {outcome.upper}; please report this")
-        outcome = attrs.evolve(outcome, upper=cost)
+        outcome = attrs.evolve(outcome, upper=cost, stopped=outcome.stopped or "memory")
     _check_limits(problem, int(depths.max()), branches, rows[is_leaf & (rows > 0)] if problem.min_leaf > 1 else rows)
     return outcome, tree
 

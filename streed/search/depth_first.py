@@ -12,7 +12,7 @@ from numba import boolean, int64
 
 from streed.algebra import Constrained
 from streed.engine import groups, kernels
-from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.equivalence import find_floors
 from streed.engine.eviction import evict
 from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
@@ -32,6 +32,9 @@ _SHORT = 0.03
 
 _MOST_KEPT = 0.9
 """Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
+
+_MOST_REPAIRS = 16
+"""Parts of a tree that are searched again because they were forgotten."""
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -182,14 +185,23 @@ def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: 
 
 
 def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
-    """The best tree in preorder; what was forgotten of it is searched again."""
+    """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
     engine = workspace.engine
     rows = _all_rows(packed)
-    while True:
+    for _ in range(_MOST_REPAIRS):
         preorder = extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
         if engine["missing"] == 0:
             return preorder
-        _search(workspace, int(engine["missing_depth"]), UNLIMITED, False)
+        if int(engine["node_count"]) + 2 >= len(workspace.nodes):
+            engine["level"] = 0
+            evict(engine)
+        engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
+        _search(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
+        if workspace.root["lower"] < workspace.root["upper"]:
+            break
+    # stopped, or without room for the whole tree: what is known has to do
+    workspace.control[STOP] = 1
+    return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
 
 
 def _pack(problem: Problem) -> tuple[PackedProblem, int]:

@@ -102,10 +102,15 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
         behind[w] = rows[w]
     v = find_node(e, depth, budget, False)
     if v != NONE and nodes_of(e)[v].split != NO_TREE:
-        return int64(nodes_of(e)[v].split), v, below(depth)
-    if e.evictions > 0 and budget == UNLIMITED and depth > SHALLOW and not stopped(e):
+        node = nodes_of(e)[v]
+        if e.evictions == 0 or node.lower >= node.upper or stopped(e):
+            return int64(node.split), v, below(depth)
+    if e.evictions > 0 and not stopped(e) and (depth > SHALLOW or budget != UNLIMITED):
         e.missing = 1
         e.missing_depth = depth
+        e.missing_budget = budget
+        e.missing_high = high
+        e.missing_low = low
         return int64(LEAF), int64(NONE), int64(0)
     shallow = depth
     if budget != UNLIMITED:

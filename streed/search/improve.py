@@ -318,7 +318,7 @@ def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
     e.crowded = 0
     path[0] = e.root
     if is_shallow(nodes[e.root]):
-        solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
+        solve_shallow(e, int64(0), int64(INFINITE), e.root_high, e.root_low)
         _report(e)
     else:
-        improve(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
+        improve(e, int64(0), int64(INFINITE), e.root_high, e.root_low)
