@@ -20,8 +20,8 @@ from streed.tree import Branch, Leaf, Node, Tree
 def certify(problem: Problem, outcome: Outcome) -> tuple[Outcome, Tree | None]:
     """The outcome with its tree; raises MismatchError if the tree does not cost what the search claimed.
 
-    A search that was stopped, or that had to forget, may have known the cost of a tree but not all of the tree, which is
-    then completed as well as can be; the outcome has the cost of that tree.
+    A search that was stopped, or that had to forget, may have known the cost of a tree but not all of the tree, which
+    is then completed as well as can be; the outcome has the cost of that tree.
     """
     if outcome.preorder is None:
         return outcome, None
