@@ -1,0 +1,23 @@
+"""Every example runs, and says what it is meant to say."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "sizes.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    errors = [int(line.split()[1]) for line in lines[1:]]
+    assert len(errors) == 8
+    assert errors[0] == 332
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_every_example_is_tested() -> None:
+    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["sizes.py"]
