@@ -88,6 +88,35 @@ def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
 
 
 @native
+def count_columns(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
+    """As `count_node`, but only the diagonal of the pair sums: what trees of depth one need."""
+    words = matrix(e.words, e.n_words, e.stride, int16)
+    begins = vector(e.group_begins, e.groups + 1, int64)
+    group_rows = vector(e.group_rows, e.groups + 1, int64)
+    pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
+    totals = vector(e.totals, planes, int64)
+    for p in range(planes):
+        totals[p] = 0
+        for g in range(e.groups):
+            totals[p] += multipliers[g, p] * (group_rows[g + 1] - group_rows[g])
+        for k in range(0, e.stride, LANES):
+            total = fill(pairs, 0)
+            for g in range(e.groups):
+                begin = begins[g]
+                while begin < begins[g + 1]:
+                    end = min(begins[g + 1], begin + MOST_WORDS)
+                    count = fill(words, 0)
+                    for w in range(begin, end):
+                        count = count + popcount(load(words, w, k))
+                    begin = end
+                    total = add_times(total, pairs, count, multipliers[g, p])
+            store(pairs, p * e.stride, k, total)
+    for p in range(planes):
+        for k in range(e.n_active - 1, 0, -1):
+            pairs[p * e.stride + k, k] = pairs[p * e.stride, k]
+
+
+@native
 def count_child(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
     """Pair sums of the child that `load_child` compacted."""
     words = matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from numba import int16, int64
 
-from streed.engine.counts import MOST_WORDS, TILE, add_times, count_node, count_tile
+from streed.engine.counts import MOST_WORDS, TILE, add_times, count_columns, count_node, count_tile
 from streed.engine.rows import WORD_ROWS, load_child
 from streed.engine.simd import LANES, broadcast, fill, largest, load, maximum, minimum, store
 from streed.engine.values import KEY, LEAF0, LEAF1, ROWS_OF_VALUES, WEIGHT
@@ -45,7 +45,11 @@ def fill_like(vector_):  # type: ignore[no-untyped-def]
 def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
     stride = e.stride
-    count_node(e, lane, matrix(e.signed_costs, e.groups, PLANES, int64), PLANES)
+    signed_costs = matrix(e.signed_costs, e.groups, PLANES, int64)
+    if e.asked_depth != 1:
+        count_node(e, lane, signed_costs, PLANES)
+    else:
+        count_columns(e, lane, signed_costs, PLANES)
     pairs = matrix(e.pairs, PLANES * stride, stride, lane)
     sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
@@ -61,6 +65,8 @@ def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
     e.upper = (totals[WORST] - abs(totals[SIGNED])) // 2
     e.weight = totals[WORST]
     e.worst_plane = WORST
+    if e.asked_depth == 1:
+        return
     penalty = 2 * e.split_cost
     for k in range(0, stride, LANES):
         y1 = load(sums, DIAGONAL, k)

@@ -54,6 +54,11 @@ def test_free_splits_within_a_depth(seed: int) -> None:
     _check(_instance(seed), 5, None, True, 40)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(seed, marks=LOST) for seed in (756, 1181))])
+def test_weighted_rows_within_a_depth(seed: int) -> None:
+    _check(_instance(seed, kind="weights"), 5, None, True, 40)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6])
 def test_a_limited_number_of_nodes(seed: int) -> None:
     _check(_instance(seed, kind="weights"), 5, 6, False, 40)
