@@ -14,12 +14,8 @@ from streed.search import depth_first
 from streed.search.improve import search_root
 from tests.unit.engine_harness import SPACE, Bench, Instance, find_or_add, make_instance
 
-PATIENCE = 1000
-"""Evictions; none of these searches needs a fifth of them."""
-
-LOST = pytest.mark.xfail(
-    strict=False, reason="the tree is not found again where eviction forgot a side that was settled"
-)
+PATIENCE = 5000
+"""Evictions; all searches of one of these tests together need less than two thirds of them."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,59 +35,48 @@ def _instance(seed: int, **options: Any) -> Instance:
     return make_instance(np.random.default_rng(seed), rows=90, binary=8, labels=2 + seed % 2, **options)
 
 
-def _check(instance: Instance, depth: int | None, nodes: int | None, relaxed: bool, store: int) -> None:
-    """A search with room for so few nodes evicts, proves the reference's optimum and has a tree of that cost."""
-    space = attrs.evolve(SPACE, nodes=store, branches=64, path=200)
-    optimum = instance.optimum(instance.everything(), depth, nodes)
-    with Bench(instance, relaxed=relaxed, space=space) as bench:
-        assert bench.search(depth, nodes) == (optimum, optimum)
-        assert int(bench.engine["evictions"]) > 0
-        assert instance.cost_of(bench.extract(depth, nodes)) == optimum
+def _check(instance: Instance, depth: int | None, budget: int | None, **space: int) -> int:
+    """The evictions of a search in little space, which proves the reference's optimum and has a tree of that cost."""
+    optimum = instance.optimum(instance.everything(), depth, budget)
+    relaxed = instance.split == 0 and depth is not None and budget is None
+    with Bench(instance, relaxed=relaxed, space=attrs.evolve(SPACE, path=200, **space)) as bench:
+        assert bench.search(depth, budget) == (optimum, optimum)
+        evictions = int(bench.engine["evictions"])
+        assert instance.cost_of(bench.extract(depth, budget)) == optimum
+        # there always is room for the rows behind the last node
+        assert int(bench.engine["node_count"]) < int(bench.engine["node_space"])
+        return evictions
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 5])
 def test_free_splits_within_a_depth(seed: int) -> None:
-    _check(_instance(seed), 5, None, True, 40)
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(seed, marks=LOST) for seed in (756, 1181))])
-def test_weighted_rows_within_a_depth(seed: int) -> None:
-    _check(_instance(seed, kind="weights"), 5, None, True, 40)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6])
-def test_a_limited_number_of_nodes(seed: int) -> None:
-    _check(_instance(seed, kind="weights"), 5, 6, False, 40)
-
-
-@pytest.mark.parametrize(
-    ("seed", "children"),
-    [(0, 200), (1, 400), *(pytest.param(*each, marks=LOST) for each in ((14, 200), (24, 400), (89, 400), (101, 200)))],
-)
-def test_a_limited_number_of_nodes_and_little_room_for_edges(seed: int, children: int) -> None:
-    rng = np.random.default_rng(seed)
-    instance = make_instance(rng, rows=60, binary=6, labels=3, kind="weights", split=seed % 3)
-    depth = (None, 5)[seed % 2]
-    optimum = instance.optimum(instance.everything(), depth, 7)
-    with Bench(instance, space=attrs.evolve(SPACE, children=children, path=200)) as bench:
-        assert bench.search(depth, 7) == (optimum, optimum)
-        assert int(bench.engine["evictions"]) > 0
-        assert instance.cost_of(bench.extract(depth, 7)) == optimum
+    assert _check(_instance(seed), 5, None, nodes=40) > 0
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_splits_that_cost(seed: int) -> None:
-    _check(_instance(seed, kind="weights", split=1), 5, None, False, 40)
+    assert _check(_instance(seed, kind="weights", split=1), 5, None, nodes=40) > 0
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=LOST) for seed in (2, 3))])
-def test_splits_that_cost_and_a_tree_of_which_parts_were_forgotten(seed: int) -> None:
-    _check(_instance(seed, kind="weights", split=1), 6, None, False, 64)
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6])
+def test_a_limited_number_of_nodes(seed: int) -> None:
+    assert _check(_instance(seed, kind="weights"), 5, 6, nodes=40) > 0
 
 
-@pytest.mark.parametrize("seed", [pytest.param(2, marks=LOST), 4])
-def test_no_limit_at_all(seed: int) -> None:
-    _check(_instance(seed, kind="weights", split=1), None, None, False, 90)
+@pytest.mark.xfail(reason="a side that was settled is forgotten before its edge leads to the best tree", strict=True)
+@pytest.mark.parametrize(
+    ("depth", "nodes", "split", "space"),
+    [
+        (6, None, 1, {"nodes": 64}),
+        (None, None, 1, {"nodes": 200}),
+        (None, 7, 1, {"children": 1200}),
+    ],
+)
+def test_trees_of_which_parts_were_forgotten(
+    depth: int | None, nodes: int | None, split: int, space: dict[str, int]
+) -> None:
+    evictions = [_check(_instance(seed, kind="weights", split=split), depth, nodes, **space) for seed in range(30)]
+    assert sum(evictions) > len(evictions)
 
 
 def _blocks(bench: Bench) -> None:
@@ -145,17 +130,6 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
             node = bench.workspace.nodes[v]
             row_set = bench.workspace.node_rows[v].copy()
             assert find_or_add(e, row_set, int(node["depth"]), int(node["budget"]), False) == v
-
-
-@pytest.mark.xfail(strict=True, reason="search_root adds the root without asking for room")
-def test_there_is_always_room_for_rows_behind_the_last_node() -> None:
-    instance = _instance(0)
-    with Bench(instance, space=attrs.evolve(SPACE, nodes=16, path=200)) as bench:
-        for i in range(15):
-            find_or_add(bench.engine, np.full(int(bench.engine["row_words"]), i, np.uint64), 9, UNLIMITED, True)
-        bench.workspace.node_rows[15] = bench.place(instance.everything())
-        search_root(bench.engine, 4, UNLIMITED, False)
-        assert int(bench.engine["node_count"]) < 16
 
 
 @pytest.mark.parametrize(("edges", "children"), [(64, 4000), (4000, 64)])
