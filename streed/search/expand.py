@@ -135,6 +135,9 @@ def _expand(e):  # type: ignore[no-untyped-def]
     sides = most_sides(e)
     budgets = np.empty(sides, np.int64)
     n_edges, n_children = _find_best(e, node, relaxed, budgets)
+    if stopped(e):
+        # not all ways to share the budget were looked at
+        return
     if node.lower >= node.upper or n_edges == 0:
         node.lower = node.upper
         return
@@ -274,7 +277,7 @@ def _find_best(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
                 if count == 1 and lower < node.upper:
                     n_edges += 1
                     n_children += sides
-                more = _next_share(budgets, sides, most)
+                more = _next_share(budgets, sides, most) and not stopped(e)
     return n_edges, n_children
 
 
