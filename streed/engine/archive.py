@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.engine.nodes import nodes_of, rows_of
+from streed.engine.nodes import nodes_of, rows_of, weigh
 from streed.engine.records import NONE
-from streed.engine.simd import count_ones, first_one
+from streed.engine.simd import first_one
 from streed.engine.values import LOWER0, LOWER1, ROWS_OF_VALUES
 from streed.engine.views import matrix, native, vector
 
@@ -34,25 +34,11 @@ def find_similar(e, v, lower):  # type: ignore[no-untyped-def]
     for i in range(min(e.archive_count, ENTRIES)):
         bound = archive[LOWER_OF, i]
         if bound - max(int64(0), archive[WEIGHT_OF, i] - weight) > best:
-            bound -= weigh_difference(e, rows[archive[NODE_OF, i]], rows[v])
+            bound -= archive[WEIGHT_OF, i] - weigh(e, rows[archive[NODE_OF, i]], rows[v])
             if bound > best:
                 best = bound
                 entry = int64(i)
     return best, entry
-
-
-@native
-def weigh_difference(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows in a but not in b."""
-    begins = vector(e.group_words, e.groups + 1, int64)
-    profits = matrix(e.profits, e.groups, e.planes, int64)
-    total = int64(0)
-    for g in range(e.groups):
-        count = int64(0)
-        for w in range(begins[g], begins[g + 1]):
-            count += count_ones(a[w] & ~b[w])
-        total += count * profits[g, e.labels]
-    return total
 
 
 @native

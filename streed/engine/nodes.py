@@ -76,15 +76,15 @@ def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
 
 
 @native
-def _weigh(e, rows):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows."""
+def weigh(e, a, b):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows that are in both sets, (W,) each."""
     begins = vector(e.group_words, e.groups + 1, int64)
     profits = matrix(e.profits, e.groups, e.planes, int64)
     total = int64(0)
     for g in range(e.groups):
         count = int64(0)
         for w in range(begins[g], begins[g + 1]):
-            count += count_ones(rows[w])
+            count += count_ones(a[w] & b[w])
         total += count * profits[g, e.labels]
     return total
 
@@ -120,7 +120,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.budget = budget
     node.split = NO_TREE
     node.plan = NONE
-    node.weight = _weigh(e, rows[new])
+    node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0
     node.child_space = 0
     e.node_count = new + 1

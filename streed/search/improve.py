@@ -32,11 +32,11 @@ from streed.engine.nodes import (
     has_plan,
     nodes_of,
     rows_of,
+    weigh,
     write_child_rows,
 )
 from streed.engine.records import INFINITE, NO_TREE, NONE, UNLIMITED
-from streed.engine.simd import count_ones
-from streed.engine.views import matrix, native, vector
+from streed.engine.views import native, vector
 from streed.search.expand import SHALLOW, ask, ask_like, is_shallow, open_node
 
 
@@ -256,7 +256,7 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
     flip = uint64(0) - uint64(source.without)
     for w in range(e.row_words):
         inside[w] = rows[w] & (columns[int64(source.column), w] ^ flip)
-    weight = _weigh(e, inside, inside)
+    weight = weigh(e, inside, inside)
     last_column = int64(NONE)
     common = int64(0)
     for k in range(node.n_edges):
@@ -269,26 +269,12 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
                 continue
             if child.column != last_column:
                 last_column = int64(child.column)
-                common = _weigh(e, inside, columns[last_column])
+                common = weigh(e, inside, columns[last_column])
             lost = common if child.without == 1 else weight - common
             bound = min(int64(source.lower) - lost, int64(child.upper))
             if bound > child.lower:
                 at.lower += bound - child.lower
                 child.lower = bound
-
-
-@native
-def _weigh(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows in both sets."""
-    begins = vector(e.group_words, e.groups + 1, int64)
-    profits = matrix(e.profits, e.groups, e.planes, int64)
-    total = int64(0)
-    for g in range(e.groups):
-        count = int64(0)
-        for w in range(begins[g], begins[g + 1]):
-            count += count_ones(a[w] & b[w])
-        total += count * profits[g, e.labels]
-    return total
 
 
 @native
