@@ -63,6 +63,14 @@ class Constrained(Task):
     def maximize(self) -> bool:  # type: ignore[override]
         return self.task.maximize
 
+    @property
+    def order(self) -> str:  # type: ignore[override]
+        return self.task.order
+
+    @property
+    def superadditive(self) -> bool:  # type: ignore[override]
+        return self.task.superadditive
+
     def bind(self, data: Dataset) -> Task:
         return Constrained(self.task.bind(data), self.limits)
 
@@ -84,11 +92,31 @@ class Constrained(Task):
     def better(self, a: Any, b: Any) -> bool:
         return self.task.better(a, b)
 
-    def score(self, value: Any) -> Any:
-        return self.task.score(value)
+    def dominates(self, a: Any, b: Any) -> bool:
+        return self.task.dominates(a, b)
 
-    def leaf_label(self, s: Any, label: Any) -> Any:
-        return self.task.leaf_label(s, label)
+    def feasible(self, value: Any) -> bool:
+        return self.task.feasible(value)
+
+    def subtract(self, a: Any, b: Any) -> Any:
+        return self.task.subtract(a, b)
+
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        return self.task.worst_per_row(data)
+
+    def lower_bound(self, s: Any) -> Any:
+        return self.task.lower_bound(s)
+
+    def score(self, value: Any, totals: Any) -> Any:
+        return self.task.score(value, totals)
+
+    def leaf_label(self, s: Any, k: int) -> Any:
+        return self.task.leaf_label(s, k)
+
+
+def objective(task: Task) -> Task:
+    """The task without its limits."""
+    return task.task if isinstance(task, Constrained) else task
 
 
 def minimize(task: Task) -> Task:
@@ -145,8 +173,7 @@ def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
 
     Raises TaskError for tasks that are not described by costs per row, InputError where exact integers overflow.
     """
-    inner = task.task if isinstance(task, Constrained) else task
-    terms = _terms(inner, "solve")
+    terms = _terms(objective(task), "solve")
     shape = (data.n_rows, len(task.labels(data)))
     arrays = [(weight, _row_costs(term, data, shape)) for weight, term in terms]
     split: Fraction | int = sum(weight * term.split_cost() for weight, term in terms)

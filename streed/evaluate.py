@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.task import Limit, State, Task, Value, sums_over
+from streed.algebra import objective
+from streed.task import Limit, State, Task, Value, quick_sums, state_of, sums_over
 from streed.tree import Branch, Leaf, Node, Tree
 
 if TYPE_CHECKING:
@@ -65,15 +66,24 @@ def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
     return Evaluation(value, rows, tuple(costs), tuple(leaf_rows), tuple(broken))
 
 
-def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...]:
-    """What the task shows at every leaf, left to right: its `leaf_label` at the leaf's state on `data`."""
-    bound = task.bind(data)
-    sums = sums_over(bound, data)
-    numbers = tree.apply(data)
-    return tuple(
-        task.leaf_label(_state(sums, np.flatnonzero(numbers == number)), tree.labels[leaf.label])
-        for number, leaf in enumerate(tree.leaves())
-    )
+def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...] | None:
+    """What the bound task shows at every leaf, left to right: its `leaf_label` at the leaf's state on `data`.
+
+    A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves.
+    """
+    if type(objective(task)).leaf_label is Task.leaf_label:
+        return None
+    sums = quick_sums(task, data)
+    shown: list[Any] = []
+    stack: list[tuple[Node, Array, Array]] = [(tree.root, np.arange(data.n_rows), np.arange(data.n_rows))]
+    while stack:
+        node, rows, above = stack.pop()
+        if isinstance(node, Leaf):
+            shown.append(task.leaf_label(state_of(sums, rows if len(rows) else above), node.label))
+        else:
+            codes = data.X[rows, node.column]
+            stack.extend((node.children[c], rows[codes == c], rows) for c in reversed(range(len(node.children))))
+    return tuple(shown)
 
 
 def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
@@ -158,7 +168,8 @@ def _combined(root: Node, task: Task, leaf_costs: list[Value], leaf_rows: list[i
         else:
             # Children arrive last first; an empty child has no part in the value.
             value = functools.reduce(task.combine, reversed(values[place]))
-            value = task.combine(value, task.branching_cost(rows[place], path, node.column))
+            cost = task.branching_cost(rows[place], tuple(sorted(set(path))), node.column)
+            value = value if cost is None else task.combine(value, cost)
         if parent >= 0:
             rows[parent] += rows[place]
             if rows[place]:

@@ -11,15 +11,16 @@ import attrs
 from streed.task import Task
 from streed.tree import Tree
 
-STATUSES = ("optimal", "feasible", "infeasible")
+STATUSES = ("optimal", "feasible", "infeasible", "unknown")
 
 
 @attrs.frozen(eq=False, repr=False)
 class Result:
     """The outcome of a solve.
 
-    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, and "infeasible"
-    where no tree meets the limits; then `value` and `tree` are None. No tree within the limits has a value below
+    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible" where
+    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. Of a
+    front, they are those of the best score. No tree within the limits has a value below
     `lower_bound` or above `upper_bound`: a minimised task's incumbent is the upper one, a maximised task's the lower.
     """
 
@@ -32,11 +33,8 @@ class Result:
     stats: Mapping[str, Any]
     """Seconds of compiling and searching, nodes expanded, bytes used, and the like."""
     task: Task
-
-    @property
-    def front(self) -> tuple[tuple[Any, Tree], ...]:
-        """Every nondominated value with its tree: one, as the order of values is total; none if infeasible."""
-        return () if self.tree is None else ((self.value, self.tree),)
+    front: tuple[tuple[Any, Tree], ...] = ()
+    """Every nondominated value with its tree: one where the order of values is total, none without a tree."""
 
     @property
     def gap(self) -> Any:
@@ -45,6 +43,8 @@ class Result:
             return None
         if self.status == "optimal":
             return 0
+        if self.lower_bound is None or self.upper_bound is None:
+            return None
         return self.upper_bound - self.lower_bound
 
     def summary(self) -> dict[str, Any]:
@@ -74,7 +74,8 @@ class Result:
         from streed.drawing import number
 
         if self.tree is None:
-            return "status  infeasible: no tree meets the limits"
+            reason = "no tree meets the limits" if self.status == "infeasible" else "stopped before a tree was found"
+            return f"status  {self.status}: {reason}"
         size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
         bounds = f"{number(self.lower_bound)} to {number(self.upper_bound)}, gap {number(self.gap)}"
         lines = [f"status  {self.status}", f"value   {number(self.value)}", f"bounds  {bounds}", f"tree    {size}", ""]

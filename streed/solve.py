@@ -6,17 +6,20 @@ import difflib
 import inspect
 import math
 import numbers
+import operator
 import time
 from collections.abc import Callable
 from typing import Any
 
-from streed.algebra import exact_costs
+import attrs
+
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import IntegerCosts
+from streed.evaluate import leaf_displays
 from streed.progress import Progress, reporter
 from streed.result import Result
-from streed.task import Task
+from streed.task import Task, Totals
+from streed.tree import Tree
 
 MOST_THREADS = 64
 
@@ -67,46 +70,54 @@ def solve(
     with reporter(progress) as listener:
         driver = _driver(search)
         driver.check(task)
-        from streed.search.certificate import certify
         from streed.search.compilation import Compilation
         from streed.search.driver import Orders, Problem
 
         bound = task.bind(data)
-        costs = exact_costs(bound, data)
+        totals = Totals(task, data)
         supports = [limit.support for limit in bound.limits if limit.support is not None]
         # more rows than there are: no leaf has them, however many more
         needed = min(max([leaf_rows, *supports]), data.n_rows + 1)
-        problem = Problem(data, bound, costs, most_depth, most_nodes, needed)
+        problem = Problem(data, bound, most_depth, most_nodes, needed)
 
-        def report(upper: int | None, lower: int, nodes: int, phase: str) -> None:
+        def shown(value: Any) -> Any:
+            return None if value is None else task.score(value, totals)
+
+        def report(best: Any, bound: Any, nodes: int, phase: str) -> None:
             if listener.due():
-                listener.tell(_progress(task, costs, upper, lower, nodes, time.perf_counter() - begin, phase))
+                listener.tell(_progress(shown(best), shown(bound), nodes, time.perf_counter() - begin, phase))
 
         with Compilation() as compilation:
             outcome = driver.search(
                 problem,
                 Orders(_capped(time_limit), _capped(memory_limit), threads, None if listener.silent else report),
             )
-            outcome, tree = certify(problem, outcome)
-        value, lower, upper = _bounds(task, costs, outcome.upper, outcome.lower)
-        if tree is None or outcome.upper is None:
-            status = "infeasible"
+        if not outcome.solutions:
+            status = "infeasible" if outcome.stopped is None else "unknown"
         else:
-            status = "optimal" if outcome.lower >= outcome.upper else "feasible"
-        if tree is not None:
-            tree = tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)
+            status = "optimal" if outcome.stopped is None else "feasible"
+        front = []
+        for solution in outcome.solutions:
+            value = shown(solution.value)
+            lower, upper = _bounds(task, value, shown(outcome.lower))
+            tree = Tree.grown(solution.root, data, tuple(bound.labels(data)), unit=outcome.unit)
+            tree = attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+            front.append((value, tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin
             nodes = int(outcome.stats["nodes"])
-            listener.finish(_progress(task, costs, outcome.upper, outcome.lower, nodes, elapsed, "done"))
+            listener.finish(_progress(front[0][0] if front else None, shown(outcome.lower), nodes, elapsed, "done"))
         stats = {
             **outcome.stats,
             "stopped": outcome.stopped,
-            "exact": costs.exact,
             "seconds_compile": compilation.seconds,
             "seconds_total": time.perf_counter() - begin,
         }
-    return Result(value, tree, status, lower, upper, stats, task)
+    if not front:
+        return Result(None, None, status, None, None, stats, task)
+    value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
+    lower, upper = _bounds(task, value, shown(outcome.lower))
+    return Result(value, tree, status, lower, upper, stats, task, tuple(front))
 
 
 def _driver(search: Any) -> Any:
@@ -166,20 +177,11 @@ def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
         raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")
 
 
-def _bounds(task: Task, costs: IntegerCosts, upper: int | None, lower: int) -> tuple[Any, Any, Any]:
-    """(value, lower bound, upper bound) in the task's own units; a maximised task's bounds change places."""
-    value = None if upper is None else task.score(costs.value(upper))
-    bound = task.score(costs.value(lower))
-    if upper is None:
-        return None, None, None
-    return (value, value, bound) if task.maximize else (value, bound, value)
+def _bounds(task: Task, value: Any, bound: Any) -> tuple[Any, Any]:
+    """(lower bound, upper bound) of a value that is known; a maximised task's change places."""
+    return (value, bound) if task.maximize else (bound, value)
 
 
-def _progress(
-    task: Task, costs: IntegerCosts, upper: int | None, lower: int, nodes: int, elapsed: float, phase: str
-) -> Progress:
-    bound = task.score(costs.value(lower))
-    if upper is None:
-        return Progress(None, bound, None, nodes, elapsed, phase)
-    value = task.score(costs.value(upper))
-    return Progress(value, bound, abs(value - bound), nodes, elapsed, phase)
+def _progress(value: Any, bound: Any, nodes: int, elapsed: float, phase: str) -> Progress:
+    known = isinstance(value, numbers.Real) and isinstance(bound, numbers.Real)
+    return Progress(value, bound, abs(value - bound) if known else None, nodes, elapsed, phase)

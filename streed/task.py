@@ -6,7 +6,7 @@ c is the task's `limits`. Methods are plain Python, free of side effects, and ta
 
 Two abstract classes:
 
-- `Task`: any totally ordered separable task, by statistics and a leaf cost.
+- `Task`: any separable task, by statistics and a leaf cost.
 - `RowCostTask`: the common case in which a leaf's cost is the sum over its rows of a cost per row and label. It is
   described by data alone, so the engine runs it without compiling anything for it.
 """
@@ -22,13 +22,16 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import Array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_number
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
 Value = Any
-"""A solution value: what `leaf_cost` returns and `combine` combines; a number for every task of this version."""
+"""A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
+
+TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
+"""Orders of values: one optimum; Pareto dominance between tuples; whatever a task's own `dominates` says."""
 
 
 class State:
@@ -44,11 +47,30 @@ class State:
         self.__dict__.update(sums)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         known = ", ".join(sorted(self.__dict__))
         raise TaskError(f"this state has no statistic {name!r}; it has {known}")
 
     def __repr__(self) -> str:
         return f"State({', '.join(f'{k}={v}' for k, v in self.__dict__.items())})"
+
+
+class Totals(State):
+    """The state of all rows of a data set; its sums are computed when first asked for."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        super().__init__(data.n_rows)
+        self.__dict__["_source"] = (task, data)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and "_source" in self.__dict__:
+            task, data = self.__dict__.pop("_source")
+            for key, values in sums_over(task.bind(data), data).items():
+                total = values.sum(axis=0)
+                self.__dict__[key] = tuple(total) if isinstance(total, np.ndarray) else total
+            return getattr(self, name)
+        return super().__getattr__(name)
 
 
 @attrs.frozen
@@ -65,10 +87,14 @@ class Task(abc.ABC):
         """
         return self
 
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet."""
-        return ()
+    order: ClassVar[str] = TOTAL
+    """The declared order of values: "total" (`better`), "componentwise" (tuples, smaller is better in every component,
+    a Pareto front of solutions) or "partial" (the task's own `dominates`, a front likewise)."""
+
+    superadditive: ClassVar[bool] = False
+    """Whether splitting never costs: a state costs as a leaf at least what its parts cost as leaves together."""
+
+    # -- what a task must say --------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def statistics(self, data: Dataset) -> dict[str, Array]:
@@ -77,33 +103,80 @@ class Task(abc.ABC):
         Row weights are applied by the caller: a row of weight w counts w times.
         """
 
-    @abc.abstractmethod
     def labels(self, data: Dataset) -> Sequence[Any]:
-        """The labels that a leaf may have, as the user writes them; `leaf_cost` names them by position."""
+        """The labels that a leaf may have, as the user writes them (default: the classes of y).
+
+        `leaf_cost` names them by position.
+        """
+        return data.classes
 
     @abc.abstractmethod
     def leaf_cost(self, s: State, k: int) -> Value:
         """g(s, k), the cost of a leaf with label number k at state s (STreeD, Eq. 4)."""
 
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value:
-        """g(s, f), the cost of a branching node at a state of `rows` rows, reached by the splits `path`."""
-        return 0
+    # -- what a task may say ---------------------------------------------------------------------------------------
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
+        """g(s, f), the cost of a branching node on column `split` at a state of `rows` rows (unweighted).
+
+        `path` holds the distinct columns tested above, in ascending order. None, the default, is no cost: nothing is
+        combined with the children's values then.
+        """
+        return None
 
     def combine(self, a: Value, b: Value) -> Value:
-        """a (+) b; must preserve order over `better` (STreeD, Def. 4.4)."""
-        return a + b
+        """a (+) b (default: the sum, of tuples entry by entry); must preserve order (STreeD, Def. 4.4)."""
+        return tuple(x + y for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a + b
 
     def better(self, a: Value, b: Value) -> bool:
-        """Whether value a is strictly better than b: a strict total order."""
-        return bool(a < b)
+        """Whether value a is strictly better than b, by the declared order (default: smaller is better)."""
+        return bool(a < b) if self.order == TOTAL else self.dominates(a, b)
 
-    def score(self, value: Value) -> Any:
-        """What the user sees as the value of a solution (default: the value itself)."""
+    def dominates(self, a: Value, b: Value) -> bool:
+        """Whether value a dominates b, a strict partial order (default: the componentwise one)."""
+        if self.order == TOTAL:
+            return self.better(a, b)
+        return bool(a != b and all(x <= y for x, y in zip(a, b, strict=True)))
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet."""
+        return ()
+
+    def feasible(self, value: Value) -> bool:
+        """Whether a subtree may have this value; anti-monotone: an infeasible part makes the whole infeasible."""
+        return True
+
+    def subtract(self, a: Value, b: Value) -> Value | None:
+        """A bound u such that combine(x, b) is better than a only if x is better than u (STreeD, Appendix B).
+
+        None, where the task knows of none. Default: a - b if `combine` is the sum, else None.
+        """
+        if type(self).combine is not Task.combine:
+            return None
+        return tuple(x - y for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a - b
+
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        """(n,) numbers w >= 0, before row weights, or None (default): bounds by similar states are sound with them.
+
+        Let g*(s) be the least cost of a leaf at s. The law: g*(s) <= g*(s and row i) <= g*(s) + w[i] for every s.
+        """
+        return None
+
+    def lower_bound(self, s: State) -> Value | None:
+        """A value that no tree at state s is better than, or None (default) where the task knows of none."""
+        return None
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        """What a leaf at state s with label number k shows; unless overridden, the label itself is shown."""
+        return k
+
+    def score(self, value: Value, totals: State) -> Any:
+        """What the user sees as the value of a solution (default: the value); `totals` is the state of all rows.
+
+        Of a front, the solution of least score (largest, if `maximize`) is the result's tree.
+        """
         return value
-
-    def leaf_label(self, s: State, label: Any) -> Any:
-        """What a leaf at state s with the given label shows (default: the label)."""
-        return label
 
     # -- algebra ---------------------------------------------------------------------------------------------------
 
@@ -138,9 +211,6 @@ class RowCostTask(Task):
         """The cost of one branching node, the same at every state (default 0)."""
         return 0
 
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return data.classes
-
     @final
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"cost": self.row_costs(data)}
@@ -150,7 +220,7 @@ class RowCostTask(Task):
         return s.cost[k]
 
     @final
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value:
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         return self.split_cost()
 
     @final
@@ -160,6 +230,10 @@ class RowCostTask(Task):
     @final
     def better(self, a: Value, b: Value) -> bool:
         return bool(a < b)
+
+    @final
+    def subtract(self, a: Value, b: Value) -> Value:
+        return a - b
 
 
 @attrs.frozen
@@ -193,6 +267,34 @@ class Limit(abc.ABC):
     def support(self) -> int | None:
         """The number of rows that a leaf needs, if that is all the limit asks for: drivers enforce it natively."""
         return None
+
+
+def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
+    """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
+
+    Integers stay integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
+    """
+    quick = {}
+    for name, values in task.statistics(data).items():
+        values = np.asarray(values)
+        if len(values) != data.n_rows:
+            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
+        if data.weights is not None:
+            values = values * data.weights.reshape((-1,) + (1,) * (values.ndim - 1))
+        if values.dtype.kind not in "bui":
+            values = values.astype(np.float64)
+        elif float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0)) < LARGEST_TOTAL:
+            values = values.astype(np.int64)
+        else:
+            values = values.astype(np.float64)
+        quick[name] = values
+    return quick
+
+
+def state_of(sums: dict[str, Array], rows: Array) -> State:
+    """The state of the rows given by number, from their statistics."""
+    totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
+    return State(len(rows), **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()})
 
 
 def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from streed.description import rebuild
 from streed.drawing import number
 from streed.errors import InputError
 from streed.evaluate import inspect
-from streed.task import Task
+from streed.task import Task, Totals
 from streed.tree import Leaf, Tree, walk
 
 _RELATIVE = 1e-9
@@ -58,7 +58,7 @@ def check(tree: Tree, data: Dataset) -> list[Check]:
             leaf += 1
         else:
             checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))
-    value = task.score(found.value)
+    value = task.score(found.value, Totals(task, data))
     checks.append(_equal("value", claims.value, value))
     checks.extend(_bounds(claims.status, task.maximize, claims.value, claims.lower_bound, claims.upper_bound))
     smallest = min((rows for rows in found.leaf_rows if rows), default=0)

@@ -23,7 +23,7 @@ import numpy as np
 from streed.algebra import weighted_sum
 from streed.errors import InputError
 from streed.exact import Array, exact_number
-from streed.task import Composition, RowCostTask, Task
+from streed.task import Composition, RowCostTask, State, Task
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -104,5 +104,5 @@ class BalancedAccuracy(Composition):
             [(Fraction(1, present) / total, ClassErrors(k)) for k, total in enumerate(totals) if total > 0]
         )
 
-    def score(self, value: Any) -> Any:
+    def score(self, value: Any, totals: State) -> Any:
         return 1 - value

@@ -6,11 +6,12 @@ exact: ints and Fractions.
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from streed.algebra import Constrained
+from streed.algebra import objective
 from streed.task import RowCostTask, State, Task, Value, sums_over
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class S(NamedTuple):
-    """A state s = <D, F>: the rows D, and the splits F above them where the task's costs depend on those."""
+    """A state s = <D, F>: the rows D, and the columns F tested above them where the task's costs depend on those."""
 
     rows: int
     path: tuple[int, ...]
@@ -35,8 +36,15 @@ class S(NamedTuple):
 
 def context_independent(task: Task) -> bool:
     """Whether no cost of the task depends on the branching decisions above (STreeD, Def. B.1)."""
-    inner = task.task if isinstance(task, Constrained) else task
+    inner = objective(task)
     return isinstance(inner, RowCostTask) or type(inner).branching_cost is Task.branching_cost
+
+
+def merged(task: Task, values: Sequence[Value], rows: int, path: tuple[int, ...], split: int) -> Value:
+    """v1 (+) v2 (+) ... (+) g(s, f), the value of a branching node; no cost of branching adds nothing."""
+    value = functools.reduce(task.combine, values)
+    cost = task.branching_cost(rows, tuple(sorted(set(path))), split)
+    return value if cost is None else task.combine(value, cost)
 
 
 @final
@@ -59,13 +67,9 @@ class OptimizationTask:
         """The cost of giving label number k to state s."""
         return self.task.leaf_cost(self.statistics(s), k)
 
-    def g_branch(self, s: S, f: int) -> Value:
-        """The cost of branching on feature f in state s."""
-        return self.task.branching_cost(s.size, s.path, f)
-
     def t(self, s: S, f: int) -> tuple[S, ...]:
         """The states after branching on f in s, one per child; () unless two of them have rows."""
-        path = (*s.path, f) if self._remembers else ()
+        path = tuple(sorted({*s.path, f})) if self._remembers else ()
         children = tuple(S(s.rows & rows, path) for rows in self._children[f])
         return children if sum(child.rows > 0 for child in children) >= 2 else ()
 
@@ -83,6 +87,10 @@ class OptimizationTask:
     def combine(self, a: Value, b: Value) -> Value:
         """The combined value a (+) b."""
         return self.task.combine(a, b)
+
+    def merge(self, values: Sequence[Value], s: S, f: int) -> Value:
+        """The values of the children of s after branching on f, combined, and with g(s, f)."""
+        return merged(self.task, values, s.size, s.path, f)
 
     def statistics(self, s: S) -> State:
         """The sums of the task's statistics over the rows of s."""

@@ -5,10 +5,10 @@ Shares nothing with the recursion, so that it can judge it: rows are lists of ro
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from streed.errors import MismatchError
+from streed.reference.definition import merged
 from streed.task import State, Task, Value, sums_over
 from streed.tree import Branch, Leaf, Node
 
@@ -56,9 +56,7 @@ class Evaluation:
         ]
         if len(below) < 2:
             raise MismatchError(f"the split on column {node.column} after {path} separates no rows")
-        return self.task.combine(
-            functools.reduce(self.task.combine, below), self.task.branching_cost(len(rows), path, node.column)
-        )
+        return merged(self.task, below, len(rows), path, node.column)
 
     def visits(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Iterator[Visit]:
         """Every node, from the root down and left to right, with its rows and path."""
@@ -93,6 +91,8 @@ class Evaluation:
             broken.append(f"depth {depth} is more than {max_depth}")
         if max_nodes is not None and branches > max_nodes:
             broken.append(f"{branches} branching nodes are more than {max_nodes}")
+        if not self.task.feasible(self.cost(root)):
+            broken.append(f"its value {self.cost(root)!r} is not feasible")
         for node, rows, path in self.visits(root):
             if isinstance(node, Branch) or not rows:
                 continue

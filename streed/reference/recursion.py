@@ -12,7 +12,6 @@ give the equation that they are. Three conventions go beyond the paper's text:
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import TYPE_CHECKING, NamedTuple, final
 
@@ -51,7 +50,8 @@ def nondom(o: OptimizationTask, solutions: Iterable[Solution]) -> Theta:
 
 def feas(o: OptimizationTask, solutions: Iterable[Solution], s: S) -> Iterator[Solution]:
     """Eq. 5: the solutions that meet the constraint c at state s."""
-    return (v for v in solutions if v.parts is not None or o.c(s))
+    feasible = o.task.feasible
+    return (v for v in solutions if feasible(v.value) and (v.parts is not None or o.c(s)))
 
 
 def opt(o: OptimizationTask, solutions: Iterable[Solution], s: S) -> Theta:
@@ -61,10 +61,8 @@ def opt(o: OptimizationTask, solutions: Iterable[Solution], s: S) -> Theta:
 
 def merge(o: OptimizationTask, thetas: Iterable[Theta], s: S, f: int) -> Iterator[Solution]:
     """Eq. 7: v1 (+) v2 (+) ... (+) g(s, f) for every choice of one solution per child."""
-    cost = o.g_branch(s, f)
     for parts in itertools.product(*thetas):
-        below = functools.reduce(o.combine, (part.value for part in parts))
-        yield Solution(o.combine(below, cost), f, parts)
+        yield Solution(o.merge([part.value for part in parts], s, f), f, parts)
 
 
 @final

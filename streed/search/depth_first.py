@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numba import boolean, int64
 
-from streed.algebra import Constrained
+from streed.algebra import exact_costs, objective
 from streed.engine import groups, kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.equivalence import find_floors
@@ -19,8 +19,10 @@ from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace, pack, writable
 from streed.errors import TaskError
+from streed.exact import IntegerCosts
 from streed.search import memory, warmup, watch
-from streed.search.driver import Driver, Orders, Outcome, Problem
+from streed.search.certificate import check_claim, measure_costs
+from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import SHALLOW, opening
 from streed.search.extract import extract_tree
 from streed.search.improve import search_root
@@ -51,7 +53,7 @@ class DepthFirst(Driver):
     name: ClassVar[str] = "depth-first"
 
     def check(self, task: Task) -> None:
-        inner = task.task if isinstance(task, Constrained) else task
+        inner = objective(task)
         if not isinstance(inner, RowCostTask):
             raise TaskError(
                 f"the depth-first search needs a cost per row and label, and {type(inner).__name__} has a leaf_cost of "
@@ -67,7 +69,8 @@ class DepthFirst(Driver):
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
         warmup.begin()
-        packed, divisor = _pack(problem)
+        costs = exact_costs(problem.task, problem.data)
+        packed, divisor = _pack(problem, costs)
         depth = UNLIMITED if problem.max_depth is None else problem.max_depth
         budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
         if depth == 0 or budget == 0:
@@ -84,12 +87,8 @@ class DepthFirst(Driver):
         def look() -> None:
             if orders.report is not None:
                 nodes, lower, upper = _bounds(workspaces)
-                orders.report(
-                    None if upper >= INFINITE else _total(packed, divisor, upper),
-                    _total(packed, divisor, lower),
-                    nodes,
-                    "searching",
-                )
+                best = None if upper >= INFINITE else costs.value(_total(packed, divisor, upper))
+                orders.report(best, costs.value(_total(packed, divisor, lower)), nodes, "searching")
 
         try:
             searches = [functools.partial(_search, each, depth, budget, threads > 1) for each in workspaces]
@@ -109,13 +108,18 @@ class DepthFirst(Driver):
         finally:
             for each in workspaces:
                 each.close()
-        return Outcome(
-            lower=_total(packed, divisor, lower),
-            upper=None if upper >= INFINITE else _total(packed, divisor, upper),
-            preorder=preorder,
-            stopped=(reason or "memory") if lower < upper else None,
-            stats={**stats, "nodes": nodes},
-        )
+        bound = _total(packed, divisor, lower)
+        stopped = (reason or "memory") if lower < upper else None
+        solutions: tuple[Solution, ...] = ()
+        if preorder is not None:
+            cost, root = measure_costs(problem, costs, preorder)
+            claimed = _total(packed, divisor, upper)
+            check_claim(cost, claimed, bound, stopped=stopped is not None, forgot=stats["evictions"] > 0)
+            if cost > claimed:
+                stopped = stopped or "memory"
+            solutions = (Solution(costs.value(cost), root),)
+        stats = {**stats, "nodes": nodes, "exact": costs.exact}
+        return Outcome(solutions, costs.value(bound), stopped, stats, costs.unit)
 
 
 def _workspaces(
@@ -204,9 +208,8 @@ def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: in
     return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
 
 
-def _pack(problem: Problem) -> tuple[PackedProblem, int]:
+def _pack(problem: Problem, costs: IntegerCosts) -> tuple[PackedProblem, int]:
     """The problem as the engine reads it, and what its whole costs are multiples of."""
-    costs = problem.costs
     divisor = int(groups.common_divisor(costs.costs, costs.split))
     rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1)
     data = problem.data

@@ -1,30 +1,30 @@
 """What a driver is: a search that takes a problem and proves its optimum.
 
-A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`.
-Costs are whole numbers here, in the unit of `Problem.costs`; `streed.solve` turns them into the task's own units, and
-measures every tree again from the raw data.
+A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`,
+whose values are those of the bound task. Whatever a driver computes with, it measures every tree again from raw data before
+it hands it out (`certificate.py`).
 """
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import attrs
 
 from streed.data import Dataset
-from streed.exact import Array, IntegerCosts
-from streed.task import Task
+from streed.task import Task, Value
+from streed.tree import Node
 
 
 @attrs.frozen(eq=False)
 class Problem:
-    """Data, a bound task and its exact costs, and the trees that are allowed."""
+    """Data, a bound task, and the trees that are allowed."""
 
     data: Dataset
     task: Task
-    costs: IntegerCosts
     max_depth: int | None
     max_nodes: int | None
     min_leaf: int
@@ -40,23 +40,31 @@ class Orders:
     memory_limit: int | None = None
     """Bytes of the whole process."""
     threads: int = 1
-    report: Callable[[int | None, int, int, str], None] | None = None
-    """Called now and then with the best cost so far, the lower bound, the nodes visited, and what is being done."""
+    report: Callable[[Value | None, Value | None, int, str], None] | None = None
+    """Called now and then with the best value so far, the bound, the nodes visited, and what is being done."""
+
+
+@attrs.frozen(eq=False)
+class Solution:
+    """A tree and its value, measured from the raw data."""
+
+    value: Value
+    root: Node
 
 
 @attrs.frozen(eq=False)
 class Outcome:
-    """What a search found, in whole costs."""
+    """What a search found."""
 
-    lower: int
-    """No tree within the limits costs less."""
-    upper: int | None
-    """The cost of the best tree found; None if there is none within the limits."""
-    preorder: Array | None
-    """(m,) int64: the column of every node of that tree in preorder, -1 for leaves."""
+    solutions: tuple[Solution, ...]
+    """The nondominated ones: at most one where the order is total."""
+    lower: Value | None
+    """Where the order is total: no tree within the limits has a better value; None if nothing is known."""
     stopped: str | None
     """None, or what ended the search early: "time", "memory" or "interrupt"."""
     stats: Mapping[str, Any]
+    unit: Fraction | int = 1
+    """Leaves cost this much times their `cost`."""
 
 
 class Driver(abc.ABC):

@@ -10,6 +10,7 @@ import numpy as np
 
 from streed.errors import StreedError
 from streed.reference import Evaluation, optimum
+from streed.task import Totals
 from streed.tree import Branch, Tree
 
 if TYPE_CHECKING:
@@ -47,8 +48,12 @@ def _of_result(instance: Instance, result: Result, tree: Tree, optimum: Any) -> 
     """What is wrong with an optimal result and its tree, given the optimal value."""
     task, data = instance.task, instance.dataset()
     wrong = []
-    if not _shows(task.score, result.value, optimum, instance.exact):
-        wrong.append(f"value {result.value!r}, the optimum is {task.score(optimum)}")
+
+    def score(value: Any) -> Any:
+        return task.score(value, Totals(task, data))
+
+    if not _shows(score, result.value, optimum, instance.exact):
+        wrong.append(f"value {result.value!r}, the optimum is {score(optimum)}")
     for name, bound in (("lower_bound", result.lower_bound), ("upper_bound", result.upper_bound)):
         if bound != result.value:
             wrong.append(f"{name} {bound!r} differs from the value {result.value!r}")

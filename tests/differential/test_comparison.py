@@ -14,6 +14,7 @@ import pytest
 from streed.data import Dataset
 from streed.reference import optimum
 from streed.result import Result
+from streed.task import Totals
 from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf, Node, Tree
 from tests.differential.comparison import differences
@@ -46,8 +47,9 @@ def by_reference(task: Any, X: Any, y: Any, **options: Any) -> Result:
     found = optimum(task, data, **limits)
     if found is None:
         return Result(None, None, "infeasible", None, None, {}, task)
-    value = task.score(found[0])
-    return Result(value, Tree.grown(found[1], data), "optimal", value, value, {}, task)
+    value = task.score(found[0], Totals(task, data))
+    tree = Tree.grown(found[1], data)
+    return Result(value, tree, "optimal", value, value, {}, task, ((value, tree),))
 
 
 def lying(lie: Callable[[Result], Result]) -> Callable[..., Result]:

@@ -12,7 +12,7 @@ import streed.tasks
 from streed.data import Dataset
 from streed.reference import Evaluation
 from streed.result import Result
-from streed.task import Task
+from streed.task import Task, Totals
 from streed.tree import Tree
 
 CUBE = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)]
@@ -41,7 +41,7 @@ def check(result: Result, data: Dataset, limits: dict[str, Any]) -> None:
     """Assert that a result is proved, that its tree keeps the limits, and that by the reference it costs its value."""
     task, root = result.task, tree_of(result).root
     evaluation = Evaluation(task, data)
-    assert float(task.score(evaluation.cost(root))) == pytest.approx(result.value, rel=1e-12)
+    assert float(task.score(evaluation.cost(root), Totals(task, data))) == pytest.approx(result.value, rel=1e-12)
     assert evaluation.broken_limits(root, **limits) == []
     assert (result.status, result.gap) == ("optimal", 0)
     assert result.lower_bound == result.value == result.upper_bound

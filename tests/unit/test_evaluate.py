@@ -51,8 +51,8 @@ def test_a_task_may_show_something_else_than_its_labels() -> None:
         def row_costs(self, data: Dataset) -> Any:
             return Misclassifications().row_costs(data)
 
-        def leaf_label(self, s: Any, label: Any) -> Any:
-            return f"{label} of {s.rows}: {s.cost}"
+        def leaf_label(self, s: Any, k: int) -> Any:
+            return f"{('no', 'yes')[k]} of {s.rows}: {s.cost}"
 
     tree, data = xor_tree()
     assert leaf_displays(tree, Shares(), data) == (

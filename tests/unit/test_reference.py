@@ -17,7 +17,7 @@ from streed.errors import MismatchError
 from streed.reference import Evaluation, best_trees, cost_of_tree, every_tree, optimal_front, optimum
 from streed.reference.definition import OptimizationTask, context_independent
 from streed.reference.recursion import Recursion, Solution, _shares, feas, merge, nondom, opt
-from streed.task import State, Task
+from streed.task import State, Task, Totals
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from streed.tree import Branch, Leaf
 
@@ -193,7 +193,10 @@ def test_balanced_accuracy_is_the_mean_of_the_recalls() -> None:
     found = optimum(BalancedAccuracy(), data)
     assert found is not None
     value, tree = found
-    assert (value, BalancedAccuracy().score(value)) == (Fraction(1, 3), Fraction(2, 3))
+    assert (value, BalancedAccuracy().score(value, Totals(BalancedAccuracy(), data))) == (
+        Fraction(1, 3),
+        Fraction(2, 3),
+    )
     assert tree == Branch(0, (Leaf(1, 3, Fraction(1, 3)), Leaf(0, 1, 0)), 4)
 
 

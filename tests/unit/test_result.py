@@ -19,7 +19,8 @@ from tests.unit.specimens import XOR, xor_tree
 
 def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None) -> Result:
     tree = None if status == "infeasible" else xor_tree()[0]
-    return Result(value, tree, status, lower, upper, {"nodes": 7, "search_seconds": 0.25}, task or Accuracy())
+    front = () if tree is None else ((value, tree),)
+    return Result(value, tree, status, lower, upper, {"nodes": 7, "search_seconds": 0.25}, task or Accuracy(), front)
 
 
 def test_an_optimal_result_has_no_gap() -> None:
