@@ -45,7 +45,7 @@ def find_similar(e, v, lower):  # type: ignore[no-untyped-def]
 def remember(e, v):  # type: ignore[no-untyped-def]
     """Enters node v, which the work unit has just solved, with the lower bounds of its children in `values`."""
     node = nodes_of(e)[v]
-    if node.lower <= e.split_cost:
+    if node.lower <= e.split_cost and e.scored == 0:
         return
     archive = matrix(e.archive, ROWS_OF_ARCHIVE, ENTRIES, int64)
     children = matrix(e.archive_children, ENTRIES, 2 * e.width, int32)
@@ -79,7 +79,7 @@ def inherit_bounds(e, values, entry):  # type: ignore[no-untyped-def]
         lost[k] = 0
     total = int64(0)
     for g in range(e.groups):
-        cost = profits[g, e.labels]
+        cost = profits[g, e.worst_plane] * e.worst_unit
         for w in range(begins[g], begins[g + 1]):
             rows = other[w] & ~here[w]
             while rows != uint64(0):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from numba import int64
 
+from streed.engine.joining import least_of
 from streed.engine.values import LOWER0, LOWER1, ROWS_OF_VALUES, WEIGHT
 from streed.engine.views import matrix, native
 
@@ -23,21 +24,24 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
     """
     for k in range(e.n_active):
         weight = values[WEIGHT, k]
-        values[LOWER1, k] = max(int64(0), value - (e.weight - weight)) if e.extensible == 1 else 0
-        values[LOWER0, k] = max(int64(0), value - weight) if e.extensible == 1 else 0
+        values[LOWER1, k] = least_of(e, values, k, 0)
+        values[LOWER0, k] = least_of(e, values, k, 1)
+        if e.extensible == 1:
+            values[LOWER1, k] = max(values[LOWER1, k], value - (e.weight - weight))
+            values[LOWER0, k] = max(values[LOWER0, k], value - weight)
 
 
 @native
 def push_bounds(e, lane):  # type: ignore[no-untyped-def]
     """Raises the bounds of all children by e.cost1 and e.cost0, those of the children of e.asked_column."""
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    pairs = matrix(e.pairs, (e.worst_plane + 1) * e.stride, e.stride, lane)
-    row = e.worst_plane * e.stride + e.asked_column
+    pairs = matrix(e.pairs, (e.worst_pairs + 1) * e.stride, e.stride, lane)
+    row = e.worst_pairs * e.stride + e.asked_column
     own = values[WEIGHT, e.asked_column]
     with_both = e.cost1 - own
     with_neither = e.cost0 - (e.weight - own)
     for k in range(e.n_active):
-        both = int64(pairs[row, k])
+        both = int64(pairs[row, k]) * e.worst_unit
         other = values[WEIGHT, k] - both
         values[LOWER1, k] = max(values[LOWER1, k], with_both + both, with_neither + other)
         values[LOWER0, k] = max(values[LOWER0, k], e.cost1 - both, e.cost0 - other)

@@ -75,7 +75,7 @@ def _fingerprint() -> str:
 
 
 @contextmanager
-def _caching() -> Iterator[bool]:
+def caching() -> Iterator[bool]:
     """Points numba's cache at our directory while a function is decorated; yields whether there is one."""
     directory = cache_directory()
     before = config.CACHE_DIR
@@ -88,7 +88,7 @@ def _caching() -> Iterator[bool]:
 
 def entry(function: Callable[..., Any]) -> Any:
     """Decorates a function that Python calls: compiled without the GIL, kept on disk."""
-    with _caching() as cache:
+    with caching() as cache:
         return njit(nogil=True, cache=cache)(function)
 
 
@@ -96,7 +96,7 @@ def unit(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function that native code calls by its address: compiled for the signature, kept on disk."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        with _caching() as cache:
+        with caching() as cache:
             return cfunc(signature, cache=cache)(function)
 
     return decorate

@@ -15,12 +15,13 @@ known, lower == upper, if it is below the target; otherwise lower >= target, unl
 
 from __future__ import annotations
 
-from numba import int64
+from numba import int64, uint8
 
 from streed.engine.archive import inherit_bounds
 from streed.engine.bounds import bound_by_node
 from streed.engine.branch_cache import extend_branch, literal, recall_branch, store_branch
 from streed.engine.control import stopped
+from streed.engine.joining import cost_of_split, join, join_cost
 from streed.engine.pointers import call
 from streed.engine.records import INFINITE, LEAF, NONE
 from streed.engine.values import (
@@ -47,7 +48,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     call(e.prepare, e)
     e.lower = e.upper
     e.split = LEAF
-    if e.upper == 0 or e.n_active == 0 or e.asked_depth == 0:
+    if (e.upper == 0 and e.scored == 0) or e.n_active == 0 or e.asked_depth == 0:
         return
     if e.asked_depth == 1:
         _key_by_leaves(e, values)
@@ -58,7 +59,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     e.lower = e.upper
     if e.asked_depth == 3:
         bound_by_node(e, values, e.upper)
-        if e.split_cost > 0:
+        if e.split_cost > 0 and e.scored == 0:
             _bound_by_purity(e, values)
         if e.asked_similar != NONE:
             inherit_bounds(e, values, e.asked_similar)
@@ -71,14 +72,9 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
 @native
 def _key_by_leaves(e, values):  # type: ignore[no-untyped-def]
     """Makes the keys those of depth one: every side is a leaf."""
-    for k in range(e.n_active):
-        values[KEY, k] = min(e.split_cost + values[LEAF1, k] + values[LEAF0, k], INFINITE)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
-    for c in range(e.n_categorical):
-        total = e.split_cost
-        for k in range(literals[0, c], literals[1, c]):
-            total = min(total + values[LEAF1, k], INFINITE)
-        values[KEY, e.n_active + c] = total
+    for split in range(e.n_active + e.n_categorical):
+        values[KEY, split] = join_sides(e, values, literals, split, LEAF1)
 
 
 @native
@@ -126,11 +122,13 @@ def _recall(e, values, column):  # type: ignore[no-untyped-def]
     number = vector(e.active, e.width, int64)[column]
     high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
     values[OPTIMUM1, column] = recall_branch(e, high, low)
-    values[LOWER1, column] = max(values[LOWER1, column], values[OPTIMUM1, column])
+    if values[OPTIMUM1, column] != UNKNOWN:
+        values[LOWER1, column] = max(values[LOWER1, column], values[OPTIMUM1, column])
     if column < e.n_binary:
         high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
         values[OPTIMUM0, column] = recall_branch(e, high, low)
-        values[LOWER0, column] = max(values[LOWER0, column], values[OPTIMUM0, column])
+        if values[OPTIMUM0, column] != UNKNOWN:
+            values[LOWER0, column] = max(values[LOWER0, column], values[OPTIMUM0, column])
 
 
 @native
@@ -140,14 +138,14 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
     ones = vector(e.ones, e.width, int64)
     skipped = int64(INFINITE)
     for index in range(splits):
-        if (e.upper <= e.asked_lower or e.upper == 0) and e.asked_all == 0:
+        if (e.upper <= e.asked_lower or (e.upper == 0 and e.scored == 0)) and e.asked_all == 0:
             break
         split = values[ORDER, index]
         goal = min(e.upper, e.asked_target)
-        bound = _lower_bound(e, values, literals, split)
+        bound = join_sides(e, values, literals, split, LOWER1)
         if bound < goal or e.asked_all == 1:
             _recall_split(e, values, literals, split)
-            bound = _lower_bound(e, values, literals, split)
+            bound = join_sides(e, values, literals, split, LOWER1)
         if bound >= goal and e.asked_all == 0:
             skipped = min(skipped, bound)
             e.pruned += 1
@@ -155,15 +153,13 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if stopped(e):
             skipped = min(skipped, e.asked_lower)
             break
-        cost = e.split_cost
         if split < e.n_active:
             _solve_column(e, values, split)
-            cost = min(cost + values[OPTIMUM1, split] + values[OPTIMUM0, split], INFINITE)
         else:
             for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
                 if ones[k] > 0:
                     _solve_column(e, values, k)
-                    cost = min(cost + values[OPTIMUM1, k], INFINITE)
+        cost = join_sides(e, values, literals, split, OPTIMUM1)
         if cost < e.upper:
             e.upper = cost
             e.split = split
@@ -180,15 +176,26 @@ def _recall_split(e, values, literals, split):  # type: ignore[no-untyped-def]
             _recall(e, values, k)
 
 
-@inline
-def _lower_bound(e, values, literals, split):  # type: ignore[no-untyped-def]
-    """The lower bound of a split: its own cost and the lower bounds of its children."""
+@native
+def join_sides(e, values, literals, split, row):  # type: ignore[no-untyped-def]
+    """The value of a local split whose sides with each column have those in `values[row]`, those without in the next.
+
+    Sides without rows have no part in it.
+    """
     if split < e.n_active:
-        return e.split_cost + values[LOWER1, split] + values[LOWER0, split]
-    total = e.split_cost
+        a = values[row + 1, split]
+        b = values[row, split]
+        if e.combine != 0 and vector(e.flipped, e.columns, uint8)[vector(e.active, e.width, int64)[split]] == 1:
+            a, b = b, a
+        return join_cost(e, join(e, a, b), cost_of_split(e, values, split))
+    ones = vector(e.ones, e.width, int64)
+    total = int64(NONE)
+    some = False
     for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
-        total += values[LOWER1, k]
-    return total
+        if ones[k] > 0:
+            total = join(e, total, values[row, k]) if some else values[row, k]
+            some = True
+    return join_cost(e, total, cost_of_split(e, values, split))
 
 
 @native

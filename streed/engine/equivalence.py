@@ -73,6 +73,39 @@ def _same(row_bits, a, b):  # type: ignore[no-untyped-def]
     return same
 
 
+@entry
+def find_classes(codes):  # type: ignore[no-untyped-def]
+    """(first, class_of): the first row of every class of equal rows of codes (n, p) uint8, and each row's class."""
+    n, p = codes.shape
+    size = 64
+    while size < 2 * n:
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    first = np.empty(n, np.int64)
+    class_of = np.empty(n, np.int64)
+    classes = 0
+    for i in range(n):
+        key = uint64(0)
+        for f in range(p):
+            key = (key ^ uint64(codes[i, f])) * uint64(0x9E3779B97F4A7C15)
+        key ^= key >> uint64(32)
+        slot = int64(key & uint64(size - 1))
+        while slots[slot] >= 0:
+            other = first[slots[slot]]
+            same = True
+            for f in range(p):
+                same = same and codes[i, f] == codes[other, f]
+            if same:
+                break
+            slot = (slot + 1) & (size - 1)
+        if slots[slot] < 0:
+            slots[slot] = classes
+            first[classes] = i
+            classes += 1
+        class_of[i] = slots[slot]
+    return first[:classes].copy(), class_of
+
+
 @native
 def floor_of(e, rows):  # type: ignore[no-untyped-def]
     """The floor of a set of rows (W,): what equivalent rows among them cost every tree."""

@@ -24,7 +24,7 @@ from streed.engine.nodes import (
     split_columns,
     write_child_rows,
 )
-from streed.engine.records import NONE
+from streed.engine.records import EMPTY, NONE
 from streed.engine.views import native, vector
 
 
@@ -93,7 +93,8 @@ def _move_blocks(e, keep):  # type: ignore[no-untyped-def]
         size = block_size(most_sides(e)) if is_plan else int64(node.child_space)
         for k in range(size):
             children[child_count + k] = children[blocks[block] + k]
-            children[child_count + k].node = NONE
+            if children[child_count + k].node != EMPTY:
+                children[child_count + k].node = NONE
         if is_plan:
             node.plan = child_count
         else:
@@ -160,7 +161,7 @@ def evict(e):  # type: ignore[no-untyped-def]
     for v in range(e.node_count):
         to = number[v]
         if to != NONE and to != v:
-            for w in range(e.row_words):
+            for w in range(e.key_words):
                 rows[to, w] = rows[v, w]
             nodes[to] = nodes[v]
     for i in range(level + 1):

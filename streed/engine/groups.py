@@ -51,6 +51,15 @@ def group_rows(costs: Array, divisor: int, count_rows: bool) -> Groups:
     return Groups(places, words, profits, int(base), int(worst))
 
 
+def group_vectors(vectors: Array, most: int) -> Groups | None:
+    """The groups of equal rows of vectors (n, S) int64, which become the multipliers; None for more than `most`."""
+    group_of, multipliers = _group_equal(vectors, most)
+    if len(group_of) == 0 and len(vectors):
+        return None
+    places, words = _place(group_of, len(multipliers))
+    return Groups(places, words, multipliers, 0, 0)
+
+
 def common_divisor(costs: Array, split: int) -> int:
     """The greatest common divisor of all differences of costs (n, K) within a row and of the cost of a split, or 1."""
     if split == 1:
@@ -176,3 +185,52 @@ def _slice(costs, divisor, count_rows):  # type: ignore[no-untyped-def]
                 words[g + 1] = words[g] + (sizes[p, b] + _WORD - 1) // _WORD
                 g += 1
     return places, words, profits, base, total
+
+
+@entry
+def _group_equal(vectors, most):  # type: ignore[no-untyped-def]
+    """(group of each row, the groups' vectors); nothing if there are more than `most`."""
+    n, width = vectors.shape
+    group_of = np.empty(n, np.int64)
+    found = np.zeros((most, width), np.int64)
+    slots = np.full(4 * most, -1, np.int64)
+    groups = 0
+    for i in range(n):
+        key = uint64(0)
+        for k in range(width):
+            key = (key ^ uint64(vectors[i, k])) * uint64(0x9E3779B97F4A7C15)
+        slot = int64(key >> uint64(40)) % len(slots)
+        while slots[slot] >= 0:
+            same = True
+            for k in range(width):
+                same = same and found[slots[slot], k] == vectors[i, k]
+            if same:
+                break
+            slot = (slot + 1) % len(slots)
+        if slots[slot] < 0:
+            if groups == most:
+                return group_of[:0].copy(), found
+            slots[slot] = groups
+            for k in range(width):
+                found[groups, k] = vectors[i, k]
+            groups += 1
+        group_of[i] = slots[slot]
+    return group_of, found[:groups].copy()
+
+
+@entry
+def _place(group_of, groups):  # type: ignore[no-untyped-def]
+    """(places, words) of rows whose group is known: every group begins at a word of its own."""
+    sizes = np.zeros(groups, np.int64)
+    for g in group_of:
+        sizes[g] += 1
+    words = np.zeros(groups + 1, np.int64)
+    for g in range(groups):
+        words[g + 1] = words[g] + (sizes[g] + _WORD - 1) // _WORD
+    next_place = words[:groups] * _WORD
+    places = np.empty(2 * len(group_of), np.int64)
+    for i in range(len(group_of)):
+        places[2 * i] = i
+        places[2 * i + 1] = next_place[group_of[i]]
+        next_place[group_of[i]] += 1
+    return places, words

@@ -11,11 +11,15 @@ from typing import Any
 
 from numba import uint64
 
-from streed.engine import bounds, expansion, labels, rows, signed
+from streed.engine import bounds, expansion, labels, rows, scored, signed
 from streed.engine.compiled import unit
 from streed.engine.depth_three import solve_depth_three
 from streed.engine.pointers import KERNEL, engine_at
 from streed.engine.views import vector
+
+SIGNED, LABELS, COUNTED, SUMMED = "signed", "labels", "counted", "summed"
+"""Kinds of problems: costs per row and two labels, or any number of labels; a kernel generated from the task, which
+scores counts of row groups, or sums over rows."""
 
 
 @functools.cache
@@ -37,7 +41,7 @@ def load() -> Any:
     def load_node(address):  # type: ignore[no-untyped-def]
         e = engine_at(address)
         rows.load_node(e, vector(e.asked_rows, e.row_words, uint64))
-        if e.asked_depth == 3:
+        if e.asked_depth == 3 or e.wide == 1:
             rows.spread_rows(e)
 
     return load_node
@@ -55,9 +59,23 @@ def push(lane: Any) -> Any:
 
 
 @functools.cache
-def prepare(is_signed: bool, lane: Any) -> Any:
-    """`signed.prepare_signed` or `labels.prepare_labelled`."""
-    if is_signed:
+def prepare(kind: str, lane: Any) -> Any:
+    """`signed.prepare_signed`, `labels.prepare_labelled`, or `scored.prepare_counted` and `prepare_summed`."""
+    if kind == COUNTED:
+
+        @unit(KERNEL)
+        def prepare_counted(address):  # type: ignore[no-untyped-def]
+            scored.prepare_counted(engine_at(address), lane)
+
+        return prepare_counted
+    if kind == SUMMED:
+
+        @unit(KERNEL)
+        def prepare_summed(address):  # type: ignore[no-untyped-def]
+            scored.prepare_summed(engine_at(address))
+
+        return prepare_summed
+    if kind == SIGNED:
 
         @unit(KERNEL)
         def prepare_signed(address):  # type: ignore[no-untyped-def]
@@ -73,9 +91,23 @@ def prepare(is_signed: bool, lane: Any) -> Any:
 
 
 @functools.cache
-def solve_children(is_signed: bool, lane: Any) -> Any:
-    """`signed.solve_signed_children` or `labels.solve_labelled_children`."""
-    if is_signed:
+def solve_children(kind: str, lane: Any) -> Any:
+    """`signed.solve_signed_children`, `labels.solve_labelled_children`, or the two of `scored`."""
+    if kind == COUNTED:
+
+        @unit(KERNEL)
+        def solve_counted(address):  # type: ignore[no-untyped-def]
+            scored.solve_counted_children(engine_at(address), lane)
+
+        return solve_counted
+    if kind == SUMMED:
+
+        @unit(KERNEL)
+        def solve_summed(address):  # type: ignore[no-untyped-def]
+            scored.solve_summed_children(engine_at(address))
+
+        return solve_summed
+    if kind == SIGNED:
 
         @unit(KERNEL)
         def solve_signed(address):  # type: ignore[no-untyped-def]
@@ -91,8 +123,15 @@ def solve_children(is_signed: bool, lane: Any) -> Any:
 
 
 @functools.cache
-def expand(lane: Any) -> Any:
-    """`expansion.expand_labelled`."""
+def expand(kind: str, lane: Any) -> Any:
+    """`expansion.expand_labelled`, which serves the signed kind too, or `scored.expand_scored`."""
+    if kind in (COUNTED, SUMMED):
+
+        @unit(KERNEL)
+        def expand_scored(address):  # type: ignore[no-untyped-def]
+            scored.expand_scored(engine_at(address))
+
+        return expand_scored
 
     @unit(KERNEL)
     def expand_labelled(address):  # type: ignore[no-untyped-def]

@@ -197,7 +197,7 @@ def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
         for k in range(stride):
             sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
     e.weight = totals[e.labels]
-    e.worst_plane = e.labels
+    e.worst_pairs = e.labels
     e.upper = leaf_cost(e, totals)
     score_pairs(e, lane, pairs, sums, totals)
     for k in range(e.n_active):

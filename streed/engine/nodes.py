@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.engine.equivalence import floor_of
-from streed.engine.records import NO_TREE, NONE, UNLIMITED
+from streed.engine.records import LOWEST, NO_TREE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
@@ -44,8 +44,8 @@ def children_of(e):  # type: ignore[no-untyped-def]
 
 @inline
 def rows_of(e):  # type: ignore[no-untyped-def]
-    """The row sets of all nodes, uint64 (node_space, W)."""
-    return matrix(e.node_rows, e.node_space, e.row_words, uint64)
+    """The row sets of all nodes, uint64 (node_space, key_words): W words, then the columns tested above, if kept."""
+    return matrix(e.node_rows, e.node_space, e.key_words, uint64)
 
 
 @inline
@@ -85,8 +85,8 @@ def weigh(e, a, b):  # type: ignore[no-untyped-def]
         count = int64(0)
         for w in range(begins[g], begins[g + 1]):
             count += count_ones(a[w] & b[w])
-        total += count * profits[g, e.labels]
-    return total
+        total += count * profits[g, e.worst_plane]
+    return total * e.worst_unit
 
 
 @native
@@ -102,7 +102,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
         v = int64(slots[e.slot_offset + slot]) - 1
         if nodes[v].hash == key and nodes[v].depth == depth and nodes[v].budget == budget:
             same = True
-            for w in range(e.row_words):
+            for w in range(e.key_words):
                 if rows[v, w] != rows[new, w]:
                     same = False
                     break
@@ -114,7 +114,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     slots[e.slot_offset + slot] = new + 1
     node = nodes[new]
     node.hash = key
-    node.lower = floor_of(e, rows[new])
+    node.lower = floor_of(e, rows[new]) if e.scored == 0 else LOWEST
     node.n_edges = NONE
     node.depth = depth
     node.budget = budget
@@ -150,12 +150,22 @@ def _grow_index(e):  # type: ignore[no-untyped-def]
 
 @inline
 def write_child_rows(e, rows, column, without):  # type: ignore[no-untyped-def]
-    """Writes the rows (W,) with the column, or without it, behind the last node."""
-    new = rows_of(e)[e.node_count]
-    bits = columns_of(e)[column]
+    """Writes the key of the rows with the column, or without it, behind the last node; `rows` is their node's key."""
+    write_side(e, rows, column, without, rows_of(e)[e.node_count])
+
+
+@native
+def write_side(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+    """Writes the key of the rows of a node with the column, or without it: its rows and the columns tested above."""
+    bits = vector(e.column_rows + column * e.row_words * 8, e.row_words, uint64)
     flip = uint64(0) - uint64(without)
     for w in range(e.row_words):
-        new[w] = rows[w] & (bits[w] ^ flip)
+        into[w] = rows[w] & (bits[w] ^ flip)
+    if e.path_words > 0:
+        tested = vector(e.caller_columns, e.columns, int64)[column]
+        for w in range(e.row_words, e.key_words):
+            into[w] = rows[w]
+        into[e.row_words + tested // 64] |= uint64(1) << uint64(tested % 64)
 
 
 @inline
@@ -166,6 +176,12 @@ def split_columns(e, split):  # type: ignore[no-untyped-def]
     literals = vector(e.literals, e.categorical + 1, int64)
     c = split - e.binary_columns
     return literals[c], literals[c + 1] - literals[c], True
+
+
+@inline
+def sides_of(e, split):  # type: ignore[no-untyped-def]
+    """The number of sides of a split."""
+    return split_columns(e, int64(split))[1]
 
 
 @native

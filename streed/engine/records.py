@@ -4,7 +4,10 @@ One `Engine` record describes the problem and holds the addresses of every array
 instead of dozens of arrays, which keeps compilation short, and ask it for typed views (see `views.py`).
 
 Sizes used in the comments: G row groups, K labels, F columns, W 64-bit words per row set, P = F padded to 32 lanes,
-S planes of pair counts, N rows padded so that every group starts at a word of its own.
+S planes of pair sums, N rows padded so that every group starts at a word of its own.
+
+Two kinds of problems share all this. Of a row-cost problem, planes are profits per label and worst costs; of a scored
+one, they are the task's statistics and rows, and a kernel generated from the task makes costs of them (scored.py).
 """
 
 from __future__ import annotations
@@ -20,8 +23,11 @@ SIZES = [
     ("row_words", np.int64),  # W
     ("row_space", np.int64),  # N
     ("width", np.int64),  # P
-    ("planes", np.int64),  # S: one per label, then worst costs, then (if needed) rows
+    ("path_words", np.int64),  # 64-bit words of a set of the caller's columns, where costs depend on the path; else 0
+    ("key_words", np.int64),  # W and path_words: what a subproblem is found by
+    ("planes", np.int64),  # S: one per label, then worst costs, then (if needed) rows; or one per statistic, then rows
     ("rows_plane", np.int64),  # which plane counts rows
+    ("worst_plane", np.int64),  # which plane holds worst costs (of row groups)
 ]
 
 COSTS = [
@@ -33,6 +39,9 @@ COSTS = [
     ("class_bound", np.int64),  # 1: each row costs the same under every label but one (accuracy)
     ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
+    ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
+    ("wide", np.int64),  # 1: pair sums are float64 sums of the statistics of each row, not counts of row groups
+    ("worst_unit", np.int64),  # what a unit of the worst plane costs
 ]
 
 ADDRESSES = [
@@ -82,6 +91,16 @@ ADDRESSES = [
     ("lost", np.int64),  # int64 (P)
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     ("control", np.int64),  # int64 (8), shared with the caller's thread: see control.py
+    # of scored problems
+    ("caller_columns", np.int64),  # int64 (F): the caller's column of every bit column
+    ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
+    ("row_values", np.int64),  # float64 (S, N), if `wide`: the statistics of every row
+    ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
+    ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
+    ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
+    ("row_lanes", np.int64),  # float64 (P)
+    ("split_costs", np.int64),  # int64 (F + categorical): branching costs by split; zero if they depend on more
+    ("numbers", np.int64),  # int64 words (whole or real): the task's parameters and the worth of costs
 ]
 
 UNITS = [
@@ -103,6 +122,20 @@ UNITS = [
     ("asked_low", np.uint64),
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
+    ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
+    ("scored_pairs", np.int64),  # their addresses
+    ("scored_sums", np.int64),
+    ("scored_totals", np.int64),
+    ("scored_values", np.int64),
+    ("scored_column", np.int64),  # a caller's column that is tested besides those of the path, or NONE
+    ("scored_leaf", np.int64),  # answers: the cost as a leaf,
+    ("scored_best", np.int64),  # of the best tree of depth two,
+    ("scored_least", np.int64),  # and a lower bound on any tree's
+    ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
+    ("subtract", np.int64),  # joined = left (+) right, or the bound that right leaves of left
+    ("left", np.int64),
+    ("right", np.int64),
+    ("joined", np.int64),
     ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
     ("cost0", np.int64),  # and without it
     # what it answers
@@ -120,7 +153,9 @@ STATE = [
     ("n_categorical", np.int64),  # categorical columns with at least two categories present
     ("stride", np.int64),  # n_active padded to 32 lanes
     ("weight", np.int64),  # worst costs of its rows
-    ("worst_plane", np.int64),  # the plane of the pair sums that holds worst costs
+    ("worst_pairs", np.int64),  # the plane of the pair sums that holds worst costs
+    ("overflow", np.int64),  # 1: a cost was too small for its code
+    ("least", np.int64),  # of scored problems: what it costs any tree at least, by what the task knows
     # caches
     ("branch_space", np.int64),
     ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
@@ -185,11 +220,11 @@ NODE = np.dtype(
 
 EDGE = np.dtype(
     [
-        ("lower", np.int64),  # split cost plus the lower bounds of the children
+        ("lower", np.int64),  # the branching cost and the lower bounds of the children
         ("upper", np.int64),
-        ("children", np.int64),  # the first of them
+        ("cost", np.int64),  # of branching, or NO_COST
+        ("children", np.int32),  # the first of them
         ("split", np.int32),
-        ("n_children", np.int32),
     ]
 )
 """A split of a node that may still be the best one."""
@@ -209,6 +244,9 @@ CHILD = np.dtype(
 LEAF = -1
 NONE = -1
 
+EMPTY = -2
+"""The node of a side without rows."""
+
 NO_TREE = -2
 """The split of a node of which no tree is known yet; its upper bound then is what its parent knows."""
 
@@ -217,3 +255,9 @@ UNLIMITED = 2**30
 
 INFINITE = 2**61
 """A value above every tree's; the sum of two of them still fits int64."""
+
+LOWEST = -(2**60)
+"""A value below every tree's: nothing is known."""
+
+NO_COST = 2**62
+"""In place of a branching cost: nothing is combined with the children's values."""

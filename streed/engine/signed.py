@@ -64,7 +64,7 @@ def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
         values[LEAF0, k] = (totals[WORST] - weight - abs(totals[SIGNED] - signed)) // 2
     e.upper = (totals[WORST] - abs(totals[SIGNED])) // 2
     e.weight = totals[WORST]
-    e.worst_plane = WORST
+    e.worst_pairs = WORST
     if e.asked_depth == 1:
         return
     penalty = 2 * e.split_cost

@@ -33,6 +33,13 @@ TWO1, TWO0 = 6, 7
 MORE1, MORE0 = 8, 9
 """After an expansion: lower bounds of the sides with three splits or more."""
 
-ROWS_OF_VALUES = 10
+COST = 10
+"""Of scored problems: the branching cost, or NO_COST."""
 
-UNKNOWN = -1
+LEAST1, LEAST0 = 11, 12
+"""Of scored problems: what the sides cost any tree at least, by what the task knows."""
+
+ROWS_OF_VALUES = 13
+
+UNKNOWN = -(2**62)
+"""In place of an optimum."""

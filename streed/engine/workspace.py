@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.engine import archive, labels, signed, values
+from streed.engine import archive, kernels, labels, scored, signed, values
 from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL
 from streed.engine.groups import Groups
@@ -40,6 +40,33 @@ _pool_lock = threading.Lock()
 
 
 @attrs.frozen(eq=False)
+class Scoring:
+    """What a scored problem has besides its columns and row groups, whose `profits` are multipliers (G, S) then."""
+
+    planes: int
+    """S: the statistics, then rows, then floors if there are any."""
+    rows_plane: int
+    row_values: Array | None
+    """(S, N) float64, if pair sums are sums over rows."""
+    lane: Any
+    real: bool
+    """Whether costs are float64."""
+    worst_unit: int
+    """The code of what a row may cost at worst; zero if that is not known."""
+    split_costs: Array | None
+    """(F + categorical,) int64 or float64: branching costs that depend on the split only."""
+    calls_costs: bool
+    """Whether branching costs are asked of the task, split by split."""
+    path_words: int
+    numbers: Array
+    """int64: the worth of codes, then the task's numbers."""
+    kernels: Any
+    """The generated kernels, see `generation.py`."""
+    kept: tuple[Any, ...] = ()
+    """Arrays whose addresses are among the numbers."""
+
+
+@attrs.frozen(eq=False)
 class PackedProblem:
     """The columns and the row groups of a problem, as the engine reads them."""
 
@@ -57,6 +84,8 @@ class PackedProblem:
     min_leaf: int
     floors: tuple[Array, Array] | None = None
     """What `equivalence.find_floors` gives, where it is worth the time."""
+    scoring: Scoring | None = None
+    """What makes it a scored problem."""
 
     @property
     def n_columns(self) -> int:
@@ -69,10 +98,30 @@ class PackedProblem:
     @property
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
-        return self.n_labels == 2 and self.n_binary == self.n_columns and self.min_leaf <= 1
+        binary = self.n_binary == self.n_columns
+        return self.scoring is None and self.n_labels == 2 and binary and self.min_leaf <= 1
+
+    @property
+    def key_bytes(self) -> int:
+        """Bytes of the key of a subproblem."""
+        return 8 * int(self.column_rows.shape[1] + (self.scoring.path_words if self.scoring else 0))
+
+    @property
+    def kind(self) -> str:
+        """Which kernels apply, see `kernels.py`."""
+        if self.scoring is not None:
+            return kernels.COUNTED if self.scoring.row_values is None else kernels.SUMMED
+        return kernels.SIGNED if self.signed else kernels.LABELS
+
+    @property
+    def restrictable(self) -> bool:
+        """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
+        return self.min_leaf <= 1 and (self.scoring is None or self.scoring.worst_unit > 0)
 
     def lane_type(self) -> Any:
         """The narrowest lane type in which no sum overflows."""
+        if self.scoring is not None:
+            return self.scoring.lane
         largest = self.groups.worst + 2 * self.split_cost + 2
         if self.min_leaf > 1:
             largest = max(largest, len(self.row_bits), self.min_leaf)
@@ -87,10 +136,12 @@ def writable(array: Array) -> Array:
     return array if array.flags.writeable else array.copy()
 
 
-def pack(codes: Array, categories: Array, groups: Groups, n_labels: int, split: int, min_leaf: int) -> PackedProblem:
+def pack(
+    codes: Array, categories: Array, groups: Groups, n_labels: int, split: int, min_leaf: int, merge: bool = True
+) -> PackedProblem:
     """The problem for codes (n, p) uint8 with `categories` (p,) int64 per column (0 for binary columns)."""
     column, flipped, literals, column_rows, row_bits = pack_columns(
-        codes, groups.places, categories, int(groups.words[-1])
+        codes, groups.places, categories, int(groups.words[-1]), merge
     )
     return PackedProblem(
         column=column,
@@ -100,7 +151,7 @@ def pack(codes: Array, categories: Array, groups: Groups, n_labels: int, split: 
         row_bits=row_bits,
         groups=groups,
         n_labels=n_labels,
-        split_cost=min(split, groups.worst + 1),
+        split_cost=min(split, groups.worst + 1) if split else 0,
         min_leaf=min_leaf,
     )
 
@@ -124,13 +175,15 @@ class Workspace:
         count = len(groups.words) - 1
         width = max(LANES, (problem.n_columns + LANES - 1) // LANES * LANES)
         row_space, row_words = len(problem.row_bits), problem.column_rows.shape[1]
-        planes = problem.n_labels + 1 + (problem.min_leaf > 1)
+        scoring = problem.scoring
+        planes = problem.n_labels + 1 + (problem.min_leaf > 1) if scoring is None else scoring.planes
+        path_words = 0 if scoring is None else scoring.path_words
         most_planes = max(planes, signed.PLANES)
         categorical = len(problem.literals) - 1
         self.lane_type = lane_type
         self.control = control
         signed_costs = np.zeros((count, 2), np.int64)
-        if problem.n_labels == 2:
+        if problem.n_labels == 2 and scoring is None:
             signed_costs[:, 0] = groups.profits[:, 1] - groups.profits[:, 0]
             signed_costs[:, 1] = np.abs(signed_costs[:, 0])
         profits = np.ascontiguousarray(groups.profits[:, :planes])
@@ -155,6 +208,10 @@ class Workspace:
             "pairs": pairs,
             "sums": max(most_planes, 3) * width * lane,
             "totals": most_planes * 8,
+            "child_values": values.ROWS_OF_VALUES * (width + categorical) * 8 if scoring else 0,
+            "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
+            "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
+            "row_lanes": width * 8,
             "scores": labels.ROWS_OF_SCORES * width * lane,
             "values": values.ROWS_OF_VALUES * (width + categorical) * 8,
             "child_rows": (row_space + 64) * 4,
@@ -169,7 +226,7 @@ class Workspace:
             "lost": width * 8,
             "path": space.path * 8,
             "nodes": space.nodes * NODE.itemsize,
-            "node_rows": space.nodes * row_words * 8,
+            "node_rows": space.nodes * (row_words + path_words) * 8,
             "edges": space.edges * EDGE.itemsize,
             "children": space.children * CHILD.itemsize,
             "slots": 2 * slots * 4,
@@ -188,7 +245,15 @@ class Workspace:
             "profits": profits,
             "literals": problem.literals,
             "control": control,
+            "caller_columns": problem.column,
+            "flipped": problem.flipped,
         }
+        if scoring is not None:
+            arrays["numbers"] = scoring.numbers
+            if scoring.row_values is not None:
+                arrays["row_values"] = scoring.row_values
+            if scoring.split_costs is not None:
+                arrays["split_costs"] = scoring.split_costs
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
@@ -203,14 +268,20 @@ class Workspace:
             "row_words": row_words,
             "row_space": row_space,
             "width": width,
+            "path_words": path_words,
+            "key_words": row_words + path_words,
             "planes": planes,
-            "rows_plane": problem.n_labels + (problem.min_leaf > 1),
+            "rows_plane": problem.n_labels + (problem.min_leaf > 1) if scoring is None else scoring.rows_plane,
+            "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
+            "worst_unit": 1 if scoring is None else scoring.worst_unit,
+            "scored": scoring is not None,
+            "wide": scoring is not None and scoring.row_values is not None,
             "split_cost": problem.split_cost,
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
-            "restrictable": problem.min_leaf <= 1,
-            "extensible": problem.min_leaf <= 1 or categorical == 0,
-            "class_bound": _is_accuracy(groups, problem.n_labels),
+            "restrictable": problem.restrictable,
+            "extensible": problem.restrictable or (scoring is None and categorical == 0),
+            "class_bound": scoring is None and _is_accuracy(groups, problem.n_labels),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,
@@ -221,8 +292,12 @@ class Workspace:
             "slot_space": 2 * slots,
             "slot_count": min(slots, 256),
             "path_space": space.path,
-            "archived": problem.min_leaf <= 1 and space.nodes > _FEW_NODES,
+            "archived": problem.restrictable and space.nodes > _FEW_NODES,
         }
+        if scoring is not None:
+            fields["score"] = scoring.kernels.score
+            fields["combine"] = scoring.kernels.combine
+            fields["subtract"] = scoring.kernels.subtract
         words_of_record = np.zeros(ENGINE.itemsize // 8, np.int64)
         words_of_record[[_PLACE[name] for name in fields]] = list(fields.values())
         self.record = words_of_record.view(ENGINE)
@@ -241,9 +316,7 @@ class Workspace:
         begin = base + offsets["edges"]
         self.edges = self._buffer[begin : begin + sizes["edges"]].view(EDGE)
         begin = base + offsets["node_rows"]
-        self.node_rows = (
-            self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, row_words)
-        )
+        self.node_rows = self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, -1)
 
     @property
     def root(self) -> Any:

@@ -12,6 +12,7 @@ from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
 from streed.search.driver import Problem
+from streed.task import State
 from streed.tree import Branch, Leaf, Node
 
 
@@ -32,13 +33,13 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     return int(leaf_costs.sum()) + costs.split * branches, root
 
 
-def check_claim(cost: Any, claimed: Any, lower: Any, *, stopped: bool, forgot: bool) -> None:
+def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
     """Raises MismatchError if a tree does not cost what the search claimed.
 
     A search that was stopped, or that had to forget, may have known the cost of a tree but not all of the tree, which
     is then completed as well as can be, and may cost more.
     """
-    if cost != claimed and (cost < lower or not (stopped or (forgot and cost > lower))):
+    if cost != claimed and (complete or cost < lower):
         raise MismatchError(f"the tree costs {cost}, the search claimed {claimed}; please report this")
 
 
@@ -65,3 +66,59 @@ def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: Array)
         raise MismatchError(f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this")
     if problem.min_leaf > 1 and leaf_rows.min(initial=problem.min_leaf) < problem.min_leaf:
         raise MismatchError(f"a leaf has {leaf_rows.min()} rows, below {problem.min_leaf}; please report this")
+
+
+def measure_task(
+    problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array
+) -> tuple[Any, Node]:
+    """(value, root) of a tree in preorder, -1 for leaves, by the task's own Python methods on sums over its rows.
+
+    codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
+    MismatchError if the tree breaks a limit.
+    """
+    task, data = problem.task, problem.data
+    arity = {j: len(data.column(j).categories) for j in data.categorical}
+    labels = range(len(task.labels(data)))
+    columns = iter(preorder.tolist())
+    leaf_rows: list[int] = []
+    deepest = 0
+
+    def measure(rows: Array, above: Array, path: frozenset[int], depth: int) -> tuple[Any, Node]:
+        nonlocal deepest
+        deepest = max(deepest, depth)
+        column = next(columns)
+        size = int(counts[rows].sum())
+        if column == LEAF:
+            s = merged_state(sums, counts, rows if len(rows) else above)
+            costs = [task.leaf_cost(s, k) for k in labels]
+            best = 0
+            for k in labels:
+                if task.better(costs[k], costs[best]):
+                    best = k
+            if not len(rows):
+                return None, Leaf(best, 0, 0)
+            if not all(limit.allows(s) for limit in task.limits):
+                raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
+            leaf_rows.append(size)
+            return costs[best], Leaf(best, size, costs[best])
+        side_of = codes[rows, column]
+        children, value = [], None
+        for code in range(arity.get(column, 2)):
+            found, child = measure(rows[side_of == code], rows, path | {column}, depth + 1)
+            children.append(child)
+            if found is not None:
+                value = found if value is None else task.combine(value, found)
+        cost = task.branching_cost(size, tuple(sorted(path)), column)
+        return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), size)
+
+    everything = np.arange(len(codes))
+    value, root = measure(everything, everything, frozenset(), 0)
+    branches = int(np.count_nonzero(preorder != LEAF))
+    _check_limits(problem, deepest, branches, np.array(leaf_rows))
+    return value, root
+
+
+def merged_state(sums: dict[str, Array], counts: Array, rows: Array) -> State:
+    """The state of merged rows."""
+    totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
+    return State(int(counts[rows].sum()), **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()})

@@ -10,24 +10,22 @@ import attrs
 import numpy as np
 from numba import boolean, int64
 
-from streed.algebra import exact_costs, objective
-from streed.engine import groups, kernels
+from streed.engine import kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
-from streed.engine.equivalence import find_floors
 from streed.engine.eviction import evict
-from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
+from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
-from streed.engine.workspace import PackedProblem, Workspace, pack, writable
+from streed.engine.workspace import PackedProblem, Workspace
 from streed.errors import TaskError
-from streed.exact import IntegerCosts
 from streed.search import memory, warmup, watch
-from streed.search.certificate import check_claim, measure_costs
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
-from streed.search.expand import SHALLOW, opening
+from streed.search.expand import opening
 from streed.search.extract import extract_tree
 from streed.search.improve import search_root
+from streed.search.measure import Measure
 from streed.search.parallel import search_share
-from streed.task import RowCostTask, Task
+from streed.search.routes import measure_of
+from streed.task import Task
 
 _SHORT = 0.03
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -37,9 +35,6 @@ _MOST_KEPT = 0.9
 
 _MOST_REPAIRS = 16
 """Parts of a tree that are searched again because they were forgotten."""
-
-_DEEP = SHALLOW + 1
-"""Up to this depth a search is over before floors would pay for finding them."""
 
 _PAIR_SECONDS = 1e-12
 """Seconds per pair of columns and row, a generous estimate."""
@@ -53,31 +48,30 @@ class DepthFirst(Driver):
     name: ClassVar[str] = "depth-first"
 
     def check(self, task: Task) -> None:
-        inner = objective(task)
-        if not isinstance(inner, RowCostTask):
-            raise TaskError(
-                f"the depth-first search needs a cost per row and label, and {type(inner).__name__} has a leaf_cost of "
-                "its own; subclass RowCostTask, or use streed.reference for small data"
-            )
-        for limit in task.limits:
-            if limit.support is None:
-                raise TaskError(
-                    f"the depth-first search enforces limits on the rows of leaves only, and {limit!r} has no support; "
-                    "use MinSupport, or streed.reference for small data"
-                )
+        """Accepts every task: what has no kernel is searched by the general route."""
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
         warmup.begin()
-        costs = exact_costs(problem.task, problem.data)
-        packed, divisor = _pack(problem, costs)
+        measure: Measure | None = measure_of(problem)
+        while measure is not None:
+            outcome = self._search(problem, measure, orders, begin)
+            if outcome is not None:
+                return outcome
+            measure = measure.coarser()
+        raise TaskError("the task's costs differ too much in size to be searched; scale them")
+
+    def _search(self, problem: Problem, measure: Measure, orders: Orders, begin: float) -> Outcome | None:
+        """The outcome; None if the codes of the measure are too fine for the task's values."""
+        packed = measure.packed
         depth = UNLIMITED if problem.max_depth is None else problem.max_depth
         budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
         if depth == 0 or budget == 0:
             depth, budget = 0, UNLIMITED
         elif packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
             budget = UNLIMITED
-        relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
+        free = packed.split_cost == 0
+        relaxed = free and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
         control[[UPPER, SHARED_UPPER]] = INFINITE
         threads = 1 if _is_short(packed, depth) else orders.threads
@@ -87,8 +81,8 @@ class DepthFirst(Driver):
         def look() -> None:
             if orders.report is not None:
                 nodes, lower, upper = _bounds(workspaces)
-                best = None if upper >= INFINITE else costs.value(_total(packed, divisor, upper))
-                orders.report(best, costs.value(_total(packed, divisor, lower)), nodes, "searching")
+                best = None if upper >= INFINITE else measure.value(upper)
+                orders.report(best, measure.value(lower) if lower > LOWEST else None, nodes, "searching")
 
         try:
             searches = [functools.partial(_search, each, depth, budget, threads > 1) for each in workspaces]
@@ -108,18 +102,21 @@ class DepthFirst(Driver):
         finally:
             for each in workspaces:
                 each.close()
-        bound = _total(packed, divisor, lower)
+        if any(each.engine["overflow"] for each in workspaces):
+            return None
         stopped = (reason or "memory") if lower < upper else None
         solutions: tuple[Solution, ...] = ()
         if preorder is not None:
-            cost, root = measure_costs(problem, costs, preorder)
-            claimed = _total(packed, divisor, upper)
-            check_claim(cost, claimed, bound, stopped=stopped is not None, forgot=stats["evictions"] > 0)
-            if cost > claimed:
+            complete = stopped is None and stats["evictions"] == 0
+            solution, is_whole = measure.solution(problem, preorder, upper, lower, complete)
+            solutions = (solution,)
+            if not is_whole:
                 stopped = stopped or "memory"
-            solutions = (Solution(costs.value(cost), root),)
-        stats = {**stats, "nodes": nodes, "exact": costs.exact}
-        return Outcome(solutions, costs.value(bound), stopped, stats, costs.unit)
+        bound = measure.value(lower) if lower > LOWEST else None
+        if solutions and stopped is None:
+            bound = solutions[0].value
+        stats = {**stats, "nodes": nodes, "exact": measure.exact, "route": measure.route}
+        return Outcome(solutions, bound, stopped, stats, measure.unit)
 
 
 def _workspaces(
@@ -148,10 +145,11 @@ def _workspaces(
     workspaces = []
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
-        _link(workspace, relaxed, threads > 1)
+        _link(workspace, packed.kind, relaxed, threads > 1)
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((ENGINE_TYPE,))  # not in the middle of the search
-        workspace.node_rows[0] = rows
+        workspace.node_rows[0] = 0
+        workspace.node_rows[0, : len(rows)] = rows
         workspaces.append(workspace)
     return workspaces
 
@@ -208,27 +206,6 @@ def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: in
     return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
 
 
-def _pack(problem: Problem, costs: IntegerCosts) -> tuple[PackedProblem, int]:
-    """The problem as the engine reads it, and what its whole costs are multiples of."""
-    divisor = int(groups.common_divisor(costs.costs, costs.split))
-    rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1)
-    data = problem.data
-    categories = np.zeros(data.n_columns, np.int64)
-    for j in data.categorical:
-        categories[j] = len(data.column(j).categories)
-    packed = pack(writable(data.X), categories, rows, costs.costs.shape[1], costs.split // divisor, problem.min_leaf)
-    if problem.max_depth is None or problem.max_depth > _DEEP:
-        mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
-        if mask.any():
-            packed = attrs.evolve(packed, floors=(mask, floors))
-    return packed, divisor
-
-
-def _total(packed: PackedProblem, divisor: int, cost: int) -> int:
-    """An engine's cost in the problem's whole costs."""
-    return packed.groups.base + divisor * cost
-
-
 def _all_rows(packed: PackedProblem) -> Any:
     """The set of all rows, (W,) uint64."""
     bits = np.zeros(len(packed.row_bits), np.uint8)
@@ -236,15 +213,15 @@ def _all_rows(packed: PackedProblem) -> Any:
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-def _link(workspace: Workspace, relaxed: bool, shared: bool) -> None:
+def _link(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
-    engine, lane, is_signed = workspace.engine, workspace.lane_type, workspace.engine["signed"] == 1
+    engine, lane = workspace.engine, workspace.lane_type
     engine["solve_shallow"] = kernels.shallow().address
-    engine["prepare"] = kernels.prepare(is_signed, lane).address
-    engine["solve_children"] = kernels.solve_children(is_signed, lane).address
+    engine["prepare"] = kernels.prepare(kind, lane).address
+    engine["solve_children"] = kernels.solve_children(kind, lane).address
     engine["push_bounds"] = kernels.push(lane).address
     if not relaxed:
-        engine["expand"] = kernels.expand(lane).address
+        engine["expand"] = kernels.expand(kind, lane).address
     warmup.finish()
     warmup.compile_search()
     engine["load"] = kernels.load().address
@@ -280,7 +257,7 @@ def _statistics(
         return sum(int(engine[name]) for engine in engines)
 
     cache = (
-        total("node_count") * (int(engines[0]["row_words"]) * 8 + NODE.itemsize + 16)
+        total("node_count") * (int(engines[0]["key_words"]) * 8 + NODE.itemsize + 16)
         + total("edge_count") * EDGE.itemsize
         + total("child_count") * CHILD.itemsize
         + total("branch_slots") * int(engines[0]["branch_words"]) * 8
@@ -300,5 +277,5 @@ def _statistics(
         "peak_bytes": memory.peak(),
         "columns": packed.n_columns,
         "lane": np.dtype(workspaces[0].lane_type).name,
-        "kernel": "signed" if packed.signed else "labels",
+        "kernel": packed.kind,
     }

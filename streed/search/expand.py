@@ -13,11 +13,12 @@ import functools
 from typing import Any
 
 import numpy as np
-from numba import int64
+from numba import int64, uint8
 
 from streed.engine.compiled import unit
 from streed.engine.control import stopped
 from streed.engine.expansion import side_bounds
+from streed.engine.joining import cost_of_split, join, join_cost, least_of
 from streed.engine.nodes import (
     below,
     block_size,
@@ -32,7 +33,7 @@ from streed.engine.nodes import (
     trees_of,
 )
 from streed.engine.pointers import KERNEL, call, engine_at
-from streed.engine.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
+from streed.engine.records import EMPTY, INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.engine.views import inline, matrix, native, vector
 
@@ -126,10 +127,12 @@ def _expand(e):  # type: ignore[no-untyped-def]
         node.upper = e.upper
         node.split = e.split
     node.n_edges = 0
+    if e.scored == 1:
+        node.lower = max(int64(node.lower), min(e.least, int64(node.upper)))
     if relaxed and stopped(e):
         # not all columns were solved: the tree found counts, the bounds of edges would not
         return
-    if node.upper <= min(e.split_cost, INFINITE - 1) or e.n_active == 0:
+    if (node.upper <= min(e.split_cost, INFINITE - 1) and e.scored == 0) or e.n_active == 0:
         node.lower = node.upper
         return
     sides = most_sides(e)
@@ -173,20 +176,22 @@ def _sides(e, split):  # type: ignore[no-untyped-def]
 
 @inline
 def _side(e, split, first, side):  # type: ignore[no-untyped-def]
-    """(local column, without) of a side: first without and then with a binary column; each literal."""
+    """(local column, without) of a side in the caller's order: 0 and then 1 of a binary column; each literal."""
     if split < e.n_active:
-        return first, 1 - side
+        flipped = int64(vector(e.flipped, e.columns, uint8)[vector(e.active, e.width, int64)[split]])
+        return first, 1 - side if flipped == 0 else side
     return first + side, int64(0)
 
 
 @inline
 def _bounds_of_side(e, values, relaxed, column, without, depth, budget):  # type: ignore[no-untyped-def]
     """(lower, upper) of a side at the depth and the budget that are left to it; an empty category costs nothing."""
-    if vector(e.ones, e.width, int64)[column] == 0 and without == 0:
-        return int64(0), int64(0)
     if relaxed:
         upper = values[OPTIMUM0 if without == 1 else OPTIMUM1, column]
-        lower = values[LOWER0 if without == 1 else LOWER1, column] if depth == SHALLOW else int64(0)
+        if depth == SHALLOW:
+            lower = values[LOWER0 if without == 1 else LOWER1, column]
+        else:
+            lower = least_of(e, values, column, without)
         return min(lower, upper), upper
     return side_bounds(values, column, without, depth, budget)
 
@@ -241,15 +246,26 @@ def _sum_bounds(e, values, relaxed, node, split, budgets):  # type: ignore[no-un
     """(lower, upper) of a local split with the sides sharing the budget so."""
     first, sides = _sides(e, split)
     depth = below(int64(node.depth))
-    lower = e.split_cost
-    upper = e.split_cost
+    lower = int64(NONE)
+    upper = int64(NONE)
+    some = False
     for side in range(sides):
         column, without = _side(e, split, first, side)
+        if _is_empty(e, column, without):
+            continue
         budget = normal_budget(e, depth, budgets[side])
         low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
-        lower = min(lower + low, INFINITE)
-        upper = min(upper + high, INFINITE)
-    return lower, upper
+        lower = join(e, lower, low) if some else low
+        upper = join(e, upper, high) if some else high
+        some = True
+    cost = cost_of_split(e, values, split)
+    return join_cost(e, lower, cost), join_cost(e, upper, cost)
+
+
+@inline
+def _is_empty(e, column, without):  # type: ignore[no-untyped-def]
+    """Whether a side is a category without rows."""
+    return vector(e.ones, e.width, int64)[column] == 0 and without == 0
 
 
 @native
@@ -329,17 +345,19 @@ def _write_edges(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
                 edge.lower = lower
                 edge.upper = upper
                 edge.split = _global_split(e, split)
+                edge.cost = cost_of_split(e, values, split)
                 edge.children = child_at
-                edge.n_children = sides
                 at += 1
                 for side in range(sides):
                     column, without = _side(e, split, first, side)
                     budget = normal_budget(e, depth, budgets[side])
-                    low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
+                    low, high = int64(0), int64(0)
+                    if not _is_empty(e, column, without):
+                        low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
                     child = children[child_at]
                     child.lower = low
                     child.upper = high
-                    child.node = NONE
+                    child.node = EMPTY if _is_empty(e, column, without) else NONE
                     child.budget = budget
                     child.column = active[column]
                     child.without = without

@@ -13,9 +13,18 @@ from numba import int64, uint64
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import stopped
-from streed.engine.nodes import below, find_node, most_sides, nodes_of, planned_budget, rows_of, split_columns
+from streed.engine.nodes import (
+    below,
+    find_node,
+    most_sides,
+    nodes_of,
+    planned_budget,
+    rows_of,
+    split_columns,
+    write_side,
+)
 from streed.engine.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
-from streed.engine.views import native, vector
+from streed.engine.views import native
 from streed.search.expand import SHALLOW, ask
 
 
@@ -26,7 +35,7 @@ def extract_tree(e, column, flipped, row_set, depth, budget):  # type: ignore[no
     `column` (F,) and `flipped` (F,) say which of the caller's columns each bit column is. Children follow in the
     caller's order: of a binary column 0 before 1, of a categorical column its categories, empty ones as leaves.
     """
-    words = e.row_words
+    words = e.key_words
     sides = most_sides(e)
     space = e.path_space * sides
     row_sets = np.empty((space, words), np.uint64)
@@ -34,7 +43,7 @@ def extract_tree(e, column, flipped, row_set, depth, budget):  # type: ignore[no
     budgets = np.empty(space, np.int64)
     branches = np.zeros((space, 2), np.uint64)
     for w in range(words):
-        row_sets[0, w] = row_set[w]
+        row_sets[0, w] = row_set[w] if w < e.row_words else uint64(0)
     depths[0] = depth
     budgets[0] = budget
     size = 1
@@ -69,21 +78,12 @@ def extract_tree(e, column, flipped, row_set, depth, budget):  # type: ignore[no
             else:
                 side_column = first
                 without = 1 - side if flipped[first] == 0 else side
-            _write_side(e, rows, side_column, without, row_sets[size])
+            write_side(e, rows, side_column, without, row_sets[size])
             depths[size] = side_depth
             budgets[size] = UNLIMITED if v == NONE else planned_budget(e, nodes_of(e)[v], side_column, without)
             branches[size, 0], branches[size, 1] = extend_branch(high, low, literal(side_column, 1 - without))
             size += 1
     return preorder[:count]
-
-
-@native
-def _write_side(e, rows, column, without, into):  # type: ignore[no-untyped-def]
-    """Writes the rows with the column, or without it."""
-    from_column = vector(e.column_rows + column * e.row_words * 8, e.row_words, uint64)
-    flip = uint64(0) - uint64(without)
-    for w in range(e.row_words):
-        into[w] = rows[w] & (from_column[w] ^ flip)
 
 
 @native
@@ -98,7 +98,7 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
     if empty or depth == 0 or budget == 0:
         return int64(LEAF), int64(NONE), int64(0)
     behind = rows_of(e)[e.node_count]
-    for w in range(e.row_words):
+    for w in range(e.key_words):
         behind[w] = rows[w]
     v = find_node(e, depth, budget, False)
     if v != NONE and nodes_of(e)[v].split != NO_TREE:

@@ -22,6 +22,7 @@ from streed.engine.archive import find_similar, remember
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
+from streed.engine.joining import join, join_cost, rest_of
 from streed.engine.nodes import (
     below,
     children_of,
@@ -32,11 +33,12 @@ from streed.engine.nodes import (
     has_plan,
     nodes_of,
     rows_of,
+    sides_of,
     weigh,
     write_child_rows,
 )
-from streed.engine.records import INFINITE, NO_TREE, NONE, UNLIMITED
-from streed.engine.views import native, vector
+from streed.engine.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, UNLIMITED
+from streed.engine.views import inline, native, vector
 from streed.search.expand import SHALLOW, ask, ask_like, is_shallow, open_node
 
 
@@ -145,7 +147,7 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     if at.lower >= goal or stopped(e) or e.crowded == 1:
         return best
     children = children_of(e)
-    for side in range(at.n_children):
+    for side in range(sides_of(e, at.split)):
         child = children[at.children + side]
         if child.lower < child.upper:  # noqa: SIM102 - numba compiles nested ifs better than chained conditions
             if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
@@ -155,12 +157,20 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
 
 @native
 def aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
-    """(target, branch) for a side: what the lower bounds of the other sides leave of the goal."""
+    """(target, branch) for a side: what the other sides, at best, and the branching cost leave of the goal."""
     node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
     at = edges_of(e)[node.edges + edge]
     child = children_of(e)[at.children + side]
     side_high, side_low = extend_branch(high, low, literal(int64(child.column), 1 - int64(child.without)))
-    return goal - (at.lower - child.lower), side_high, side_low
+    if e.combine == 0:
+        target = rest_of(e, goal, at.lower - child.lower) if at.lower > LOWEST else int64(INFINITE)
+    else:
+        target = rest_of(e, goal, int64(at.cost)) if at.cost != NO_COST else goal
+        for other in range(sides_of(e, at.split)):
+            if other != side and not is_empty_side(children_of(e)[at.children + other]):
+                target = rest_of(e, target, int64(children_of(e)[at.children + other].lower))
+    # where the operator leaves too little to get on, the side is settled
+    return target if target > child.lower else int64(child.upper), side_high, side_low
 
 
 @native
@@ -197,24 +207,36 @@ def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
     node = nodes[path[level + 1]]
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
-    if node.lower > child.lower:
-        at.lower += node.lower - child.lower
-        child.lower = node.lower
-    if node.upper < child.upper:
-        at.upper = at.upper - child.upper + node.upper if at.upper < INFINITE else _sum_uppers(e, at, child, node.upper)
-        child.upper = node.upper
+    child.lower = max(child.lower, node.lower)
+    child.upper = min(child.upper, node.upper)
+    join_edge(e, at)
     return child.lower >= child.upper
 
 
 @native
-def _sum_uppers(e, edge, child, upper):  # type: ignore[no-untyped-def]
-    """The upper bound of an edge, one side of which had none so far."""
+def join_edge(e, edge):  # type: ignore[no-untyped-def]
+    """Sets the bounds of an edge by those of its sides."""
     children = children_of(e)
-    total = e.split_cost
-    child.upper = upper
-    for side in range(edge.n_children):
-        total = min(total + int64(children[edge.children + side].upper), INFINITE)
-    return total
+    sides = sides_of(e, edge.split)
+    lower = int64(0)
+    upper = int64(0)
+    some = False
+    for side in range(sides):
+        child = children[edge.children + side]
+        if sides > 2 and is_empty_side(child):
+            continue
+        lower = join(e, lower, int64(child.lower)) if some else int64(child.lower)
+        upper = join(e, upper, int64(child.upper)) if some else int64(child.upper)
+        some = True
+    cost = int64(edge.cost)
+    edge.lower = max(int64(edge.lower), join_cost(e, lower, cost))
+    edge.upper = min(int64(edge.upper), join_cost(e, upper, cost))
+
+
+@inline
+def is_empty_side(child):  # type: ignore[no-untyped-def]
+    """Whether a side is a category without rows, which has no part in the value."""
+    return child.node == EMPTY
 
 
 @native
@@ -229,16 +251,16 @@ def use_edge(e, level, edge):  # type: ignore[no-untyped-def]
         node.upper = at.upper
         node.split = at.split
         if node.budget != UNLIMITED and has_plan(e, node):
-            for side in range(at.n_children):
+            for side in range(sides_of(e, at.split)):
                 children[node.plan + side] = children[at.children + side]
     if e.restrictable == 0:
         return
     if node.depth == UNLIMITED and node.budget == UNLIMITED:
         # a tree for the node serves every subset of its rows at no higher cost
-        for side in range(at.n_children):
+        for side in range(sides_of(e, at.split)):
             node.lower = max(int64(node.lower), min(int64(children[at.children + side].lower), int64(node.upper)))
     if node.lower < node.upper:
-        for side in range(at.n_children):
+        for side in range(sides_of(e, at.split)):
             _push(e, v, edge, children[at.children + side])
 
 
@@ -263,7 +285,8 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
         if k == edge:
             continue
         at = edges[node.edges + k]
-        for c in range(at.children, at.children + at.n_children):
+        raised = False
+        for c in range(at.children, at.children + sides_of(e, at.split)):
             child = children[c]
             if child.lower >= min(source.lower, child.upper) or child.budget > source.budget:
                 continue
@@ -273,8 +296,10 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
             lost = common if child.without == 1 else weight - common
             bound = min(int64(source.lower) - lost, int64(child.upper))
             if bound > child.lower:
-                at.lower += bound - child.lower
                 child.lower = bound
+                raised = True
+        if raised:
+            join_edge(e, at)
 
 
 @native

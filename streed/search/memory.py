@@ -102,7 +102,7 @@ def space_for(
 
 def size_of(problem: PackedProblem, space: Space) -> float:
     """The bytes that the caches take when they are full."""
-    node: int = problem.column_rows.shape[1] * 8 + NODE.itemsize + _INDEX
+    node: int = problem.key_bytes + NODE.itemsize + _INDEX
     return (
         space.nodes * node
         + space.edges * EDGE.itemsize
@@ -140,7 +140,7 @@ def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted
     `budgeted`: the number of branching nodes is limited, so a set of rows may stand for many subproblems.
     """
     literals = 2 * problem.n_columns
-    node = problem.column_rows.shape[1] * 8 + NODE.itemsize + _INDEX
+    node = problem.key_bytes + NODE.itemsize + _INDEX
     path = min(len(problem.row_bits), max_depth if max_depth is not None else 2**20) + 4
     splits = problem.n_columns
     if max_depth is not None and max_depth <= 3 and not budgeted:
@@ -155,8 +155,8 @@ def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted
     nodes = int(min(bytes_ * shares[1] / node, most_nodes + 64, 2**30))
     deep = nodes if most_nodes == math.inf else int(min(nodes, most_nodes / literals + 64 if literals else 64))
     per_node = float(splits + 8) * (64 if budgeted else 1)
-    edges = int(min(bytes_ * shares[2] / EDGE.itemsize, deep * per_node))
-    children = int(min(bytes_ * shares[3] / CHILD.itemsize, deep * 2 * per_node))
+    edges = int(min(bytes_ * shares[2] / EDGE.itemsize, deep * per_node, 2**30))
+    children = int(min(bytes_ * shares[3] / CHILD.itemsize, deep * 2 * per_node, 2**30))
     branches = int(min(bytes_ * shares[0] / _BRANCH / 4, most_branches + 64))
     return Space(
         branches=max(16, branches),

@@ -73,11 +73,11 @@ def _sort_edges(e):  # type: ignore[no-untyped-def]
     for i in range(begin + 1, begin + root.n_edges):
         k = i
         while k > begin and edges[k - 1].upper > edges[k].upper:
-            for_swap = edges[k].lower, edges[k].upper, edges[k].children, edges[k].split, edges[k].n_children
+            for_swap = edges[k].lower, edges[k].upper, edges[k].cost, edges[k].children, edges[k].split
             edges[k] = edges[k - 1]
             edges[k - 1].lower = for_swap[0]
             edges[k - 1].upper = for_swap[1]
-            edges[k - 1].children = for_swap[2]
-            edges[k - 1].split = for_swap[3]
-            edges[k - 1].n_children = for_swap[4]
+            edges[k - 1].cost = for_swap[2]
+            edges[k - 1].children = for_swap[3]
+            edges[k - 1].split = for_swap[4]
             k -= 1

@@ -222,13 +222,13 @@ class Bench:
         self.engine = engine = self.workspace.engine
         for name, value in (flags or {}).items():
             engine[name] = value
-        signed = self.packed.signed
+        kind = self.packed.kind
         engine["load"] = kernels.load().address
         engine["solve_shallow"] = kernels.shallow().address
-        engine["prepare"] = kernels.prepare(signed, lane).address
-        engine["solve_children"] = kernels.solve_children(signed, lane).address
+        engine["prepare"] = kernels.prepare(kind, lane).address
+        engine["solve_children"] = kernels.solve_children(kind, lane).address
         engine["push_bounds"] = kernels.push(lane).address
-        engine["expand"] = kernels.expand(lane).address
+        engine["expand"] = kernels.expand(kind, lane).address
         engine["open_node"] = opening().address
         self.workspace.node_rows[0] = self.place(instance.everything())
         self._watched: list[object] = []

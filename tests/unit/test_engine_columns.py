@@ -22,7 +22,7 @@ def _pack(codes: Array, categories: list[int], places: list[tuple[int, int]] | N
     pairs = [(row, row) for row in range(len(codes))] if places is None else places
     size = -(-len(codes) // 64) if words is None else words
     flat = np.array(pairs, np.int64).reshape(-1)
-    return pack_columns(np.ascontiguousarray(codes, np.uint8), flat, np.array(categories, np.int64), size)
+    return pack_columns(np.ascontiguousarray(codes, np.uint8), flat, np.array(categories, np.int64), size, True)
 
 
 def _check(codes: Array, categories: list[int], places: list[tuple[int, int]], words: int) -> None:

@@ -1,0 +1,604 @@
+"""The kernels of a task: the text that is compiled for it, once per shape of task and body of its methods.
+
+The text is written for the task's statistics, one array each, with its labels unrolled and its methods inlined, which
+makes it as quick as one written by hand. It goes to a file that is named by a fingerprint of the text and of all
+that the methods depend on, so numba's cache finds it in later processes and never finds an old one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from llvmlite import binding
+from numba import cfunc, float64, int64, njit, uint8, uint64
+
+from streed.engine import coding, records, scored, simd, values
+from streed.engine.capture import compilable, fingerprint
+from streed.engine.compiled import cache_directory, caching
+from streed.engine.pointers import KERNEL, engine_at
+from streed.engine.views import inline, matrix, native, vector
+
+NO_COSTS, TABLE, CALLED = "none", "table", "called"
+"""Branching costs: there are none; they depend on the split only; the task's method is called for each."""
+
+
+@attrs.frozen
+class Shape:
+    """What the text of the kernels depends on, besides the bodies of the task's methods."""
+
+    statistics: tuple[tuple[str, int], ...]
+    """Name and number of entries per row; 0 for a plain number."""
+    labels: int
+    lane: str
+    """The type of pair sums."""
+    real: bool
+    """Whether costs are float64; else they are int64."""
+    coding: str
+    larger: bool
+    """Whether larger values are better."""
+    numbers: tuple[tuple[str, str], ...]
+    """Name and kind of what the methods read from `self`."""
+    limits: tuple[tuple[tuple[str, str], ...], ...]
+    """The same for each of the limits on leaves."""
+    costs: str
+    members: tuple[str, ...]
+    """The optional methods that the task has."""
+    multiway: bool
+    """Whether there are categorical columns."""
+    floors: bool
+    """Whether the last plane holds lower bounds of rows, which add up."""
+
+    @property
+    def planes(self) -> int:
+        """Planes of pair sums: the statistics, rows, and floors if there are any."""
+        return self.inputs + 1 + self.floors
+
+    @property
+    def inputs(self) -> int:
+        """Planes of statistics."""
+        return sum(max(entries, 1) for _, entries in self.statistics)
+
+
+@attrs.frozen(eq=False)
+class Kernels:
+    """Addresses of a task's compiled kernels; zero for those that it does not need."""
+
+    kept: tuple[Any, ...]
+    """What holds the code in memory."""
+    score: int
+    combine: int
+    subtract: int
+    floor: int
+
+
+OPTIONAL = ("combine", "subtract", "lower_bound", "feasible")
+"""Members of which the text takes notice by name."""
+
+_MOST_UNROLLED = 12
+"""Labels beyond which a loop over them is compiled instead."""
+
+
+def compile_kernels(shape: Shape, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+    """The kernels for a shape and the task's methods by name; "allows0", "allows1", ... are those of its limits."""
+    text = _text(shape)
+    name = fingerprint({"text": text, "engine": _engine(), **functions})
+    if name not in _made:
+        _made[name] = _compile(name, text, functions)
+    return _made[name]
+
+
+_made: dict[str, Kernels] = {}
+"""By fingerprint, all that this process compiled or loaded."""
+
+
+def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+    _allow_alias_checks()
+    path = _written(name, text)
+    module = types.ModuleType(f"streed_kernels_{name}")
+    sys.modules[module.__name__] = module  # where numba's cache looks for what the code names
+    namespace = module.__dict__
+    namespace.update(_NAMES)
+    namespace.update({key: compilable(function, module.__name__) for key, function in functions.items()})
+    exec(compile(text, str(path) if path else f"<{module.__name__}>", "exec"), namespace)
+    kernels = []
+    with caching() as is_kept:
+        for kernel in ("score", "combine_values", "subtract_values", "find_floors"):
+            made = namespace.get(kernel)
+            cache = is_kept and path is not None
+            kernels.append(None if made is None else cfunc(KERNEL, cache=cache, error_model="numpy")(made))
+    addresses = [0 if kernel is None else kernel.address for kernel in kernels]
+    return Kernels(tuple(kernels), *addresses)
+
+
+def _written(name: str, text: str) -> Path | None:
+    """The file that holds the text, or None where none can be written."""
+    directory = cache_directory()
+    if directory is None:
+        return None
+    path = directory / "tasks" / f"kernels_{name}.py"
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        scratch = path.with_suffix(f".{id(text)}.tmp")
+        scratch.write_text(text)
+        scratch.replace(path)
+    return path
+
+
+@functools.cache
+def _engine() -> str:
+    """What compiled kernels depend on in the engine: the name of the cache directory is a hash of its sources."""
+    directory = cache_directory()
+    return "" if directory is None else directory.name
+
+
+@functools.cache
+def _allow_alias_checks() -> None:
+    """Lets LLVM check at run time that arrays do not overlap, however many there are: else it keeps to scalar code."""
+    binding.set_option("streed", "-runtime-memory-check-threshold=2048")
+
+
+_NAMES = {
+    "namedtuple": __import__("collections").namedtuple,
+    "np": np,
+    "math": math,
+    "njit": njit,
+    "inline": inline,
+    "native": native,
+    "lowest": njit(fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True),
+    "int64": int64,
+    "float64": float64,
+    "uint8": uint8,
+    "uint64": uint64,
+    "matrix": matrix,
+    "vector": vector,
+    "engine_at": engine_at,
+    "first_one": simd.first_one,
+    "real_of": coding.real_of,
+    "INFINITE": records.INFINITE,
+    "PRICE": coding.PRICE,
+    "LOWEST": records.LOWEST,
+    "NO_COST": records.NO_COST,
+    "NONE": records.NONE,
+    **{name: getattr(scored, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "FIRST", "SECOND", "COST")},
+    "ROWS_OF_COSTS": scored.ROWS_OF_COSTS,
+    **{f"V_{name}": getattr(values, name) for name in ("KEY", "LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "COST", "LEAST1")},
+    "ROWS_OF_VALUES": values.ROWS_OF_VALUES,
+    **{f"encode_{name}": pair[0] for name, pair in coding.CODINGS.items()},
+    **{f"decode_{name}": pair[1] for name, pair in coding.CODINGS.items()},
+}
+"""What the text may name."""
+
+
+# -- the text ------------------------------------------------------------------------------------------------------
+
+
+def _text(shape: Shape) -> str:
+    inputs = [f"x{p}" for p in range(shape.inputs)]
+    parts = [_head(shape, inputs), _SCORE]
+    text = "\n\n".join(parts)
+    price = "math.inf" if shape.real else "PRICE"
+    number = "float64" if shape.lane == "float64" else "int64"
+    sums = [*inputs, "rows"]
+    fields = {
+        "VALUE": "float64" if shape.real else "int64",
+        "LANE": {"int32": "np.int32", "int64": "np.int64", "float64": "np.float64"}[shape.lane],
+        "TOTAL": "np.float64" if shape.lane == "float64" else "np.int64",
+        "PLANES": str(shape.planes),
+        "ROWS": str(shape.inputs),
+        "FLOOR": str(shape.inputs + 1),
+        "PRICE": price,
+        "ENCODE": f"encode_{shape.coding}",
+        "DECODE": f"decode_{shape.coding}",
+        "SIGN": "-" if shape.larger else "",
+        "LOAD_T": "\n".join(f"t_{x} = {number}(totals[{p}])" for p, x in enumerate(sums)),
+        "LOAD_K": "\n".join(f"k_{x} = {number}(sums[{p}, k])" for p, x in enumerate(sums)),
+        "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
+        "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
+        "ARG_T": ", ".join(f"t_{x}" for x in sums),
+        "ARG_F": ", ".join(f"rows_of[{p}, k]" for p in range(len(sums))),
+        "ARG_K1": ", ".join(f"k_{x}" for x in sums),
+        "ARG_K0": ", ".join(f"t_{x} - k_{x}" for x in sums),
+        "ARG_11": ", ".join(f"b_{x}" for x in sums),
+        "ARG_10": ", ".join(f"k_{x} - b_{x}" for x in sums),
+        "ARG_01": ", ".join(f"j_{x} - b_{x}" for x in sums),
+        "ARG_00": ", ".join(f"t_{x} - k_{x} - j_{x} + b_{x}" for x in sums),
+    }
+    switches = {
+        "COSTS": shape.costs != NO_COSTS,
+        "TABLE": shape.costs == TABLE,
+        "CALLED": shape.costs == CALLED,
+        "BOUND": "lower_bound" in shape.members,
+        "FLOORS": shape.floors,
+        "COMBINE": "combine" in shape.members,
+        "SUBTRACT": "subtract" in shape.members,
+        "MULTIWAY": shape.multiway,
+    }
+    return _fill(_choose(text, switches), fields)
+
+
+def _choose(text: str, switches: Mapping[str, bool]) -> str:
+    """The text without lines that are for other tasks: `#?NAME` ends a line for tasks with NAME, `#!NAME` without."""
+    lines = []
+    for line in text.splitlines():
+        body, mark, conditions = line.partition("  #:")
+        wanted = all(
+            switches[condition.lstrip("!")] != condition.startswith("!") for condition in conditions.split() if mark
+        )
+        if wanted:
+            lines.append(body.rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _fill(text: str, fields: Mapping[str, str]) -> str:
+    """The text with its fields filled in; a field of several lines keeps the indentation of its place."""
+    lines = []
+    for line in text.splitlines():
+        for name in sorted(fields, key=len, reverse=True):
+            indent = line[: len(line) - len(line.lstrip())] if line.strip() == f"${name}" else ""
+            line = line.replace(f"${name}", fields[name].replace("\n", f"\n{indent}"))
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _head(shape: Shape, inputs: list[str]) -> str:
+    """The state, the parameters, and the functions of one state."""
+    names = [name for name, _ in shape.statistics]
+    at, entries = 0, []
+    for _, width in shape.statistics:
+        entries.append(inputs[at] if width == 0 else f"({', '.join(inputs[at : at + width])},)")
+        at += max(width, 1)
+    arguments = ", ".join([*inputs, "rows"])
+    lines = [
+        f"State = namedtuple('State', {['rows', *names]!r})",
+        f"Parameters = namedtuple('Parameters', {[name for name, _ in shape.numbers] or ['nothing']!r})",
+        *(
+            f"Limit{i} = namedtuple('Limit{i}', {[name for name, _ in numbers] or ['nothing']!r})"
+            for i, numbers in enumerate(shape.limits)
+        ),
+        _unpacking(shape),
+        "@inline",
+        f"def state_of({arguments}):",
+        f"    return State({', '.join(['rows', *entries])})",
+        "",
+        "@inline",
+        f"def least_cost(parameters, {arguments}):",
+        f"    s = state_of({arguments})",
+        "    best = $VALUE($SIGNleaf_cost(parameters, s, int64(0)))",
+    ]
+    if "feasible" in shape.members:
+        lines.append("    best = best if feasible(parameters, $SIGNbest) else $PRICE")
+    if shape.labels <= _MOST_UNROLLED:
+        for k in range(1, shape.labels):
+            lines.append(f"    other = $VALUE($SIGNleaf_cost(parameters, s, int64({k})))")
+            if "feasible" in shape.members:
+                lines.append("    other = other if feasible(parameters, $SIGNother) else $PRICE")
+            lines.append("    best = best if best <= other else other")
+    else:
+        lines.append(f"    for k in range(1, {shape.labels}):")
+        lines.append("        other = $VALUE($SIGNleaf_cost(parameters, s, k))")
+        if "feasible" in shape.members:
+            lines.append("        other = other if feasible(parameters, $SIGNother) else $PRICE")
+        lines.append("        best = best if best <= other else other")
+    lines += [
+        "    return best",
+        "",
+        "@inline",
+        f"def leaf_of(parameters, limits, min_leaf, {arguments}):",
+        f"    best = least_cost(parameters, {arguments})",
+    ]
+    if shape.limits:
+        lines.append(f"    s = state_of({arguments})")
+    lines += [f"    best = best if allows{i}(limits[{i}], s) else $PRICE" for i in range(len(shape.limits))]
+    lines.append("    return best if rows >= min_leaf else $PRICE")
+    lines += ["", "@inline", "def joined(parameters, a, b):"]
+    if "combine" in shape.members:
+        lines.append("    if a >= $PRICE or b >= $PRICE:")
+        lines.append("        return $VALUE($PRICE)")
+        lines.append("    total = $VALUE($SIGNcombine(parameters, $SIGNa, $SIGNb))")
+        if "feasible" in shape.members:
+            lines.append("    return total if feasible(parameters, $SIGNtotal) else $VALUE($PRICE)")
+        else:
+            lines.append("    return total")
+    else:
+        lines.append("    return a + b")
+    return "\n".join(lines)
+
+
+def _unpacking(shape: Shape) -> str:
+    """The functions that read the numbers of the task and of its limits; the first word is the worth of codes."""
+    lines, at = [], 1
+
+    def read(kind: str) -> str:
+        nonlocal at
+        word = f"numbers[{at}]"
+        at += {"int": 1, "real": 1, "ints1": 2, "reals1": 2, "ints2": 3, "reals2": 3}[kind]
+        dtype = "np.int64" if kind.startswith("int") else "np.float64"
+        if kind in ("int", "real"):
+            return word if kind == "int" else f"real_of({word})"
+        sizes = ", ".join(f"numbers[{at - n}]" for n in range(int(kind[-1]), 0, -1))
+        return f"{'vector' if kind.endswith('1') else 'matrix'}({word}, {sizes}, {dtype})"
+
+    fields = ", ".join(read(kind) for _, kind in shape.numbers) or "0"
+    lines += ["@inline", "def parameters_of(numbers):", f"    return Parameters({fields})", ""]
+    limits = []
+    for i, numbers in enumerate(shape.limits):
+        limits.append(f"Limit{i}({', '.join(read(kind) for _, kind in numbers) or '0'})")
+    lines += [
+        "@inline",
+        "def limits_of(numbers):",
+        f"    return ({', '.join(limits)},)" if limits else "    return 0",
+        "",
+    ]
+    lines.insert(0, f"WORDS = {at}")
+    return "\n".join(lines)
+
+
+_SCORE = """
+@lowest
+def lowest_of(costs, row, count):
+    best = costs[row, 0]
+    for k in range(1, count):
+        best = best if best < costs[row, k] else costs[row, k]
+    return best
+
+
+@native  #: CALLED
+def list_path(bits, words, more, last, into):  #: CALLED
+    size = 0  #: CALLED
+    for w in range(words):  #: CALLED
+        word = bits[w]  #: CALLED
+        if more >= 0 and more // 64 == w:  #: CALLED
+            word |= uint64(1) << uint64(more % 64)  #: CALLED
+        if last >= 0 and last // 64 == w:  #: CALLED
+            word |= uint64(1) << uint64(last % 64)  #: CALLED
+        while word != uint64(0):  #: CALLED
+            into[size] = w * 64 + first_one(word)  #: CALLED
+            size += 1  #: CALLED
+            word = word & (word - uint64(1))  #: CALLED
+    return size  #: CALLED
+
+
+@native
+def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
+    stride = e.stride
+    binary = e.n_binary
+    min_leaf = e.min_leaf
+    space = e.width + e.categorical  #: CALLED
+    second1 = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
+    $LOAD_T
+    for j in range(binary):
+        $LOAD_J
+        end = min(stride, (j + 8) // 8 * 8)
+        split1 = costs[SPLIT1, j]
+        split0 = costs[SPLIT0, j]
+        cost = costs[COST, j]  #: TABLE
+        for k in range(end):
+            $LOAD_B
+            $LOAD_K
+            c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
+            c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
+            c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
+            c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
+            with_k = joined(parameters, c10, c11)
+            without_k = joined(parameters, c00, c01)
+            with_j = joined(parameters, c01, c11)
+            without_j = joined(parameters, c00, c10)
+            with_k = joined(parameters, with_k, cost)  #: TABLE
+            without_k = joined(parameters, without_k, cost)  #: TABLE
+            with_j = joined(parameters, with_j, costs[COST, k])  #: TABLE
+            without_j = joined(parameters, without_j, costs[COST, k])  #: TABLE
+            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED
+            without_k = joined(parameters, without_k, second1[2 * k + 1, j])  #: CALLED
+            with_j = joined(parameters, with_j, second1[2 * j, k])  #: CALLED
+            without_j = joined(parameters, without_j, second1[2 * j + 1, k])  #: CALLED
+            old1 = costs[SPLIT1, k]
+            old0 = costs[SPLIT0, k]
+            costs[SPLIT1, k] = old1 if old1 <= with_k else with_k
+            costs[SPLIT0, k] = old0 if old0 <= without_k else without_k
+            costs[FIRST, k] = with_j
+            costs[SECOND, k] = without_j
+        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), min(end, binary)))
+        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), min(end, binary)))
+        costs[SPLIT1, j] = split1
+        costs[SPLIT0, j] = split0
+
+
+@native  #: MULTIWAY
+def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MULTIWAY
+    stride = e.stride  #: MULTIWAY
+    binary = e.n_binary  #: MULTIWAY
+    min_leaf = e.min_leaf  #: MULTIWAY
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: MULTIWAY
+    space = e.width + e.categorical  #: CALLED MULTIWAY
+    second1 = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED MULTIWAY
+    $LOAD_T  #: MULTIWAY
+    for k in range(binary, e.n_active):  #: MULTIWAY
+        for j in range(binary):  #: MULTIWAY
+            $LOAD_J  #: MULTIWAY
+            $LOAD_K  #: MULTIWAY
+            $LOAD_B  #: MULTIWAY
+            c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
+            c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)  #: MULTIWAY
+            with_k = joined(parameters, c10, c11)  #: MULTIWAY
+            with_k = joined(parameters, with_k, costs[COST, j])  #: TABLE MULTIWAY
+            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED MULTIWAY
+            costs[SPLIT1, k] = min(costs[SPLIT1, k], with_k)  #: MULTIWAY
+    for c in range(e.n_categorical):  #: MULTIWAY
+        begin = literals[0, c]  #: MULTIWAY
+        end = literals[1, c]  #: MULTIWAY
+        for k in range(e.n_active):  #: MULTIWAY
+            if begin <= k < end:  #: MULTIWAY
+                continue  #: MULTIWAY
+            present1 = 0  #: MULTIWAY
+            present0 = 0  #: MULTIWAY
+            with_k = $VALUE($PRICE)  #: MULTIWAY
+            without_k = $VALUE($PRICE)  #: MULTIWAY
+            for j in range(begin, end):  #: MULTIWAY
+                $LOAD_J  #: MULTIWAY
+                $LOAD_K  #: MULTIWAY
+                $LOAD_B  #: MULTIWAY
+                if b_rows > 0:  #: MULTIWAY
+                    c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
+                    with_k = c11 if present1 == 0 else joined(parameters, with_k, c11)  #: MULTIWAY
+                    present1 += 1  #: MULTIWAY
+                if j_rows - b_rows > 0:  #: MULTIWAY
+                    c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)  #: MULTIWAY
+                    without_k = c01 if present0 == 0 else joined(parameters, without_k, c01)  #: MULTIWAY
+                    present0 += 1  #: MULTIWAY
+            if present1 > 1:  #: MULTIWAY
+                with_k = joined(parameters, with_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
+                with_k = joined(parameters, with_k, second1[2 * k, e.n_active + c])  #: CALLED MULTIWAY
+                costs[SPLIT1, k] = min(costs[SPLIT1, k], with_k)  #: MULTIWAY
+            if present0 > 1:  #: MULTIWAY
+                without_k = joined(parameters, without_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
+                without_k = joined(parameters, without_k, second1[2 * k + 1, e.n_active + c])  #: CALLED MULTIWAY
+                costs[SPLIT0, k] = min(costs[SPLIT0, k], without_k)  #: MULTIWAY
+
+
+@native  #: CALLED
+def find_costs(e, parameters, sums, totals, costs, words, path):  #: CALLED
+    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: CALLED
+    active = vector(e.active, e.width, np.int64)  #: CALLED
+    caller = vector(e.caller_columns, e.columns, np.int64)  #: CALLED
+    literals = vector(e.literals, e.categorical + 1, np.int64)  #: CALLED
+    space = e.width + e.categorical  #: CALLED
+    second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
+    bits = vector(e.asked_rows + 8 * e.row_words, e.path_words, uint64)  #: CALLED
+    here = list_path(bits, words, e.scored_column, -1, path)  #: CALLED
+    for k in range(e.n_active + e.n_categorical):  #: CALLED
+        column = active[k] if k < e.n_active else literals[local[2, k - e.n_active]]  #: CALLED
+        costs[COST, k] = $SIGNbranching_cost(parameters, int64(totals[$ROWS]), path[:here], caller[column])  #: CALLED
+    for k in range(e.n_active):  #: CALLED
+        below = list_path(bits, words, e.scored_column, caller[active[k]], path)  #: CALLED
+        with_k = int64(sums[$ROWS, k])  #: CALLED
+        without_k = int64(totals[$ROWS]) - with_k  #: CALLED
+        for j in range(e.n_active + e.n_categorical):  #: CALLED
+            column = active[j] if j < e.n_active else literals[local[2, j - e.n_active]]  #: CALLED
+            second[2 * k, j] = $SIGNbranching_cost(parameters, with_k, path[:below], caller[column])  #: CALLED
+            second[2 * k + 1, j] = $SIGNbranching_cost(parameters, without_k, path[:below], caller[column])  #: CALLED
+
+
+def score(address):
+    e = engine_at(address)
+    stride = e.stride
+    n = e.n_active
+    space = e.width + e.categorical
+    pairs = matrix(e.scored_pairs, $PLANES * stride, stride, $LANE)
+    sums = matrix(e.scored_sums, $PLANES, e.width, $LANE)
+    totals = vector(e.scored_totals, $PLANES, $TOTAL)
+    found = matrix(e.scored_values, ROWS_OF_VALUES, space, np.int64)
+    costs = matrix(e.costs, ROWS_OF_COSTS, space, np.$VALUE)
+    numbers = vector(e.numbers, WORDS, np.int64)
+    scale = real_of(numbers[0])
+    parameters = parameters_of(numbers)
+    limits = limits_of(numbers)
+    min_leaf = e.min_leaf
+    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)
+    $LOAD_T
+    leaf = leaf_of(parameters, limits, min_leaf, $ARG_T)
+    code = $ENCODE(leaf, scale)
+    e.scored_leaf = code
+    e.scored_least = LOWEST
+    e.scored_least = $ENCODE($SIGNlower_bound(parameters, state_of($ARG_T)), scale)  #: BOUND
+    e.scored_least = max(e.scored_least, $ENCODE(totals[$FLOOR], scale))  #: FLOORS
+    e.overflow |= int64(code == LOWEST)
+    for k in range(stride):
+        $LOAD_K
+        costs[LEAF1, k] = leaf_of(parameters, limits, min_leaf, $ARG_K1)
+        costs[LEAF0, k] = leaf_of(parameters, limits, min_leaf, $ARG_K0)
+        costs[SPLIT1, k] = $PRICE
+        costs[SPLIT0, k] = $PRICE
+    table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: TABLE
+    active = vector(e.active, e.width, np.int64)  #: TABLE
+    for k in range(stride):  #: TABLE
+        costs[COST, k] = table[active[k]] if k < n else 0  #: TABLE
+    for c in range(e.n_categorical):  #: TABLE
+        costs[COST, n + c] = table[e.columns + local[2, c]]  #: TABLE
+    path = np.empty(64 * e.path_words + 2, np.int64)  #: CALLED
+    find_costs(e, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
+    if e.asked_depth != 1 or e.scored_column != NONE:
+        score_pairs(e, parameters, limits, pairs, sums, totals, costs)
+        if e.categorical > 0:  #: MULTIWAY
+            score_categories(e, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
+    best = leaf
+    for k in range(n):
+        leaf1 = costs[LEAF1, k]
+        leaf0 = costs[LEAF0, k]
+        split1 = costs[SPLIT1, k]
+        split0 = costs[SPLIT0, k]
+        found[V_LEAF1, k] = $ENCODE(leaf1, scale)
+        found[V_LEAF0, k] = $ENCODE(leaf0, scale)
+        found[V_SPLIT1, k] = $ENCODE(split1, scale)
+        found[V_SPLIT0, k] = $ENCODE(split0, scale)
+        low = min(found[V_LEAF1, k], found[V_LEAF0, k], found[V_SPLIT1, k], found[V_SPLIT0, k])
+        e.overflow |= int64(low == LOWEST)
+        found[V_LEAST1, k] = LOWEST
+        found[V_LEAST1 + 1, k] = LOWEST
+        found[V_COST, k] = NO_COST  #: !COSTS
+        found[V_COST, k] = $ENCODE(costs[COST, k], scale)  #: COSTS
+        $LOAD_K  #: BOUND
+        least = $ENCODE($SIGNlower_bound(parameters, state_of($ARG_K1)), scale)  #: BOUND
+        found[V_LEAST1, k] = least if k_rows > 0 else INFINITE  #: BOUND
+        least = $ENCODE($SIGNlower_bound(parameters, state_of($ARG_K0)), scale)  #: BOUND
+        found[V_LEAST1 + 1, k] = least if t_rows > k_rows else INFINITE  #: BOUND
+        found[V_LEAST1, k] = max(found[V_LEAST1, k], $ENCODE(sums[$FLOOR, k], scale))  #: FLOORS
+        least = $ENCODE(totals[$FLOOR] - sums[$FLOOR, k], scale)  #: FLOORS
+        found[V_LEAST1 + 1, k] = max(found[V_LEAST1 + 1, k], least)  #: FLOORS
+        key = joined(parameters, min(leaf0, split0), min(leaf1, split1))
+        key = joined(parameters, key, costs[COST, k])  #: COSTS
+        found[V_KEY, k] = $ENCODE(key, scale)
+        if k < e.n_binary:
+            best = best if best <= key else key
+    for c in range(e.n_categorical):  #: MULTIWAY
+        key = $VALUE($PRICE)  #: MULTIWAY
+        present = 0  #: MULTIWAY
+        for k in range(local[0, c], local[1, c]):  #: MULTIWAY
+            if sums[$ROWS, k] > 0:  #: MULTIWAY
+                side = min(costs[LEAF1, k], costs[SPLIT1, k])  #: MULTIWAY
+                key = side if present == 0 else joined(parameters, key, side)  #: MULTIWAY
+                present += 1  #: MULTIWAY
+        key = joined(parameters, key, costs[COST, n + c])  #: COSTS MULTIWAY
+        if present < 2:  #: MULTIWAY
+            key = $VALUE($PRICE)  #: MULTIWAY
+        found[V_KEY, n + c] = $ENCODE(key, scale)  #: MULTIWAY
+        found[V_COST, n + c] = NO_COST  #: !COSTS MULTIWAY
+        found[V_COST, n + c] = $ENCODE(costs[COST, n + c], scale)  #: COSTS MULTIWAY
+        best = best if best <= key else key  #: MULTIWAY
+    e.scored_best = $ENCODE(best, scale)
+    e.overflow |= int64(e.scored_best == LOWEST)
+
+
+def combine_values(address):  #: COMBINE
+    e = engine_at(address)  #: COMBINE
+    numbers = vector(e.numbers, WORDS, np.int64)  #: COMBINE
+    scale = real_of(numbers[0])  #: COMBINE
+    total = joined(parameters_of(numbers), $DECODE(int64(e.left), scale), $DECODE(int64(e.right), scale))  #: COMBINE
+    e.joined = $ENCODE(total, scale)  #: COMBINE
+
+
+def subtract_values(address):  #: SUBTRACT
+    e = engine_at(address)  #: SUBTRACT
+    numbers = vector(e.numbers, WORDS, np.int64)  #: SUBTRACT
+    scale = real_of(numbers[0])  #: SUBTRACT
+    left = $DECODE(int64(e.left), scale)  #: SUBTRACT
+    right = $DECODE(int64(e.right), scale)  #: SUBTRACT
+    e.joined = $ENCODE($SIGNsubtract(parameters_of(numbers), $SIGNleft, $SIGNright), scale)  #: SUBTRACT
+
+
+def find_floors(address):  #: FLOORS
+    e = engine_at(address)  #: FLOORS
+    numbers = vector(e.numbers, WORDS, np.int64)  #: FLOORS
+    parameters = parameters_of(numbers)  #: FLOORS
+    rows_of = matrix(e.row_values, $PLANES, e.row_space, np.float64)  #: FLOORS
+    for k in range(e.row_space):  #: FLOORS
+        if rows_of[$ROWS, k] > 0:  #: FLOORS
+            rows_of[$FLOOR, k] = least_cost(parameters, $ARG_F)  #: FLOORS
+"""

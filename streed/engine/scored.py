@@ -1,0 +1,156 @@
+"""Depth-two scoring by a kernel that was generated from the task: any leaf cost, any order-preserving operator.
+
+Counting knows nothing of the task: it fills pair sums, column sums and totals of the task's statistics. The generated
+kernel `score` (see `generation.py`) turns them into values: of every side of every column as a leaf and split once.
+"""
+
+from __future__ import annotations
+
+from numba import float64, int64
+
+from streed.engine import values as rows
+from streed.engine.counts import count_child, count_node
+from streed.engine.pointers import call
+from streed.engine.records import INFINITE, NONE
+from streed.engine.rows import load_child
+from streed.engine.sums import sum_child, sum_node
+from streed.engine.views import inline, matrix, native, vector
+
+LEAF1, LEAF0, SPLIT1, SPLIT0, FIRST, SECOND, COST, FLOOR = range(8)
+"""Rows of `costs`, in the task's own units: the sides of a column as leaves and split once, two rows of scratch, and
+the branching costs."""
+
+ROWS_OF_COSTS = 8
+
+
+@inline
+def _score(e, pairs, sums, totals, values, column):  # type: ignore[no-untyped-def]
+    """Has the generated kernel score the sums at these addresses; `column` is tested besides the path, or NONE."""
+    e.scored_pairs = pairs
+    e.scored_sums = sums
+    e.scored_totals = totals
+    e.scored_values = values
+    e.scored_column = column
+    call(e.score, e)
+
+
+@native
+def prepare_counted(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
+    count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+    _prepare(e, lane)
+    unit = e.worst_unit
+    e.weight = vector(e.totals, e.planes, int64)[e.worst_plane] * unit
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    for k in range(e.n_active):
+        values[rows.WEIGHT, k] = int64(sums[e.worst_plane, k]) * unit
+
+
+@native
+def prepare_summed(e):  # type: ignore[no-untyped-def]
+    """As `prepare_counted`, by sums over rows; there are no worst costs then."""
+    sum_node(e)
+    _prepare(e, float64)
+
+
+@inline
+def _prepare(e, lane):  # type: ignore[no-untyped-def]
+    """Scores the pair sums of the loaded node."""
+    stride = e.stride
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    for p in range(e.planes):
+        for k in range(stride):
+            sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
+    _score(e, e.pairs, e.sums, e.totals, e.values, int64(NONE))
+    e.upper = e.scored_leaf
+    e.least = e.scored_least
+    e.worst_pairs = e.worst_plane
+
+
+@native
+def solve_counted_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal values at depth two of the rows with and without e.asked_column.
+
+    The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
+    have it are solved.
+    """
+    small = _smaller_side(e)
+    load_child(e, e.asked_column, small)
+    count_child(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+    _solve_children(e, lane, small, int64)
+
+
+@native
+def solve_summed_children(e):  # type: ignore[no-untyped-def]
+    """As `solve_counted_children`, by sums over rows."""
+    small = _smaller_side(e)
+    sum_child(e, e.asked_column, small)
+    _solve_children(e, float64, small, float64)
+
+
+@inline
+def _smaller_side(e):  # type: ignore[no-untyped-def]
+    """The side of e.asked_column with fewer rows; of a literal, the one with it."""
+    column = e.asked_column
+    ones = vector(e.ones, e.width, int64)
+    return 1 if 2 * ones[column] <= e.n_rows or column >= e.n_binary else 0
+
+
+@inline
+def _solve_children(e, lane, small, total):  # type: ignore[no-untyped-def]
+    """Scores both sides of e.asked_column; the pair sums of the smaller one are known."""
+    column = e.asked_column
+    stride = e.stride
+    planes = e.planes
+    pairs = matrix(e.pairs, planes * stride, stride, lane)
+    small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
+    large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
+    sums = matrix(e.sums, planes, e.width, lane)
+    child_sums = matrix(e.child_sums, planes, e.width, lane)
+    tested = vector(e.caller_columns, e.columns, int64)[vector(e.active, e.width, int64)[column]]
+    for p in range(planes):
+        for k in range(stride):
+            both = pairs[p * stride + column, k]
+            child_sums[p, k] = both if small == 1 else sums[p, k] - both
+    _write_child_totals(e, lane, total, column, small == 1)
+    _score(e, e.child_pairs, e.child_sums, e.child_totals, e.child_values, tested)
+    e.cost1 = e.scored_best
+    e.cost0 = INFINITE
+    if column >= e.n_binary:
+        return
+    for p in range(planes):
+        for k in range(stride):
+            child_sums[p, k] = sums[p, k] - child_sums[p, k]
+        for row in range(p * stride, p * stride + e.n_active):
+            for k in range(stride):
+                large_pairs[row, k] = pairs[row, k] - small_pairs[row, k]
+    _write_child_totals(e, lane, total, column, small == 0)
+    _score(e, e.rest_pairs, e.child_sums, e.child_totals, e.child_values, tested)
+    e.cost0 = e.scored_best
+    if small == 0:
+        e.cost1, e.cost0 = e.cost0, e.cost1
+
+
+@inline
+def _write_child_totals(e, lane, total, column, has_column):  # type: ignore[no-untyped-def]
+    """Writes the totals of the rows with the local column, or without it."""
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    totals = vector(e.totals, e.planes, total)
+    child_totals = vector(e.child_totals, e.planes, total)
+    for p in range(e.planes):
+        child_totals[p] = sums[p, column] if has_column else totals[p] - sums[p, column]
+
+
+@native
+def expand_scored(e):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
+    e.expansions += 1
+    call(e.load, e)
+    call(e.prepare, e)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    for k in range(e.n_active):
+        for without in range(2):
+            values[rows.TWO1 + without, k] = values[rows.LEAST1 + without, k]
+            values[rows.MORE1 + without, k] = values[rows.LEAST1 + without, k]
