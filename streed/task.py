@@ -39,9 +39,9 @@ TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
 class State:
     """The sums of a task's statistics over the rows of a state, by attribute, and `rows`, how many rows it has.
 
-    A statistic of shape (n,) has a number as its sum; one of shape (n, m) has a tuple of m numbers. The states of a task
-    that `reads_rows` also have `data`, the data set, and `members`, the numbers of their rows there, (rows,) int64 in
-    ascending order.
+    A statistic of shape (n,) has a number as its sum; one of shape (n, m) has a tuple of m numbers. The states of a
+    task that `reads_rows` also have `data`, the data set, and `members`, the numbers of their rows there, (rows,) int64
+    in ascending order.
     """
 
     rows: int
@@ -61,7 +61,7 @@ class State:
 
 
 def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
-    """What a state of these rows (m,) holds beside its sums: `members` and `data` if the task reads rows, or nothing."""
+    """What a state of rows (m,) holds beside its sums: `members` and `data` if the task reads rows, else nothing."""
     return {"members": np.asarray(members, dtype=np.int64), "data": data} if task.reads_rows else {}
 
 

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numba import boolean, int64
 
-from streed.algebra import exact_costs, objective
+from streed.algebra import exact_costs
 from streed.engine import groups, kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.equivalence import find_floors
@@ -18,16 +18,16 @@ from streed.engine.eviction import evict
 from streed.engine.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace, pack, writable
-from streed.errors import TaskError
 from streed.exact import IntegerCosts
 from streed.search import memory, warmup, watch
 from streed.search.certificate import check_claim, measure_costs
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import SHALLOW, opening
 from streed.search.extract import extract_tree
+from streed.search.general import needs_general, search_general
 from streed.search.improve import search_root
 from streed.search.parallel import search_share
-from streed.task import RowCostTask, Task
+from streed.task import Task
 
 _SHORT = 0.03
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -53,20 +53,11 @@ class DepthFirst(Driver):
     name: ClassVar[str] = "depth-first"
 
     def check(self, task: Task) -> None:
-        inner = objective(task)
-        if not isinstance(inner, RowCostTask):
-            raise TaskError(
-                f"the depth-first search needs a cost per row and label, and {type(inner).__name__} has a leaf_cost of "
-                "its own; subclass RowCostTask, or use streed.reference for small data"
-            )
-        for limit in task.limits:
-            if limit.support is None:
-                raise TaskError(
-                    f"the depth-first search enforces limits on the rows of leaves only, and {limit!r} has no support; "
-                    "use MinSupport, or streed.reference for small data"
-                )
+        """Takes every task: those without costs per row, or with limits on more than rows, by the general route."""
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
+        if needs_general(problem.task):
+            return search_general(problem, orders)
         begin = time.perf_counter()
         warmup.begin()
         costs = exact_costs(problem.task, problem.data)

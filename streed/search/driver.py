@@ -1,8 +1,8 @@
 """What a driver is: a search that takes a problem and proves its optimum.
 
 A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`,
-whose values are those of the bound task. Whatever a driver computes with, it measures every tree again from raw data before
-it hands it out (`certificate.py`).
+whose values are those of the bound task. Whatever a driver computes with, it measures every tree again from raw data
+before it hands it out (`certificate.py`).
 """
 
 from __future__ import annotations
