@@ -298,6 +298,8 @@ class _Planes:
 
     def total(self, members: Array) -> Sums:
         """The sums over these rows (m,)."""
+        if not self._named:
+            return (len(members),)
         whole = self._whole[members].sum(axis=0).astype(np.int64).tolist()
         return (*whole, *self._real[members].sum(axis=0).tolist())
 
