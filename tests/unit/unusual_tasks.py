@@ -145,7 +145,6 @@ class Lexicographic(ClassCounts):
         return (0, 1)
 
 
-@final
 @attrs.frozen
 class Gini(ClassCounts):
     """Gini impurity times rows, in fractions: not a sum over rows, and splitting never costs."""
