@@ -115,6 +115,38 @@ class Discounted(ClassCounts):
 
 @final
 @attrs.frozen
+class DiscountedFront(ClassCounts):
+    """(errors, a price as in `Discounted`), a front: costs that depend on the path, in tuples."""
+
+    order: ClassVar[str] = COMPONENTWISE
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return (sum(s.rows_of) - s.rows_of[k], 0)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return (0, Discounted().branching_cost(rows, path, split))
+
+
+@final
+@attrs.frozen
+class LeftCountsMore(ClassCounts):
+    """Errors, those in the first child three times: an operator that preserves order and does not commute."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(s.rows_of) - s.rows_of[k]
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return 3 * a + b
+
+    def subtract(self, a: Any, b: Any) -> Any:
+        return Fraction(a - b) / 3
+
+    def lower_bound(self, s: State) -> Any:
+        return 0
+
+
+@final
+@attrs.frozen
 class Priced(ClassCounts):
     """Errors, and the number of the column for every branching node on it; at most `most` altogether."""
 
