@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streed.result import Result
     from streed.search.depth_first import DepthFirst
     from streed.solve import solve
-    from streed.task import Limit, RowCostTask, State, Task
+    from streed.task import GeneralTask, Limit, RowCostTask, State, Task
     from streed.tree import Tree
 
 __version__ = "0.1.0"
@@ -27,6 +27,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Dataset",
     "DepthFirst",
+    "GeneralTask",
     "InputError",
     "Limit",
     "MismatchError",
@@ -47,6 +48,7 @@ __all__ = [
 _HOMES = {
     "Dataset": "streed.data",
     "DepthFirst": "streed.search.depth_first",
+    "GeneralTask": "streed.task",
     "InputError": "streed.errors",
     "Limit": "streed.task",
     "MismatchError": "streed.errors",

@@ -71,6 +71,10 @@ class Constrained(Task):
     def superadditive(self) -> bool:  # type: ignore[override]
         return self.task.superadditive
 
+    @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return self.task.reads_rows
+
     def bind(self, data: Dataset) -> Task:
         return Constrained(self.task.bind(data), self.limits)
 

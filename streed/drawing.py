@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from streed.tree import Leaf, Node, Tree
+from streed.tree import Leaf, Node, Tree, worth
 
 if TYPE_CHECKING:
     from streed.data import Column
@@ -76,7 +76,9 @@ def dot(tree: Tree) -> str:
 
 
 def number(x: Any) -> str:
-    """A cost or value as a person reads it: whole numbers as such, others to six digits."""
+    """A cost or value as a person reads it: whole numbers as such, others to six digits, tuples entry by entry."""
+    if isinstance(x, tuple):
+        return f"({', '.join(map(number, x))})"
     if isinstance(x, Fraction):
         x = int(x) if x.denominator == 1 else float(x)
     return f"{x:.6g}" if isinstance(x, float) else str(x)
@@ -84,7 +86,7 @@ def number(x: Any) -> str:
 
 def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
     rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
-    return f"{shown} ({rows}, cost {number(tree.unit * leaf.cost)})"
+    return f"{shown} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
 
 
 def _quoted(said: str) -> str:

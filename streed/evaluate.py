@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from streed.algebra import objective
-from streed.task import Limit, State, Task, Value, quick_sums, state_of, sums_over
+from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
 from streed.tree import Branch, Leaf, Node, Tree
 
 if TYPE_CHECKING:
@@ -37,6 +37,42 @@ class Evaluation:
     """The limits that a leaf breaks, with the leaf's number."""
 
 
+class Inspector:
+    """What one task makes of trees on one data set; the task need not be bound."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self._task = task.bind(data)
+        self._data = data
+        self._sums = sums_over(self._task, data)
+
+    def inspect(self, tree: Tree) -> Evaluation:
+        """What the tree is worth, node by node, in exact numbers.
+
+        Raises InputError if the data lacks a column of the tree or has other categories in it.
+        """
+        task = self._task
+        numbers = tree.apply(self._data)
+        order = np.argsort(numbers, kind="stable")
+        ends = np.searchsorted(numbers[order], np.arange(tree.n_leaves + 1)).tolist()
+        leaf_rows = [end - start for start, end in itertools.pairwise(ends)]
+        costs: list[Value] = []
+        broken: list[tuple[int, Limit]] = []
+        for number, leaf in enumerate(tree.leaves()):
+            if not leaf_rows[number]:
+                costs.append(0)
+                continue
+            state = self._state(order[ends[number] : ends[number + 1]])
+            costs.append(task.leaf_cost(state, leaf.label))
+            broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
+        value, rows = _combined(tree.root, task, costs, leaf_rows)
+        return Evaluation(value, rows, tuple(costs), tuple(leaf_rows), tuple(broken))
+
+    def _state(self, rows: Array) -> State:
+        totals = {name: values[rows].sum(axis=0) for name, values in self._sums.items()}
+        sums = {k: tuple(v) if isinstance(v, np.ndarray) else v for k, v in totals.items()}
+        return State(len(rows), **sums, **beside_sums(self._task, self._data, rows))
+
+
 def evaluate(tree: Tree, task: Task, data: Dataset) -> Value:
     """The exact value of the tree on `data` (STreeD, Eq. 4), before the task's `score`; see `inspect`."""
     return inspect(tree, task, data).value
@@ -47,23 +83,7 @@ def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
 
     Raises InputError if `data` lacks a column of the tree or has other categories in it.
     """
-    bound = task.bind(data)
-    sums = sums_over(bound, data)
-    numbers = tree.apply(data)
-    order = np.argsort(numbers, kind="stable")
-    ends = np.searchsorted(numbers[order], np.arange(tree.n_leaves + 1)).tolist()
-    leaf_rows = [end - start for start, end in itertools.pairwise(ends)]
-    costs: list[Value] = []
-    broken: list[tuple[int, Limit]] = []
-    for number, leaf in enumerate(tree.leaves()):
-        if not leaf_rows[number]:
-            costs.append(0)
-            continue
-        state = _state(sums, order[ends[number] : ends[number + 1]])
-        costs.append(bound.leaf_cost(state, leaf.label))
-        broken.extend((number, limit) for limit in bound.limits if not limit.allows(state))
-    value, rows = _combined(tree.root, bound, costs, leaf_rows)
-    return Evaluation(value, rows, tuple(costs), tuple(leaf_rows), tuple(broken))
+    return Inspector(task, data).inspect(tree)
 
 
 def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...] | None:
@@ -79,7 +99,8 @@ def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...] | No
     while stack:
         node, rows, above = stack.pop()
         if isinstance(node, Leaf):
-            shown.append(task.leaf_label(state_of(sums, rows if len(rows) else above), node.label))
+            seen = rows if len(rows) else above
+            shown.append(task.leaf_label(state_of(sums, seen, beside_sums(task, data, seen)), node.label))
         else:
             codes = data.X[rows, node.column]
             stack.extend((node.children[c], rows[codes == c], rows) for c in reversed(range(len(node.children))))
@@ -137,11 +158,6 @@ def _row_sets(data: Dataset, literals: list[tuple[int, int]]) -> list[int]:
     packed = np.packbits(np.ascontiguousarray(codes), axis=1, bitorder="little")
     flat, n_bytes = packed.tobytes(), packed.shape[1]
     return [int.from_bytes(flat[at : at + n_bytes], "little") for at in range(0, len(flat), n_bytes)]
-
-
-def _state(sums: dict[str, Array], rows: Array) -> State:
-    totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
-    return State(len(rows), **{k: tuple(v) if isinstance(v, np.ndarray) else v for k, v in totals.items()})
 
 
 def _combined(root: Node, task: Task, leaf_costs: list[Value], leaf_rows: list[int]) -> tuple[Value, tuple[int, ...]]:

@@ -49,6 +49,15 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
 
 
+def readable(value: Any) -> Any:
+    """A value without fractions, which few libraries take: ints and floats in their place, in tuples too."""
+    if isinstance(value, tuple):
+        return tuple(map(readable, value))
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
+
+
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
     """Integers (int64), the worth of one of them, and whether that is exact.
 

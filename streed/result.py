@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from streed.task import Task
+from streed.task import TOTAL, Task
 from streed.tree import Tree
 
 STATUSES = ("optimal", "feasible", "infeasible", "unknown")
@@ -19,9 +20,10 @@ class Result:
     """The outcome of a solve.
 
     `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible" where
-    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. Of a
-    front, they are those of the best score. No tree within the limits has a value below
-    `lower_bound` or above `upper_bound`: a minimised task's incumbent is the upper one, a maximised task's the lower.
+    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. No
+    tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised task's incumbent is the
+    upper one, a maximised task's the lower; None is not known. Of a front, value and tree are those of the best score,
+    and there is no bound but that value: "optimal" says that the front is complete.
     """
 
     value: Any
@@ -38,33 +40,32 @@ class Result:
 
     @property
     def gap(self) -> Any:
-        """`upper_bound - lower_bound`: 0 where optimal, None where infeasible."""
+        """`upper_bound - lower_bound`: 0 where optimal, None where infeasible or where bounds are unknown or tuples."""
         if self.tree is None:
             return None
         if self.status == "optimal":
             return 0
-        if self.lower_bound is None or self.upper_bound is None:
+        if not all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound)):
             return None
         return self.upper_bound - self.lower_bound
 
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
         from streed.description import describe
-        from streed.storage import plain_number
-
-        def number(x: Any) -> Any:
-            return None if x is None else plain_number(x)
+        from streed.storage import plain_value
 
         size = None
         if self.tree is not None:
             size = {"n_branches": self.tree.n_branches, "n_leaves": self.tree.n_leaves, "depth": self.tree.depth}
+        front = {"front": [plain_value(value) for value, _ in self.front]} if self._is_front else {}
         return {
             "task": describe(self.task),
             "status": self.status,
-            "value": number(self.value),
-            "lower_bound": number(self.lower_bound),
-            "upper_bound": number(self.upper_bound),
-            "gap": number(self.gap),
+            "value": plain_value(self.value),
+            "lower_bound": plain_value(self.lower_bound),
+            "upper_bound": plain_value(self.upper_bound),
+            "gap": plain_value(self.gap),
+            **front,
             "tree": size,
             "stats": {key: _plain(value) for key, value in self.stats.items()},
         }
@@ -77,9 +78,19 @@ class Result:
             reason = "no tree meets the limits" if self.status == "infeasible" else "stopped before a tree was found"
             return f"status  {self.status}: {reason}"
         size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
-        bounds = f"{number(self.lower_bound)} to {number(self.upper_bound)}, gap {number(self.gap)}"
-        lines = [f"status  {self.status}", f"value   {number(self.value)}", f"bounds  {bounds}", f"tree    {size}", ""]
+        if self._is_front:
+            known = f"front   {len(self.front)} nondominated values, of which this is the best"
+        else:
+            lower, upper, gap = (
+                "unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap)
+            )
+            known = f"bounds  {lower} to {upper}, gap {gap}"
+        lines = [f"status  {self.status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
         return "\n".join([*lines, self.tree.to_text()])
+
+    @property
+    def _is_front(self) -> bool:
+        return self.task.order != TOTAL
 
     def __str__(self) -> str:
         return self.to_text()

@@ -16,6 +16,7 @@ import attrs
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.evaluate import leaf_displays
+from streed.exact import readable
 from streed.progress import Progress, reporter
 from streed.result import Result
 from streed.task import Task, Totals
@@ -81,7 +82,7 @@ def solve(
         problem = Problem(data, bound, most_depth, most_nodes, needed)
 
         def shown(value: Any) -> Any:
-            return None if value is None else task.score(value, totals)
+            return None if value is None else readable(task.score(value, totals))
 
         def report(best: Any, bound: Any, nodes: int, phase: str) -> None:
             if listener.due():

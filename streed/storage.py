@@ -17,7 +17,7 @@ import attrs
 
 from streed.data import Column
 from streed.errors import InputError
-from streed.tree import Claims, Reading, Tree, flatten, nest
+from streed.tree import Claims, Reading, Tree, flatten, nest, worth
 
 FORMAT = "streed.tree"
 VERSION = 1
@@ -38,7 +38,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         if isinstance(second, tuple):
             nodes.append({"column": int(first), "children": list(second), "rows": int(third)})
             continue
-        leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_number(tree.unit * third)}
+        leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_value(worth(tree.unit, third))}
         if shown is not None:
             leaf["shows"] = _typed(next(shown))
         nodes.append(leaf)
@@ -159,7 +159,7 @@ def _claims(claims: Claims) -> dict[str, Any]:
             "sources": sources,
         }
     for name in ("value", "lower_bound", "upper_bound"):
-        held[name] = plain_number(held[name])
+        held[name] = plain_value(held[name])
     return held
 
 
@@ -200,6 +200,13 @@ def _plain(typed: dict[str, Any]) -> Any:
     return Fraction(value) if kind == "fraction" else value
 
 
+def plain_value(x: Any) -> Any:
+    """A value for JSON: a number as by `plain_number`, a tuple of them as a list, None as null."""
+    if x is None:
+        return None
+    return [plain_number(part) for part in x] if isinstance(x, tuple) else plain_number(x)
+
+
 def plain_number(x: Any) -> int | float | str:
     """An exact number for JSON: an int, a finite float, a fraction as text, or an infinity as text."""
     if isinstance(x, numbers.Integral):
@@ -212,7 +219,9 @@ def plain_number(x: Any) -> int | float | str:
     raise InputError("tree", f"{x!r} is no number that a file can hold", "use ints, floats or Fractions")
 
 
-def _exact(x: int | float | str) -> Any:
+def _exact(x: Any) -> Any:
+    if isinstance(x, list):
+        return tuple(map(_exact, x))
     if not isinstance(x, str):
         return x
     return float(x) if "Infinity" in x else Fraction(x)

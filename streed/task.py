@@ -4,17 +4,19 @@ An optimisation task is <g, t, >, (+), c, s0> (STreeD, Def. 4.1). Here a state i
 the sums of its `statistics` over those rows; g is `leaf_cost` and `branching_cost`; (+) is `combine`; > is `better`;
 c is the task's `limits`. Methods are plain Python, free of side effects, and take and return plain numbers.
 
-Two abstract classes:
+Three abstract classes:
 
 - `Task`: any separable task, by statistics and a leaf cost.
 - `RowCostTask`: the common case in which a leaf's cost is the sum over its rows of a cost per row and label. It is
   described by data alone, so the engine runs it without compiling anything for it.
+- `GeneralTask`: a leaf's cost is any Python function of its rows, such as the deviations from their median. Sums do not
+  tell it, so every leaf asks Python: the slow, general route.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -37,7 +39,9 @@ TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
 class State:
     """The sums of a task's statistics over the rows of a state, by attribute, and `rows`, how many rows it has.
 
-    A statistic of shape (n,) has a number as its sum; one of shape (n, m) has a tuple of m numbers.
+    A statistic of shape (n,) has a number as its sum; one of shape (n, m) has a tuple of m numbers. The states of a
+    task that `reads_rows` also have `data`, the data set, and `members`, the numbers of their rows there, (rows,) int64
+    in ascending order.
     """
 
     rows: int
@@ -56,6 +60,11 @@ class State:
         return f"State({', '.join(f'{k}={v}' for k, v in self.__dict__.items())})"
 
 
+def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
+    """What a state of rows (m,) holds beside its sums: `members` and `data` if the task reads rows, else nothing."""
+    return {"members": np.asarray(members, dtype=np.int64), "data": data} if task.reads_rows else {}
+
+
 class Totals(State):
     """The state of all rows of a data set; its sums are computed when first asked for."""
 
@@ -66,6 +75,7 @@ class Totals(State):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and "_source" in self.__dict__:
             task, data = self.__dict__.pop("_source")
+            self.__dict__.update(beside_sums(task, data, np.arange(data.n_rows)))
             for key, values in sums_over(task.bind(data), data).items():
                 total = values.sum(axis=0)
                 self.__dict__[key] = tuple(total) if isinstance(total, np.ndarray) else total
@@ -93,6 +103,9 @@ class Task(abc.ABC):
 
     superadditive: ClassVar[bool] = False
     """Whether splitting never costs: a state costs as a leaf at least what its parts cost as leaves together."""
+
+    reads_rows: ClassVar[bool] = False
+    """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
 
     # -- what a task must say --------------------------------------------------------------------------------------
 
@@ -237,6 +250,31 @@ class RowCostTask(Task):
 
 
 @attrs.frozen
+class GeneralTask(Task):
+    """A task whose leaves cost what a Python function of their rows says.
+
+    The search asks it once for every set of rows that could be a leaf, with every label: let it be quick.
+    """
+
+    reads_rows: ClassVar[bool] = True
+
+    @abc.abstractmethod
+    def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
+        """The cost of a leaf with label number k that has these rows of `data`, (m,) int64 in ascending order.
+
+        It looks up `data.y`, `data.weights` and `data.row_data` there itself, and answers for the weights.
+        """
+
+    @final
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {}
+
+    @final
+    def leaf_cost(self, s: State, k: int) -> Value:
+        return self.rows_cost(s.data, s.members, k)
+
+
+@attrs.frozen
 class Composition(RowCostTask):
     """A task that is a composition of others once the data set is known, such as errors / n + lambda * splits."""
 
@@ -291,10 +329,11 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
     return quick
 
 
-def state_of(sums: dict[str, Array], rows: Array) -> State:
-    """The state of the rows given by number, from their statistics."""
+def state_of(sums: dict[str, Array], rows: Array, beside: Mapping[str, Any] | None = None) -> State:
+    """The state of the rows given by number, from their statistics and what it holds `beside_sums`."""
     totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
-    return State(len(rows), **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()})
+    found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
+    return State(len(rows), **found, **(beside or {}))
 
 
 def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:

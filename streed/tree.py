@@ -272,6 +272,11 @@ class Tree:
         return hash((self.root, self.labels, self.n_columns))
 
 
+def worth(unit: Fraction | int, cost: Any) -> Any:
+    """`unit` times a cost, which may be a tuple of numbers."""
+    return tuple(unit * part for part in cost) if isinstance(cost, tuple) else unit * cost
+
+
 def walk(root: Node) -> Iterator[Node]:
     """Every node, parents first and children left to right."""
     stack = [root]
@@ -351,7 +356,7 @@ def _same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int =
                 return False
             stack.extend(zip(x.children, y.children, strict=True))
         elif isinstance(x, Leaf) and isinstance(y, Leaf):
-            if (x.label, x.rows, unit_a * x.cost) != (y.label, y.rows, unit_b * y.cost):
+            if (x.label, x.rows, worth(unit_a, x.cost)) != (y.label, y.rows, worth(unit_b, y.cost)):
                 return False
         else:
             return False

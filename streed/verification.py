@@ -14,7 +14,7 @@ from streed.drawing import number
 from streed.errors import InputError
 from streed.evaluate import inspect
 from streed.task import Task, Totals
-from streed.tree import Leaf, Tree, walk
+from streed.tree import Leaf, Tree, walk, worth
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""
@@ -54,12 +54,16 @@ def check(tree: Tree, data: Dataset) -> list[Check]:
     for place, (node, rows) in enumerate(zip(walk(tree.root), found.rows, strict=True)):
         if isinstance(node, Leaf):
             checks.append(_equal(f"rows of leaf {leaf} ({shows[leaf]})", node.rows, rows))
-            checks.append(_equal(f"cost of leaf {leaf} ({shows[leaf]})", tree.unit * node.cost, found.leaf_costs[leaf]))
+            checks.append(
+                _equal(f"cost of leaf {leaf} ({shows[leaf]})", worth(tree.unit, node.cost), found.leaf_costs[leaf])
+            )
             leaf += 1
         else:
             checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))
     value = task.score(found.value, Totals(task, data))
     checks.append(_equal("value", claims.value, value))
+    if not task.bind(data).feasible(found.value):
+        checks.append(Check("feasible value", number(claims.value), "not feasible", holds=False))
     checks.extend(_bounds(claims.status, task.maximize, claims.value, claims.lower_bound, claims.upper_bound))
     smallest = min((rows for rows in found.leaf_rows if rows), default=0)
     checks.append(_limit("fewest rows in a leaf", f"at least {claims.min_leaf}", smallest, smallest >= claims.min_leaf))
@@ -80,19 +84,29 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
     """What the status says about the bounds; the proved one itself is the search's to show."""
     own, name = (lower, "lower bound") if maximize else (upper, "upper bound")
     checks = [_equal(f"{name} (the value)", own, value)]
+    if (upper if maximize else lower) is None:
+        return checks
     if status == "optimal":
         checks.append(_equal("gap of an optimal tree", upper, lower))
     else:
-        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), lower <= upper))
+        alike = isinstance(lower, tuple) == isinstance(upper, tuple)
+        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), alike and lower <= upper))
     return checks
 
 
 def _equal(what: str, claimed: Any, found: Any) -> Check:
+    return Check(what, number(claimed), number(found), _same(claimed, found))
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    if claimed is None or found is None:
+        return claimed is found
+    if isinstance(claimed, tuple) or isinstance(found, tuple):
+        both = isinstance(claimed, tuple) and isinstance(found, tuple) and len(claimed) == len(found)
+        return both and all(map(_same, claimed, found))
     if isinstance(claimed, float) or isinstance(found, float):
-        holds = math.isclose(claimed, found, rel_tol=_RELATIVE, abs_tol=1e-12)
-    else:
-        holds = Fraction(claimed) == Fraction(found)
-    return Check(what, number(claimed), number(found), holds)
+        return math.isclose(claimed, found, rel_tol=_RELATIVE, abs_tol=1e-12)
+    return bool(Fraction(claimed) == Fraction(found))
 
 
 def _limit(what: str, claimed: str, found: Any, holds: bool) -> Check:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import dis
 import hashlib
-import math
 import numbers
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -183,12 +182,3 @@ class _Copies:
         return (
             float(value) if isinstance(value, numbers.Rational) and not isinstance(value, numbers.Integral) else value
         )
-
-
-def is_symmetric(combine: Callable[[Any, Any], Any], values: list[Any]) -> bool:
-    """Whether the operator gives the same in either order on all pairs of the values."""
-    return all(
-        math.isclose(combine(a, b), combine(b, a), rel_tol=1e-12, abs_tol=1e-300)
-        for i, a in enumerate(values)
-        for b in values[:i]
-    )

@@ -178,12 +178,6 @@ def split_columns(e, split):  # type: ignore[no-untyped-def]
     return literals[c], literals[c + 1] - literals[c], True
 
 
-@inline
-def sides_of(e, split):  # type: ignore[no-untyped-def]
-    """The number of sides of a split."""
-    return split_columns(e, int64(split))[1]
-
-
 @native
 def most_sides(e):  # type: ignore[no-untyped-def]
     """The most sides that a split has."""

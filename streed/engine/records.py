@@ -225,6 +225,7 @@ EDGE = np.dtype(
         ("cost", np.int64),  # of branching, or NO_COST
         ("children", np.int32),  # the first of them
         ("split", np.int32),
+        ("n_children", np.int32),  # categories of which the node has no rows may be left out
     ]
 )
 """A split of a node that may still be the best one."""

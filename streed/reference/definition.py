@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from streed.algebra import objective
-from streed.task import RowCostTask, State, Task, Value, sums_over
+from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,9 +93,10 @@ class OptimizationTask:
         return merged(self.task, values, s.size, s.path, f)
 
     def statistics(self, s: S) -> State:
-        """The sums of the task's statistics over the rows of s."""
+        """The sums of the task's statistics over the rows of s, and the rows themselves if the task reads them."""
         members = _members(s.rows)
-        return State(len(members), **{name: total(members) for name, total in self._sums.items()})
+        sums = {name: total(members) for name, total in self._sums.items()}
+        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
 
 
 def _members(rows: int) -> list[int]:

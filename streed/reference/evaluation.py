@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from streed.errors import MismatchError
 from streed.reference.definition import merged
-from streed.task import State, Task, Value, sums_over
+from streed.task import State, Task, Value, beside_sums, sums_over
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Evaluation:
 
     def __init__(self, task: Task, data: Dataset) -> None:
         self.task = task.bind(data)
+        self.data = data
         self.labels = tuple(self.task.labels(data))
         self.root_rows = list(range(data.n_rows))
         self._sums = {name: rows.tolist() for name, rows in sums_over(self.task, data).items()}
@@ -67,8 +68,9 @@ class Evaluation:
                 yield from self.visits(child, part, (*path, node.column))
 
     def state(self, rows: list[int]) -> State:
-        """The sums of the task's statistics over the rows, at least one."""
-        return State(len(rows), **{name: _total([values[i] for i in rows]) for name, values in self._sums.items()})
+        """The sums of the task's statistics over the rows, at least one, and the rows if the task reads them."""
+        sums = {name: _total([values[i] for i in rows]) for name, values in self._sums.items()}
+        return State(len(rows), **sums, **beside_sums(self.task, self.data, sorted(rows)))
 
     def shape(self, root: Node) -> tuple[int, int, int]:
         """Depth, branching nodes and leaves, those without rows included."""

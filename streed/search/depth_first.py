@@ -21,6 +21,7 @@ from streed.search import memory, warmup, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
+from streed.search.general import search_general
 from streed.search.improve import search_root
 from streed.search.measure import Measure
 from streed.search.parallel import search_share
@@ -48,12 +49,14 @@ class DepthFirst(Driver):
     name: ClassVar[str] = "depth-first"
 
     def check(self, task: Task) -> None:
-        """Accepts every task: what has no kernel is searched by the general route."""
+        """Takes every task: what no kernel can be made for is searched by the general route."""
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
         warmup.begin()
-        measure: Measure | None = measure_of(problem)
+        measure = measure_of(problem)
+        if measure is None:
+            return search_general(problem, orders)
         while measure is not None:
             outcome = self._search(problem, measure, orders, begin)
             if outcome is not None:

@@ -347,6 +347,7 @@ def _write_edges(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
                 edge.split = _global_split(e, split)
                 edge.cost = cost_of_split(e, values, split)
                 edge.children = child_at
+                edge.n_children = sides
                 at += 1
                 for side in range(sides):
                     column, without = _side(e, split, first, side)

@@ -33,7 +33,6 @@ from streed.engine.nodes import (
     has_plan,
     nodes_of,
     rows_of,
-    sides_of,
     weigh,
     write_child_rows,
 )
@@ -147,7 +146,7 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     if at.lower >= goal or stopped(e) or e.crowded == 1:
         return best
     children = children_of(e)
-    for side in range(sides_of(e, at.split)):
+    for side in range(at.n_children):
         child = children[at.children + side]
         if child.lower < child.upper:  # noqa: SIM102 - numba compiles nested ifs better than chained conditions
             if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
@@ -166,7 +165,7 @@ def aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
         target = rest_of(e, goal, at.lower - child.lower) if at.lower > LOWEST else int64(INFINITE)
     else:
         target = rest_of(e, goal, int64(at.cost)) if at.cost != NO_COST else goal
-        for other in range(sides_of(e, at.split)):
+        for other in range(at.n_children):
             if other != side and not is_empty_side(children_of(e)[at.children + other]):
                 target = rest_of(e, target, int64(children_of(e)[at.children + other].lower))
     # where the operator leaves too little to get on, the side is settled
@@ -217,13 +216,13 @@ def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
 def join_edge(e, edge):  # type: ignore[no-untyped-def]
     """Sets the bounds of an edge by those of its sides."""
     children = children_of(e)
-    sides = sides_of(e, edge.split)
+    sides = edge.n_children
     lower = int64(0)
     upper = int64(0)
     some = False
     for side in range(sides):
         child = children[edge.children + side]
-        if sides > 2 and is_empty_side(child):
+        if is_empty_side(child):
             continue
         lower = join(e, lower, int64(child.lower)) if some else int64(child.lower)
         upper = join(e, upper, int64(child.upper)) if some else int64(child.upper)
@@ -251,16 +250,16 @@ def use_edge(e, level, edge):  # type: ignore[no-untyped-def]
         node.upper = at.upper
         node.split = at.split
         if node.budget != UNLIMITED and has_plan(e, node):
-            for side in range(sides_of(e, at.split)):
+            for side in range(at.n_children):
                 children[node.plan + side] = children[at.children + side]
     if e.restrictable == 0:
         return
     if node.depth == UNLIMITED and node.budget == UNLIMITED:
         # a tree for the node serves every subset of its rows at no higher cost
-        for side in range(sides_of(e, at.split)):
+        for side in range(at.n_children):
             node.lower = max(int64(node.lower), min(int64(children[at.children + side].lower), int64(node.upper)))
     if node.lower < node.upper:
-        for side in range(sides_of(e, at.split)):
+        for side in range(at.n_children):
             _push(e, v, edge, children[at.children + side])
 
 
@@ -286,7 +285,7 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
             continue
         at = edges[node.edges + k]
         raised = False
-        for c in range(at.children, at.children + sides_of(e, at.split)):
+        for c in range(at.children, at.children + at.n_children):
             child = children[c]
             if child.lower >= min(source.lower, child.upper) or child.budget > source.budget:
                 continue

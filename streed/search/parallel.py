@@ -73,11 +73,19 @@ def _sort_edges(e):  # type: ignore[no-untyped-def]
     for i in range(begin + 1, begin + root.n_edges):
         k = i
         while k > begin and edges[k - 1].upper > edges[k].upper:
-            for_swap = edges[k].lower, edges[k].upper, edges[k].cost, edges[k].children, edges[k].split
+            saved = (
+                edges[k].lower,
+                edges[k].upper,
+                edges[k].cost,
+                edges[k].children,
+                edges[k].split,
+                edges[k].n_children,
+            )
             edges[k] = edges[k - 1]
-            edges[k - 1].lower = for_swap[0]
-            edges[k - 1].upper = for_swap[1]
-            edges[k - 1].cost = for_swap[2]
-            edges[k - 1].children = for_swap[3]
-            edges[k - 1].split = for_swap[4]
+            edges[k - 1].lower = saved[0]
+            edges[k - 1].upper = saved[1]
+            edges[k - 1].cost = saved[2]
+            edges[k - 1].children = saved[3]
+            edges[k - 1].split = saved[4]
+            edges[k - 1].n_children = saved[5]
             k -= 1

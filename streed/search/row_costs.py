@@ -32,11 +32,11 @@ class RowCosts(Measure):
     route = "row costs"
 
     @property
-    def exact(self) -> bool:
+    def exact(self) -> bool:  # type: ignore[override]
         return self.costs.exact
 
     @property
-    def unit(self) -> Any:  # type: ignore[override]
+    def unit(self) -> Any:
         return self.costs.unit
 
     @classmethod

@@ -6,11 +6,10 @@ values of the task become codes that keep their order (`engine/coding.py`).
 
 from __future__ import annotations
 
-import dis
 import math
 import numbers
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -27,10 +26,11 @@ from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
 from streed.search.certificate import measure_task
+from streed.search.dependence import reads_path, reads_rows
 from streed.search.driver import Problem, Solution
 from streed.search.measure import Measure
 from streed.search.row_costs import category_counts
-from streed.task import State, Task, Value, quick_sums
+from streed.task import TOTAL, GeneralTask, State, Task, Value, quick_sums
 
 _MOST_GROUPS = 48
 """More different rows of statistics than this are summed, not counted."""
@@ -42,6 +42,30 @@ _COARSER = 2.0**-16
 
 _TOLERANCE = 1e-9
 """Native values and Python's may differ by this part of 1 + |value|."""
+
+
+def can_generate(problem: Problem) -> bool:
+    """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >."""
+    own = objective(problem.task)
+    if isinstance(own, GeneralTask) or own.order != TOTAL or type(own).dominates is not Task.dominates:
+        return False
+    if is_larger_better(own) is None:
+        return False
+    sums = quick_sums(own, problem.data)
+    values = _first_costs(own, sums, problem)
+    if not all(isinstance(x, numbers.Real) for x in values):
+        return False
+    return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+
+
+def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:
+    """Whether the operator gives the same in either order, on all pairs of the values."""
+    return all(
+        math.isclose(combine(a, b), combine(b, a), rel_tol=1e-12)
+        for i, a in enumerate(values)
+        for b in values[:i]
+        if a != b
+    )
 
 
 @final
@@ -137,7 +161,7 @@ class Scored(Measure):
             worst_unit=_worst_unit(problem, scale, groups is not None and row_values is None, calls, combines, table),
             split_costs=split_costs,
             calls_costs=calls,
-            path_words=(data.n_columns + 63) // 64 if calls and _uses(functions["branching_cost"], 2) else 0,
+            path_words=(data.n_columns + 63) // 64 if calls and reads_path(own) else 0,
             numbers=words,
             kernels=compiled,
             kept=kept,
@@ -189,11 +213,7 @@ class _Probe:
     def of(cls, task: Task, sums: dict[str, Array], problem: Problem) -> _Probe:
         own = objective(task)
         n = problem.data.n_rows
-        everything = State(n, **{name: _total(values) for name, values in sums.items()})
-        labels = range(len(task.labels(problem.data)))
-        seen = [task.leaf_cost(everything, k) for k in labels]
-        single = State(1, **{name: _total(values[:1]) for name, values in sums.items()})
-        seen += [task.leaf_cost(single, k) for k in labels]
+        seen = _first_costs(task, sums, problem)
         cost = None
         if type(own).branching_cost is not Task.branching_cost and problem.data.n_columns:
             cost = task.branching_cost(n, (), 0)
@@ -205,6 +225,17 @@ class _Probe:
         larger = is_larger_better(own)
         assert larger is not None
         return cls(whole, larger, max((abs(float(x)) for x in seen), default=0.0), cost is not None)
+
+
+def _first_costs(task: Task, sums: dict[str, Array], problem: Problem) -> list[Value]:
+    """The costs of a few leaves: all rows, the first half of them, the first three and the first one."""
+    labels = range(len(task.labels(problem.data)))
+    n = problem.data.n_rows
+    states = [
+        State(m, **{name: _total(values[:m]) for name, values in sums.items()})
+        for m in sorted({n, (n + 1) // 2, min(n, 3), 1})
+    ]
+    return [task.leaf_cost(s, k) for s in states for k in labels]
 
 
 def is_larger_better(task: Task) -> bool | None:
@@ -274,21 +305,13 @@ def _lane(planes: Array) -> Any:
 
 def _split_table(own: Task, problem: Problem) -> Array | None:
     """(p,) branching costs, if they depend on the column only."""
-    function = type(own).branching_cost
-    if function is Task.branching_cost or _uses(function, 1) or _uses(function, 2):
+    if type(own).branching_cost is Task.branching_cost or reads_rows(own) or reads_path(own):
         return None
     p = problem.data.n_columns
     costs = [own.branching_cost(problem.data.n_rows, (), j) for j in range(p)]
     if not p or costs[0] is None:
         return None
     return np.array([float(c) if isinstance(c, Fraction) else c for c in costs])
-
-
-def _uses(function: Callable[..., Any], place: int) -> bool:
-    """Whether a method names its argument at that place (0 is `self`)."""
-    name = function.__code__.co_varnames[place]
-    uses = any(i.argval == name for i in dis.get_instructions(function) if i.opname.startswith("LOAD"))
-    return uses or name in function.__code__.co_cellvars
 
 
 def _functions(task: Task) -> tuple[dict[str, Callable[..., Any]], list[Any]]:

@@ -92,7 +92,7 @@ def _blocks(bench: Bench) -> None:
             taken_children += range(child, child + int(node["child_space"]))
             assert node["n_edges"] <= node["edge_space"]
             for edge in edges[begin : begin + int(node["n_edges"])]:
-                assert child <= edge["children"] <= child + int(node["child_space"]) - 2
+                assert child <= edge["children"] <= child + int(node["child_space"]) - int(edge["n_children"])
     assert len(set(taken_edges)) == len(taken_edges)
     assert len(set(taken_children)) == len(taken_children)
     assert max(taken_edges, default=-1) < e["edge_count"]

@@ -13,7 +13,6 @@ import pytest
 import streed
 import streed.tasks
 from streed.data import Dataset
-from streed.errors import TaskError
 from streed.solve import solve
 from streed.task import Limit, RowCostTask, State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
@@ -43,6 +42,8 @@ TASKS: list[tuple[str, dict[str, Any], Any]] = [
     ("BalancedAccuracy()", {"max_depth": 0}, 0.5),
     ("BalancedAccuracy()", {"max_depth": 1}, 1 - 1 / 6),
     ("BalancedAccuracy()", {"max_depth": 2}, 1.0),
+    ("AbsoluteError()", {"max_depth": 1}, 2),
+    ("AbsoluteError()", {}, 0),
     ("Accuracy().subject_to(MinSupport(2))", {"max_depth": 2}, 0),
     ("Accuracy().subject_to(MinSupport(3))", {"max_depth": 2}, 2),
     ("SparseAccuracy(0.05).subject_to(MinSupport(3))", {}, 0.25),
@@ -132,11 +133,12 @@ class Even(Limit):
         return s.rows % 2 == 0
 
 
-def test_tasks_that_the_driver_cannot_search() -> None:
-    with pytest.raises(TaskError, match=r"depth-first.*Largest.*RowCostTask"):
-        solve(Largest(), CUBE, BOTH)
-    with pytest.raises(TaskError, match=r"depth-first.*Even.*MinSupport"):
-        solve(Accuracy().subject_to(Even()), CUBE, BOTH)
+def test_tasks_that_are_no_costs_per_row() -> None:
+    y = [0, 1, 1, 0, 1, 0, 0, 0]
+    for task, values in ((Largest(), [3, 2, 1, 0]), (Accuracy().subject_to(Even()), [3, 3, 3, 3])):
+        for depth, value in enumerate(values):
+            result = solve(task, CUBE, y, max_depth=depth)
+            assert (result.status, result.value, result.stats["route"]) == ("optimal", value, "generated")
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

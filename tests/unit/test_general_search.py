@@ -1,0 +1,409 @@
+"""The general search: what it tries once, what it prunes, how it stops, and that it checks what it hands out."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import MismatchError
+from streed.exact import Array
+from streed.progress import Progress
+from streed.reference import Evaluation, optimal_front, optimum
+from streed.reference.recursion import Recursion
+from streed.search.budgets import Budgets
+from streed.search.dependence import reads_path, reads_split
+from streed.search.driver import Orders, Problem
+from streed.search.general import search_general
+from streed.task import GeneralTask, State, Task
+from streed.tasks import AbsoluteError, Accuracy, MinSupport
+from tests.unit.specimens import chain
+from tests.unit.unusual_tasks import (
+    ByOwnDominance,
+    ClassCounts,
+    Discounted,
+    ErrorsByClass,
+    FewOfEach,
+    Gini,
+    Lexicographic,
+    Priced,
+    Spread,
+    WorstLeaf,
+    general,
+)
+
+
+def random_data(n_rows: int, n_columns: int, seed: int = 0, n_classes: int = 2) -> Dataset:
+    rng = np.random.default_rng(seed)
+    return Dataset.make(rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, n_classes, n_rows))
+
+
+# -- what costs depend on ----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Nested(ClassCounts):
+    """Uses both arguments where they are easily overlooked."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 0
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return sum(column == split for column in range(3) if column in path)
+
+
+@attrs.frozen
+class Sly(Nested):
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return len(locals()["path"])
+
+
+@attrs.frozen
+class Collected(Nested):
+    def branching_cost(self, *arguments: Any) -> Any:
+        return arguments[0]
+
+
+def test_what_a_branching_cost_reads() -> None:
+    assert [reads_path(task) for task in (ErrorsByClass(), Priced(), Discounted())] == [False, False, True]
+    assert [reads_split(task) for task in (ErrorsByClass(), Priced(), Discounted())] == [False, True, True]
+    for task in (Nested(), Sly(), Collected()):
+        assert reads_path(task)
+        assert reads_split(task)
+
+
+def test_costs_hidden_from_a_glance_are_searched_with_their_path() -> None:
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 2, (16, 3))
+    data = Dataset.make(np.column_stack([codes, 1 - codes[:, 0]]), rng.integers(0, 2, 16))
+    for task in (Discounted(), Discounted().subject_to(MinSupport(2))):
+        found = optimum(task, data, max_depth=3)
+        assert found is not None
+        assert general(task, data, max_depth=3).value == found[0]
+
+
+# -- columns -----------------------------------------------------------------------------------------------------------
+
+
+def test_columns_that_separate_the_same_rows_are_tried_once() -> None:
+    data = random_data(30, 4)
+    again = np.column_stack([data.X, data.X, 1 - data.X, np.zeros((30, 2), dtype=np.uint8)])
+    for task in (Gini(), FewOfEach(), ErrorsByClass(), AbsoluteError()):
+        plain = general(task, data, max_depth=3)
+        twice = general(task, again, data.y, max_depth=3)
+        assert plain.front == twice.front or [v for v, _ in plain.front] == [v for v, _ in twice.front]
+        for name in ("nodes", "subproblems", "leaves"):
+            assert plain.stats[name] == twice.stats[name]
+
+
+def test_equal_columns_of_different_price_are_not_the_same() -> None:
+    column = [0, 0, 1, 1]
+    result = general(Priced(), [[0, 0, c, c] for c in column], column)
+    assert result.tree is not None
+    assert (result.value, result.tree.root.column) == (2, 2)  # type: ignore[union-attr]
+    dear_first = general(Dearer(), [[c, c] for c in column], column)
+    assert dear_first.value == 1
+
+
+@attrs.frozen
+class Dearer(ClassCounts):
+    """Errors, twice each, and 2 for a branch on column 0, 1 for one on column 1."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 2 * (sum(s.rows_of) - s.rows_of[k])
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return 2 - split
+
+
+# -- budgets -----------------------------------------------------------------------------------------------------------
+
+
+def test_useful_limits_are_those_of_the_reference() -> None:
+    for size, min_leaf, n_columns in itertools.product((1, 2, 3, 5, 9, 40), (1, 2), (0, 2, 5)):
+        data = Dataset.make(np.zeros((size, n_columns), dtype=np.uint8), [0] * size)
+        o = Recursion(streed.reference.definition.OptimizationTask(Accuracy(), data, min_leaf))
+        budgets = Budgets(min_leaf, n_columns, 2)
+        for depth, nodes in itertools.product((None, 0, 1, 2, 4, 9), (None, 0, 1, 3, 7, 50)):
+            assert budgets.useful(size, depth, nodes) == o._useful(o.o.s0, depth, nodes)
+
+
+def test_nobody_is_given_more_nodes_than_it_has_a_use_for() -> None:
+    budgets = Budgets(1, 9, 2)
+    assert list(budgets.shares([9, 9], None, None)) == [(None, None)]
+    assert list(budgets.shares([9, 2], None, 3)) == [(2, 1), (3, 0)]
+    assert list(budgets.shares([9, 9], 1, 1)) == [(0, 1), (1, 0)]
+    assert list(budgets.shares([9, 9], 1, 2)) == [(None, None)]
+    assert list(budgets.shares([3, 1, 2], None, 1)) == [(0, 0, 1), (1, 0, 0)]
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class SquaredError(Task):
+    """The sum of squared deviations from the mean of the row data `t`."""
+
+    superadditive: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        t = data.row_data["t"]
+        return {"total": t, "squares": t * t, "weight": np.ones(len(t))}
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        return ("mean",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.squares - s.total * s.total / s.weight if s.weight else 0
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return float(s.total / s.weight)
+
+
+def test_a_statistic_of_real_numbers() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (60, 5))
+    data = Dataset.make(X, t=X[:, 0] * 3 + X[:, 1] + rng.normal(size=60))
+    found = optimum(SquaredError(), data, max_depth=2)
+    assert found is not None
+    result = general(SquaredError(), data, max_depth=2)
+    assert result.value == pytest.approx(float(found[0]), rel=1e-12)
+    assert not result.stats["exact"]
+    assert result.tree is not None
+    assert abs(result.tree.predict(X) - data.row_data["t"]).max() < 4
+
+
+@pytest.mark.parametrize("factor", [1, 2**30, 2**52, 0.1, 1e-7])
+def test_weights_of_every_size_stay_exact(factor: float) -> None:
+    draw = random.Random(5)
+    X = [[draw.randint(0, 1) for _ in range(4)] for _ in range(20)]
+    y = [draw.randint(0, 1) for _ in X]
+    weights = [factor * draw.randint(1, 9) for _ in X]
+    data = Dataset.make(X, y, sample_weight=weights)
+    for task in (FewOfEach(), Lexicographic()):
+        expected = optimal_front(task, data, max_depth=2)
+        outcome = search_general(Problem(data, task.bind(data), 2, None, 1), Orders())
+        assert outcome.stats["exact"]
+        assert sorted(each.value for each in outcome.solutions) == sorted(value for value, _ in expected)
+
+
+# -- bounds ------------------------------------------------------------------------------------------------------------
+
+
+def test_bounds_save_work_and_nothing_else() -> None:
+    data = random_data(80, 8)
+    free = general(WorstLeaf(), data, max_depth=3)
+    bounded = general(WorstLeaf(bounded=True), data, max_depth=3)
+    assert free.value == bounded.value
+    assert bounded.stats["nodes"] < free.stats["nodes"]
+    assert bounded.stats["leaves"] <= free.stats["leaves"]
+
+
+@attrs.frozen
+class BlindGini(Gini):
+    """Gini that does not say that splitting never costs."""
+
+    superadditive: ClassVar[bool] = False
+
+
+def test_rows_that_no_split_separates_bound_the_cost() -> None:
+    rng = np.random.default_rng(1)
+    data = Dataset.make(rng.integers(0, 2, (300, 6)), rng.integers(0, 2, 300))
+    known, blind = (general(task, data, max_depth=4) for task in (Gini(), BlindGini()))
+    assert known.value == blind.value
+    assert known.stats["nodes"] < blind.stats["nodes"]
+
+
+# -- deep trees --------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Orderly(ClassCounts):
+    """Errors, where only the column after those above may be asked about: one tree of every depth."""
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(s.rows_of) - s.rows_of[k]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return 0 if split == len(path) else 10**6
+
+    def lower_bound(self, s: State) -> Any:
+        return 0
+
+
+def test_a_tree_of_hundreds_of_levels() -> None:
+    _, data = chain(340)
+    result = general(Orderly(), data.X, data.y)
+    assert (result.value, result.status) == (0, "optimal")
+    assert result.tree is not None
+    assert result.tree.depth == 340
+
+
+# -- stops -------------------------------------------------------------------------------------------------------------
+
+LARGE = random_data(2_000, 60)
+
+STOPPED: list[Task] = [AbsoluteError(), FewOfEach(), ErrorsByClass(), Gini(), Discounted(), ByOwnDominance(), Spread()]
+
+
+def check_stopped(result: Any, data: Dataset) -> None:
+    """Assert that a stopped result holds trees of their values, and a bound that they do not pass."""
+    assert result.status == "feasible"
+    assert result.front
+    evaluation = Evaluation(result.task, data)
+    for value, tree in result.front:
+        assert float_of(evaluation.cost(tree.root)) == value
+    if result.task.order == "total" and result.lower_bound is not None:
+        assert result.lower_bound <= result.value == result.upper_bound
+
+
+def float_of(value: Any) -> Any:
+    return float(value) if isinstance(value, Fraction) else value
+
+
+@pytest.mark.parametrize("task", STOPPED, ids=lambda task: type(task).__name__)
+@pytest.mark.parametrize("limit", [1e-9, 0.4])
+def test_time_limit(task: Task, limit: float) -> None:
+    begin = time.perf_counter()
+    result = general(task, LARGE, max_depth=6, time_limit=limit)
+    assert time.perf_counter() - begin < limit + 1.5
+    assert result.stats["stopped"] == "time"
+    check_stopped(result, LARGE)
+
+
+def test_a_longer_search_knows_more() -> None:
+    values = [general(Gini(), LARGE, max_depth=6, time_limit=limit).value for limit in (1e-9, 0.3)]
+    assert values[1] < values[0]
+    fronts = [len(general(FewOfEach(), LARGE, max_depth=6, time_limit=limit).front) for limit in (1e-9, 0.3)]
+    assert fronts[0] == 2 < fronts[1]
+
+
+def test_memory_limit() -> None:
+    for task in STOPPED:
+        result = general(task, LARGE, max_depth=6, memory_limit=1)
+        assert result.stats["stopped"] == "memory"
+        check_stopped(result, LARGE)
+
+
+def test_stopped_before_a_tree_was_found() -> None:
+    data = random_data(64, 6)
+    result = general(FewOfEach(0).subject_to(Never()), data, max_depth=6, time_limit=1e-9)
+    assert (result.status, result.tree, result.front) == ("unknown", None, ())
+
+
+class Never(streed.Limit):
+    def allows(self, s: State) -> bool:
+        return False
+
+
+@attrs.frozen(eq=False)
+class Interrupted(GeneralTask):
+    """Absolute differences of class numbers, until Ctrl-C at the `last` leaf; a front if `order` says so."""
+
+    last: int
+    calls: list[int] = attrs.field(factory=lambda: [0])
+
+    def rows_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        self.calls[0] += 1
+        if self.calls[0] == self.last:
+            raise KeyboardInterrupt
+        return int(np.count_nonzero(data.y[rows] != k))
+
+    def lower_bound(self, s: State) -> Any:
+        return 0
+
+
+@attrs.frozen(eq=False)
+class InterruptedFront(Interrupted):
+    order: ClassVar[str] = "componentwise"
+
+    def rows_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        wrong = Interrupted.rows_cost(self, data, rows, k)
+        return (wrong * (k == 0), wrong * (k == 1))
+
+    def lower_bound(self, s: State) -> Any:
+        return None
+
+
+@pytest.mark.parametrize("kind", [Interrupted, InterruptedFront])
+def test_an_interrupt_gives_what_is_known(kind: Callable[[int], Task]) -> None:
+    data = random_data(300, 10)
+    known = []
+    for last in (5, 60, 600, 2500):
+        result = general(kind(last), data, max_depth=5)
+        assert result.stats["stopped"] == "interrupt"
+        check_stopped(result, data)
+        known.append(min(sum(value) if isinstance(value, tuple) else value for value, _ in result.front))
+    assert known[-1] < known[0]
+    none = general(kind(1), data, max_depth=5)
+    assert (none.status, none.stats["stopped"]) == ("unknown", "interrupt")
+
+
+def test_progress_is_told() -> None:
+    told: list[Progress] = []
+    general(Gini(), LARGE, max_depth=5, time_limit=0.9, progress=told.append)
+    assert len(told) >= 3
+    assert [each.nodes for each in told] == sorted(each.nodes for each in told)
+    assert told[0].phase == "searching"
+    incumbents = [each.incumbent for each in told if each.incumbent is not None]
+    assert incumbents == sorted(incumbents, reverse=True)
+    assert all(each.lower_bound is None or each.lower_bound <= incumbents[-1] for each in told)
+    told.clear()
+    general(FewOfEach(), LARGE, max_depth=5, time_limit=0.6, progress=told.append)
+    assert len(told) >= 2
+
+
+# -- trust -------------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class Fickle(GeneralTask):
+    """Costs that change with every call."""
+
+    calls: list[int] = attrs.field(factory=lambda: [0])
+
+    def rows_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        self.calls[0] += 1
+        return self.calls[0]
+
+
+def test_a_tree_that_does_not_have_its_value_is_an_error() -> None:
+    with pytest.raises(MismatchError, match="the search claimed 1"):
+        general(Fickle(), random_data(8, 2), max_depth=1)
+
+
+def test_the_same_tree_every_time() -> None:
+    data = random_data(60, 7, n_classes=3)
+    for task in (AbsoluteError(), FewOfEach(), ErrorsByClass(), Gini(), Discounted(), ByOwnDominance()):
+        first, second = (general(task, data, max_depth=3) for _ in range(2))
+        assert first.front == second.front
+
+
+def test_of_equally_good_trees_the_shallowest_and_first() -> None:
+    constant = general(Gini(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0] * 4)
+    assert constant.tree is not None
+    assert constant.tree.n_branches == 0
+    either = general(Gini(), [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 0]], [0, 0, 1, 1])
+    assert either.tree is not None
+    assert either.tree.to_text().startswith("x0")
+
+
+def test_an_empty_category_shows_what_its_parent_would() -> None:
+    table = {"c": ["a", "b", "d", "a", "b", "d"], "x": [0, 0, 0, 1, 1, 0]}
+    result = general(AbsoluteError(), table, [5, 1, 3, 7, 2, 3], max_depth=2)
+    assert result.value == 0
+    assert result.tree is not None
+    for c, expected in (("a", 7), ("b", 2)):
+        assert result.tree.predict({"c": [c], "x": [1]}).tolist() == [expected]
+    first_x = general(AbsoluteError(), {"x": [0, 0, 1, 1, 1], "c": list("abdab")}, [9, 1, 5, 5, 5], max_depth=2)
+    assert first_x.tree is not None
+    assert first_x.tree.predict({"x": [1, 0], "c": ["d", "d"]}).tolist()[0] == 5

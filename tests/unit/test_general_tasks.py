@@ -1,0 +1,163 @@
+"""Tasks whose leaves are a function of their rows, by hand: what their states hold, and absolute error."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed.data import Dataset
+from streed.errors import InputError, TaskError
+from streed.evaluate import inspect, leaf_displays
+from streed.reference import Evaluation, optimum
+from streed.reference.definition import OptimizationTask
+from streed.task import State, Task, Totals
+from streed.tasks import AbsoluteError, Accuracy, MinSupport
+from streed.tree import Branch, Leaf, Tree
+from tests.unit.unusual_tasks import general
+
+X = [[0], [0], [0], [1], [1]]
+Y = [1, 2, 6, 10, 12]
+
+
+def with_targets(data: Dataset, targets: list[float]) -> Dataset:
+    """The data with real targets, as classes."""
+    classes, codes = np.unique(targets, return_inverse=True)
+    return attrs.evolve(data, classes=tuple(classes.tolist()), y=codes)
+
+
+# -- states ------------------------------------------------------------------------------------------------------------
+
+
+def test_states_know_their_rows_where_the_task_reads_them() -> None:
+    data = Dataset.make(X, Y)
+    o = OptimizationTask(AbsoluteError(), data)
+    states = [
+        o.statistics(o.t(o.s0, 0)[1]),
+        Evaluation(AbsoluteError(), data).state([4, 3]),
+    ]
+    for state in states:
+        assert state.members.tolist() == [3, 4]
+        assert state.members.dtype == np.int64
+        assert state.data is data
+        assert state.rows == 2
+    totals = Totals(AbsoluteError().subject_to(MinSupport(2)), data)
+    assert totals.members.tolist() == [0, 1, 2, 3, 4]
+    assert totals.data is data
+
+
+def test_no_other_task_is_told_the_rows() -> None:
+    data = Dataset.make(X, Y)
+    for state in (Totals(Accuracy(), data), Evaluation(Accuracy(), data).state([0])):
+        with pytest.raises(TaskError, match="members"):
+            _ = state.members
+
+
+def test_the_certificate_and_the_displays_of_a_tree() -> None:
+    data = Dataset.make({"c": ["a", "a", "b", "b", "d"]}, Y)
+    tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(0, 2, 0), Leaf(0, 1, 0)), 5), data, ("median",))
+    found = inspect(tree, AbsoluteError(), data)
+    assert (found.value, found.leaf_costs) == (5, (1, 4, 0))
+    assert leaf_displays(tree, AbsoluteError().bind(data), data) == (1, 6, 12)
+
+
+def test_statistics_and_leaf_costs_of_a_general_task_are_settled() -> None:
+    data = Dataset.make(X, Y)
+    assert AbsoluteError().statistics(data) == {}
+    assert AbsoluteError().leaf_cost(State(2, members=np.array([0, 2]), data=data), 0) == 5
+
+
+# -- targets -----------------------------------------------------------------------------------------------------------
+
+
+def test_targets() -> None:
+    found = Dataset.make(X, Y).targets
+    assert found.tolist() == Y
+    assert found.dtype == np.int64
+    found = with_targets(Dataset.make(X, Y), [0.5, 0.25, 0.5, 3, 1]).targets
+    assert found.tolist() == [0.5, 0.25, 0.5, 3, 1]
+    assert found.dtype == np.float64
+    assert Dataset.make(X, [True, False] * 2 + [True]).targets.tolist() == [1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(("y", "found"), [(list("abcde"), "its labels are 'a'"), (None, "there is none")])
+def test_targets_must_be_numbers(y: Any, found: str) -> None:
+    with pytest.raises(InputError, match=found):
+        general(AbsoluteError(), X, y)
+
+
+# -- absolute error ----------------------------------------------------------------------------------------------------
+
+
+def test_absolute_error_by_hand() -> None:
+    leaf = general(AbsoluteError(), X, Y, max_depth=0)
+    assert (leaf.value, leaf.lower_bound, leaf.status) == (19, 19, "optimal")
+    assert leaf.tree is not None
+    assert leaf.tree.to_text() == "6 (5 rows, cost 19)"
+    split = general(AbsoluteError(), X, Y)
+    assert split.value == 7
+    assert split.tree is not None
+    assert split.tree.predict(X).tolist() == [2, 2, 2, 10, 10]
+
+
+def test_a_row_of_weight_w_counts_w_times() -> None:
+    weighted = general(AbsoluteError(), X, Y, sample_weight=[1, 1, 3, 0, 2], max_depth=1)
+    repeated = general(AbsoluteError(), [[0]] * 5 + [[1]] * 2, [1, 2, 6, 6, 6, 12, 12], max_depth=1)
+    assert weighted.value == repeated.value == 9
+    assert weighted.tree is not None
+    assert weighted.tree.shows() == (6, 12)
+
+
+def test_decimals_are_exact() -> None:
+    data = with_targets(Dataset.make(X, Y, sample_weight=[0.1, 0.7, 0.2, 0.3, 0.3]), [0.1, 0.3, 0.2, 1.7, 1.8])
+    found = optimum(AbsoluteError(), data, max_depth=1)
+    assert found is not None
+    assert found[0] == Fraction(2, 100) + Fraction(2, 100) + Fraction(3, 100)
+    result = general(AbsoluteError(), data, max_depth=1)
+    assert result.value == 0.07
+    assert result.stats["exact"]
+
+
+@given(
+    targets=st.lists(st.integers(-9, 9), min_size=5, max_size=5),
+    weights=st.none() | st.lists(st.sampled_from((0, 1, 2, 0.5, 0.3)), min_size=5, max_size=5).filter(any),
+    real=st.booleans(),
+)
+def test_no_prediction_is_better_than_the_median(targets: list[int], weights: list[float] | None, real: bool) -> None:
+    scale = np.pi if real else 1
+    data = with_targets(Dataset.make(X, Y, sample_weight=weights), [scale * target for target in targets])
+    task = AbsoluteError()
+    state = Totals(task, data)
+    cost = task.bind(data).leaf_cost(state, 0)
+    w = np.ones(5) if weights is None else np.array(weights)
+
+    def deviations(prediction: float) -> float:
+        return float((w * np.abs(data.targets - prediction)).sum())
+
+    assert float(cost) == pytest.approx(min(map(deviations, data.targets.tolist())), abs=1e-12)
+    assert deviations(task.leaf_label(state, 0)) == pytest.approx(float(cost), abs=1e-12)
+    assert task.leaf_cost(state, 0) == cost
+
+
+def test_real_targets() -> None:
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 2, (40, 4))
+    data = with_targets(Dataset.make(codes, np.arange(40)), rng.normal(size=40).tolist())
+    found = optimum(AbsoluteError(), data, max_depth=2)
+    assert found is not None
+    result = general(AbsoluteError(), data, max_depth=2)
+    assert result.value == pytest.approx(found[0], rel=1e-12)
+    assert not result.stats["exact"]
+
+
+def test_the_task_can_be_described_compared_and_constrained() -> None:
+    task: Task = AbsoluteError()
+    assert task == AbsoluteError() == task.bind(Dataset.make(X, Y))
+    result = general(task.subject_to(MinSupport(3)), X, Y)
+    assert result.value == 19
+    assert result.summary()["task"]["parameters"]["task"]["parameters"] == {}
