@@ -175,14 +175,17 @@ def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
     """
     terms = _terms(objective(task), "solve")
     shape = (data.n_rows, len(task.labels(data)))
-    arrays = [(weight, _row_costs(term, data, shape)) for weight, term in terms]
+    arrays = [
+        (weight * inner, _checked(costs, term, shape))
+        for weight, term in terms
+        for inner, costs in term.cost_terms(data)
+    ]
     split: Fraction | int = sum(weight * term.split_cost() for weight, term in terms)
     return integer_costs(arrays, split, data.weights)
 
 
-def _row_costs(task: RowCostTask, data: Dataset, shape: tuple[int, int]) -> Array:
+def _checked(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
     """The task's costs per row and label; raises TaskError for anything but an array of that shape."""
-    costs = task.row_costs(data)
     if not isinstance(costs, np.ndarray) or costs.shape != shape:
         found = f"an array of shape {costs.shape}" if isinstance(costs, np.ndarray) else f"a {type(costs).__name__}"
         raise TaskError(f"{type(task).__name__}.row_costs gives {found}, not one of shape {shape} (rows, labels)")

@@ -211,6 +211,10 @@ class RowCostTask(Task):
         """The cost of one branching node, the same at every state (default 0)."""
         return 0
 
+    def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
+        """Exact weights and (n, K) arrays whose weighted sum is `row_costs` (default: that alone, by weight 1)."""
+        return [(Fraction(1), self.row_costs(data))]
+
     @final
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"cost": self.row_costs(data)}
