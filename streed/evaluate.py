@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.algebra import objective
 from streed.task import Limit, State, Task, Value, quick_sums, state_of, sums_over
 from streed.tree import Branch, Leaf, Node, Tree
 
@@ -71,7 +70,7 @@ def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...] | No
 
     A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves.
     """
-    if type(objective(task)).leaf_label is Task.leaf_label:
+    if task.shows_labels:
         return None
     sums = quick_sums(task, data)
     shown: list[Any] = []

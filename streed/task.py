@@ -25,6 +25,7 @@ from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_number
 
 if TYPE_CHECKING:
+    from streed.algebra import Threshold
     from streed.data import Dataset
 
 Value = Any
@@ -93,6 +94,13 @@ class Task(abc.ABC):
 
     superadditive: ClassVar[bool] = False
     """Whether splitting never costs: a state costs as a leaf at least what its parts cost as leaves together."""
+
+    worsening: ClassVar[bool] = False
+    """Whether combining never gives a better value than either part's (STreeD, Def. A.2), which `A <= limit` needs. For
+    costs per row that are not negative it is derived, and need not be declared."""
+
+    any_label: ClassVar[bool] = False
+    """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
 
     # -- what a task must say --------------------------------------------------------------------------------------
 
@@ -171,6 +179,11 @@ class Task(abc.ABC):
         """What a leaf at state s with label number k shows; unless overridden, the label itself is shown."""
         return k
 
+    @property
+    def shows_labels(self) -> bool:
+        """Whether leaves show their labels, because `leaf_label` is not overridden."""
+        return type(self).leaf_label is Task.leaf_label
+
     def score(self, value: Value, totals: State) -> Any:
         """What the user sees as the value of a solution (default: the value); `totals` is the state of all rows.
 
@@ -192,8 +205,18 @@ class Task(abc.ABC):
 
     __rmul__ = __mul__
 
-    def subject_to(self, *limits: Limit) -> Task:
-        """This task over the trees that meet all `limits`."""
+    def __and__(self, other: Task) -> Task:
+        from streed.algebra import join
+
+        return join(self, other)
+
+    def __le__(self, limit: Any) -> Threshold:
+        from streed.algebra import at_most
+
+        return at_most(self, limit)
+
+    def subject_to(self, *limits: Limit | Threshold) -> Task:
+        """This task over the trees that meet all `limits`: on leaves, or on the value of a task, as in `A <= 3`."""
         from streed.algebra import constrain
 
         return constrain(self, limits)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, final
 import attrs
 import numpy as np
 
-from streed.algebra import objective
+from streed.constrained import objective
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
 from streed.task import TOTAL, Limit, RowCostTask, State, Task
@@ -83,6 +83,10 @@ class LinearForm(RowCostTask):
     def leaf_cost(self, s: State, k: int) -> Any:  # type: ignore[misc]
         return sum(factor * _entry(s, key) for key, factor in self.coefficients[k])
 
+    @property
+    def shows_labels(self) -> bool:
+        return self.task.shows_labels
+
     def leaf_label(self, s: State, k: int) -> Any:
         return self.task.leaf_label(s, k)
 
@@ -100,7 +104,7 @@ def row_cost_form(task: Task, data: Dataset) -> RowCostTask | None:
     inner = objective(task)
     if isinstance(task, RowCostTask):
         return task
-    if not _adds(inner) or any(limit.support is None for limit in task.limits):
+    if not adds(inner) or any(limit.support is None for limit in task.limits):
         return None
     watch = _Watch()
     try:
@@ -128,8 +132,8 @@ def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, 
     return [(factor, integers[:, None] * chosen[k]) for k, factor in enumerate(factors) if factor != 0]
 
 
-def _adds(task: Task) -> bool:
-    """Whether values are added up, and a smaller one is better, whatever it is."""
+def adds(task: Task) -> bool:
+    """Whether values are numbers that are added up, a smaller one is better, and any is feasible."""
     kind = type(task)
     return (
         task.order == TOTAL

@@ -14,7 +14,7 @@ objective of Branches (Eq. 5: its accuracy minus lambda times splits is 1 minus 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -38,6 +38,8 @@ def _penalty(task: SparseAccuracy, attribute: Any, value: Any) -> None:
 @attrs.frozen
 class Splits(RowCostTask):
     """The number of branching nodes."""
+
+    any_label: ClassVar[bool] = True
 
     def row_costs(self, data: Dataset) -> Array:
         return np.zeros((data.n_rows, data.n_classes), dtype=np.int64)
