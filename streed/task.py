@@ -226,6 +226,8 @@ class Task(abc.ABC):
 class RowCostTask(Task):
     """A task whose leaves cost the sum over their rows of a cost per row and label; (+) is addition."""
 
+    superadditive: ClassVar[bool] = True
+
     @abc.abstractmethod
     def row_costs(self, data: Dataset) -> Array:
         """(n, K) integers or floats: what giving row i the label k costs, before row weights."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import attrs
 import numpy as np
@@ -37,8 +37,6 @@ _ROWS: Key = ("rows", None)
 @attrs.frozen
 class LinearForm(RowCostTask):
     """A bound task whose leaf cost is linear in the sums of its statistics, as a cost per row and label."""
-
-    superadditive: ClassVar[bool] = True
 
     task: Task
     coefficients: tuple[tuple[tuple[Key, Fraction], ...], ...]
@@ -144,14 +142,30 @@ def adds(task: Task) -> bool:
     )
 
 
-def constant_branching_cost(task: Task) -> Fraction | None:
-    """What every branching node costs, 0 where the task names no cost; None unless it is the same at every node."""
+def branching_context(task: Task, n_columns: int) -> str:
+    """What the bound task's branching costs depend on, of a node on one of `n_columns` columns.
+
+    "none": there are none. "constant": nothing. "split": the column, and a linear function of the rows. "path": the
+    columns tested above or, for all that can be shown, they may.
+    """
+    inner = objective(task)
     watch = _Watch()
+    opaque: Any = _Opaque(watch)
     try:
-        cost = _split_cost(objective(task), watch)
-    except (_NotLinear, Exception):  # noqa: BLE001 - see row_cost_form
-        return None
-    return None if watch.seen_else else cost
+        cost = inner.branching_cost(opaque, opaque, opaque)
+        if not watch.seen_else:
+            return "none" if cost is None else "constant"
+    except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
+        pass
+    watch = _Watch()
+    opaque = _Opaque(watch)
+    rows: Any = _Form({_ROWS: 1}, 0, watch)
+    try:
+        for split in range(n_columns):
+            inner.branching_cost(rows, opaque, split)
+    except (_NotLinear, Exception):  # noqa: BLE001 - as above
+        return "path"
+    return "path" if watch.seen_else else "split"
 
 
 def _split_cost(task: Task, watch: _Watch) -> Fraction:

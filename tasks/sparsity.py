@@ -39,6 +39,7 @@ def _penalty(task: SparseAccuracy, attribute: Any, value: Any) -> None:
 class Splits(RowCostTask):
     """The number of branching nodes."""
 
+    worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
 
     def row_costs(self, data: Dataset) -> Array:
@@ -52,6 +53,8 @@ class Splits(RowCostTask):
 @attrs.frozen
 class SparseAccuracy(Composition):
     """Error rate plus `lam` times the number of branching nodes; `lam` is an exact decimal >= 0."""
+
+    worsening: ClassVar[bool] = True
 
     lam: Any = attrs.field(validator=_penalty)
 

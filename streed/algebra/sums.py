@@ -43,6 +43,10 @@ class WeightedSum(RowCostTask):
     terms: tuple[tuple[Fraction, RowCostTask], ...]
 
     @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return all(term.worsening for _, term in self.terms)
+
+    @property
     def any_label(self) -> bool:  # type: ignore[override]
         return all(term.any_label for _, term in self.terms)
 

@@ -215,9 +215,12 @@ def test_facts_of_a_sum_follow_from_its_terms() -> None:
     whole = State(3, part0_positive=2, part0_negative=1, part1_cost=(1, 2))
     one = Spread() + 0.5 * Misclassifications()
     assert isinstance(one, Sum)
-    assert not one.superadditive  # Misclassifications does not declare it
-    assert not one.worsening
-    assert one.lower_bound(whole) is None
+    assert one.superadditive
+    assert one.worsening
+    assert one.lower_bound(whole) == 0
+    assert not (Accuracy() + Gain()).worsening
+    assert (Spread() + Gain()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None
+    assert not (Spread() + Treatments() + Careful()).superadditive
     assert one.worst_per_row(some_data()) is None
     twice = 2 * Spread() + Spread()
     assert twice.superadditive

@@ -18,7 +18,7 @@ from streed.data import Dataset
 from streed.evaluate import evaluate
 from streed.task import Limit, RowCostTask, State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy
-from streed.tracing import constant_branching_cost, row_cost_form
+from streed.tracing import branching_context, row_cost_form
 from tests.unit.specimens import trees
 
 if TYPE_CHECKING:
@@ -219,10 +219,34 @@ def test_a_constant_branching_cost_is_a_split_cost() -> None:
     form = row_cost_form(PerSplit(), some_data())
     assert form is not None
     assert form.split_cost() == Fraction(1, 10)
-    assert constant_branching_cost(PerSplit()) == Fraction(1, 10)
-    assert constant_branching_cost(Variant()) == 0
-    assert constant_branching_cost(PerRow()) is None
-    assert constant_branching_cost(Discounted()) is None
+
+
+@attrs.frozen
+class PerColumn(Variant):
+    prices: tuple[float, ...] = (1, 2, 3)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.prices[split] * rows
+
+
+@attrs.frozen
+class Rarely(Variant):
+    """Looks at the path where there are many rows."""
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return 1 if rows > 100 and split in path else 2
+
+
+def test_what_branching_costs_depend_on_is_never_understated() -> None:
+    assert branching_context(Variant(), 3) == "none"
+    assert branching_context(PerSplit(), 3) == "constant"
+    assert branching_context(PerSplit().subject_to(MinSupport(2)), 3) == "constant"
+    assert branching_context(PerRow(), 3) == "split"
+    assert branching_context(PerColumn(), 3) == "split"
+    assert branching_context(Discounted(), 3) == "path"
+    assert branching_context(Rarely(), 3) == "path"
+    assert branching_context(PerColumn() + 2 * Rarely(), 3) == "path"
+    assert branching_context(PerColumn() & SparseAccuracy(0.1), 3) == "split"
 
 
 def test_limits_on_rows_are_kept_and_others_are_not_expressible() -> None:
