@@ -43,7 +43,11 @@ def describe(thing: Any) -> Any:
         return {
             "class": type(thing).__name__,
             "module": type(thing).__module__,
-            "parameters": {f.alias: describe(getattr(thing, f.name)) for f in attrs.fields(type(thing)) if f.init},
+            "parameters": {
+                f.alias: describe(getattr(thing, f.name))
+                for f in attrs.fields(type(thing))
+                if f.init and not f.metadata.get("bound", False)
+            },
         }
     raise InputError("task", f"it holds {thing!r}, which no file can hold", "use numbers, texts, lists and dicts")
 

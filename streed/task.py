@@ -74,6 +74,16 @@ class Totals(State):
         return super().__getattr__(name)
 
 
+def bound(default: Any) -> Any:
+    """A field for a constant that `bind` reads from the data set: no parameter of the task, and not compared."""
+    return attrs.field(default=default, kw_only=True, repr=False, eq=False, metadata={"bound": True})
+
+
+def is_parameter(field: attrs.Attribute[Any]) -> bool:
+    """Whether a field is a parameter of its task: neither computed from others nor `bound`."""
+    return field.init and not field.metadata.get("bound", False)
+
+
 @attrs.frozen
 class Task(abc.ABC):
     """What a good tree is. Subclass it, as a frozen attrs class whose fields are the task's parameters."""
@@ -116,7 +126,7 @@ class Task(abc.ABC):
 
         `leaf_cost` names them by position.
         """
-        return data.classes
+        return data.class_labels
 
     @abc.abstractmethod
     def leaf_cost(self, s: State, k: int) -> Value:

@@ -170,7 +170,7 @@ SUMS = [
 
 @pytest.mark.parametrize(("total", "terms"), SUMS)
 @given(data=data_sets())
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_a_sum_adds_the_values_of_its_terms(total: Task, terms: list[tuple[Any, Task]], data: Dataset) -> None:
     assert isinstance(total, Sum)
     expected = [0] * len(values(total, data))
@@ -268,7 +268,7 @@ PRODUCTS = [
 
 @pytest.mark.parametrize("parts", PRODUCTS)
 @given(data=data_sets())
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_a_product_has_the_front_of_its_parts(parts: list[Task], data: Dataset) -> None:
     joint = parts[0] & parts[1]
     for part in parts[2:]:
@@ -302,7 +302,7 @@ class Largest(Task):
 
 
 @given(data=data_sets())
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_a_product_of_other_orders_is_partial(data: Dataset) -> None:
     joint = Misclassifications() & Largest()
     assert joint.order == PARTIAL
@@ -334,7 +334,7 @@ THRESHOLDS: list[tuple[Task, list[tuple[Task, Any]]]] = [
 
 @pytest.mark.parametrize(("task", "limits"), THRESHOLDS)
 @given(data=data_sets())
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tuple[Task, Any]], data: Dataset) -> None:
     limited = task.subject_to(*(most(other, limit) for other, limit in limits))
     rows = zip(values(task, data), *(values(other, data) for other, _ in limits), strict=True)
@@ -419,7 +419,7 @@ def test_limits_of_the_parts_are_kept(make: Any) -> None:
 
 
 @given(data=data_sets())
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_the_largest_value_is_found_and_shown(data: Dataset) -> None:
     task = maximize(Gain())
     assert task.maximize
