@@ -39,7 +39,7 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     """
     if isinstance(x, Fraction):
         return x if x.denominator > 1 else int(x)
-    if isinstance(x, numbers.Integral):
+    if isinstance(x, (numbers.Integral, np.bool_)):
         return int(x)
     if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
         if not math.isfinite(x):
