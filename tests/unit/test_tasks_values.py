@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import streed
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.reference import Evaluation, optimum
+from streed.reference import Evaluation, every_tree, optimum
 from streed.registry import make_task, tasks
 from streed.task import State, Task
 from streed.tasks import (
@@ -132,6 +134,24 @@ def test_lexicographic_takes_errors_first_and_then_nodes() -> None:
     assert Lexicographic().score(none[0], State(data.n_rows)) == (4, 0)
     with pytest.raises(InputError, match="weight is not whole"):
         Lexicographic().bind(Dataset.make(X, [0, 1, 0, 1, 1], sample_weight=[0.5, 1, 1, 1, 1]))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=6
+    )
+)
+@settings(max_examples=25, deadline=None)
+def test_lexicographic_is_the_lexicographic_optimum(rows: list[tuple[int, int, int, int]]) -> None:
+    if not any(weight for *_, weight in rows):
+        return
+    weights = [weight for *_, weight in rows]
+    data = Dataset.make([row[:2] for row in rows], [row[2] for row in rows], sample_weight=weights)
+    found = optimum(Lexicographic(), data)
+    assert found is not None
+    errors, nodes = Evaluation(Misclassifications(), data), Evaluation(Splits(), data)
+    pairs = [(errors.cost(tree), nodes.cost(tree)) for tree in every_tree(Misclassifications(), data)]
+    assert Lexicographic().score(found[0], State(data.n_rows)) == min(pairs)
 
 
 def test_lexicographic_is_solved_as_costs_per_row() -> None:
