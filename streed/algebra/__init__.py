@@ -6,6 +6,7 @@ Every composition is a task again, and what it declares follows by rule from wha
 from streed.algebra.directions import Negated, maximize, minimize
 from streed.algebra.products import Product, join
 from streed.algebra.sums import Sum, WeightedSum, add, exact_costs, scale, weighted_sum
+from streed.algebra.terms import Term, written_terms
 from streed.algebra.thresholds import Threshold, Thresholded, at_most, constrain, worsens
 from streed.constrained import Constrained, objective
 
@@ -14,6 +15,7 @@ __all__ = [
     "Negated",
     "Product",
     "Sum",
+    "Term",
     "Threshold",
     "Thresholded",
     "WeightedSum",
@@ -28,4 +30,5 @@ __all__ = [
     "scale",
     "weighted_sum",
     "worsens",
+    "written_terms",
 ]

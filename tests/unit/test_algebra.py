@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.algebra import Product, Sum, WeightedSum, exact_costs, maximize, minimize
+from streed.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize, written_terms
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
@@ -445,3 +445,30 @@ def test_a_task_stays_hashable_and_comparable() -> None:
     assert SparseAccuracy(0.1) == SparseAccuracy(0.1)
     assert SparseAccuracy(0.1) != SparseAccuracy(0.2)
     assert len({Accuracy(), Accuracy(), Splits()}) == 2
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Spread(),
+        2 * Spread() + 0.5 * Splits() + Gain(),
+        maximize(Gain() + 3 * Spread()),
+        0.5 * maximize(Gain() + 3 * Spread()) + Misclassifications(),
+        (Spread() + 0.25 * Misclassifications()).subject_to(MinSupport(2)),
+    ],
+)
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_written_terms_add_up_to_the_task(task: Task, data: Dataset) -> None:
+    evaluation = Evaluation(task, data)
+    terms = written_terms(evaluation.task)
+    assert not any(isinstance(term.task, (Sum, Constrained)) for term in terms)
+    state = evaluation.state(evaluation.root_rows)
+    for k in range(len(evaluation.labels)):
+        total: Any = 0
+        for term in terms:
+            own = {name: getattr(state, term.prefix + name) for name in term.task.statistics(data)}
+            total += term.weight * term.task.leaf_cost(State(state.rows, **own), 0 if term.task.any_label else k)
+        assert total == evaluation.task.leaf_cost(state, k)
+    costs = [term.weight * (term.task.branching_cost(data.n_rows, (), 0) or 0) for term in terms]
+    assert sum(costs) == (evaluation.task.branching_cost(data.n_rows, (), 0) or 0)
