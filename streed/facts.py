@@ -32,7 +32,7 @@ class Facts:
     """"total", "componentwise" or "partial"."""
     additive: bool
     """Whether values are added up, entry by entry if they are tuples."""
-    row_costs: RowCostTask | None
+    row_costs: Task | None
     """The task as a cost per row and label, if it is one."""
     worsening: bool
     """Whether combining never gives a better value (STreeD, Def. A.2)."""
@@ -57,12 +57,17 @@ def facts(task: Task, data: Dataset) -> Facts:
     inner = objective(task)
     form = row_cost_form(task, data)
     supports = all(limit.support is not None for limit in task.limits)
-    whole = state_of(quick_sums(task, data), np.arange(data.n_rows))
-    value = task.leaf_cost(whole, 0)
     superadditive = form is not None or task.superadditive
     context = branching_context(task, data.n_columns)
     worsening = worsens(task, data)
-    kernel = _kernel(inner, form, value, supports, len(task.labels(data)))
+    bounds = _row_cost_bounds(worsening, context)
+    kernel = SIGNED if len(task.labels(data)) == 2 else LABELS
+    if form is None:
+        whole = state_of(quick_sums(task, data), np.arange(data.n_rows))
+        value = task.leaf_cost(whole, 0)
+        bounds = _bounds(task, data, whole, value, worsening, context)
+        compiles = task.order == TOTAL and not isinstance(value, tuple) and supports
+        kernel = GENERATED if compiles else GENERAL
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -72,7 +77,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         context=context,
         constrained=_constrains(inner),
         supports=supports,
-        bounds=tuple(_bounds(task, data, form, whole, value, superadditive, worsening, context)),
+        bounds=tuple(bounds),
         kernel=kernel,
         drivers=("general",) if kernel == GENERAL else ("depth-first",),
     )
@@ -92,12 +97,6 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     return "\n".join([*lines, "", *_sentences(known)])
 
 
-def _kernel(task: Task, form: RowCostTask | None, value: Value, supports: bool, n_labels: int) -> str:
-    if form is not None:
-        return SIGNED if n_labels == 2 else LABELS
-    return GENERATED if task.order == TOTAL and not isinstance(value, tuple) and supports else GENERAL
-
-
 def _is_additive(task: Task) -> bool:
     if isinstance(task, Thresholded):
         return task.task.additive
@@ -115,32 +114,30 @@ def _constrains(task: Task) -> bool:
     return type(task).feasible is not Task.feasible
 
 
-def _bounds(
-    task: Task,
-    data: Dataset,
-    form: RowCostTask | None,
-    whole: State,
-    value: Value,
-    superadditive: bool,
-    worsening: bool,
-    context: str,
-) -> list[str]:
-    """Each with the fact that makes it sound."""
-    found = []
-    if form is not None:
-        found.append("equivalent points: rows alike in every column share a leaf, whatever the tree")
-    if form is not None or task.worst_per_row(data) is not None:
-        found.append("similarity: states of nearly the same rows have nearly the same value")
-    if task.subtract(value, value) is not None:
-        found.append("subtraction: what one child costs is not left for the other")
-    if superadditive:
-        found.append("superadditivity: a tree cannot cost less than its rows do in finer parts")
+EQUIVALENCE = "equivalent points: rows alike in every column share a leaf, whatever the tree"
+SIMILARITY = "similarity: states of nearly the same rows have nearly the same value"
+SUBTRACTION = "subtraction: what one child costs is not left for the other"
+SUPERADDITIVITY = "superadditivity: a tree cannot cost less than its rows do in finer parts"
+OWN_BOUND = "the task's own lower bound"
+PURIFICATION = "purification: whatever is no leaf costs one branching node at least"
+
+
+def _row_cost_bounds(worsening: bool, context: str) -> list[str]:
+    found = [EQUIVALENCE, SIMILARITY, SUBTRACTION, SUPERADDITIVITY]
+    return [*found, PURIFICATION] if worsening and context == "constant" else found
+
+
+def _bounds(task: Task, data: Dataset, whole: State, value: Value, worsening: bool, context: str) -> list[str]:
+    """Each where the fact that makes it sound is declared."""
     known = task.lower_bound(whole) is not None
-    if known:
-        found.append("the task's own lower bound")
-    if task.order == TOTAL and context == "constant" and (worsening or known):
-        found.append("purification: whatever is no leaf costs one branching node at least")
-    return found
+    sound = {
+        SIMILARITY: task.worst_per_row(data) is not None,
+        SUBTRACTION: task.subtract(value, value) is not None,
+        SUPERADDITIVITY: task.superadditive,
+        OWN_BOUND: known,
+        PURIFICATION: task.order == TOTAL and context == "constant" and (worsening or known),
+    }
+    return [bound for bound, holds in sound.items() if holds]
 
 
 def _outline(task: Task, level: int) -> list[str]:

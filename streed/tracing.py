@@ -92,18 +92,20 @@ class LinearForm(RowCostTask):
         return self.task.score(value, totals)
 
 
-def row_cost_form(task: Task, data: Dataset) -> RowCostTask | None:
+def row_cost_form(task: Task, data: Dataset) -> Task | None:
     """The bound task as a cost per row and label with the same values, or None where it cannot be shown to be one.
+
+    A form's `objective` is a `RowCostTask`; a task that has such an objective already is its own form.
 
     It is one if values are added and smaller is better, every limit is a number of rows, a branching node costs a
     constant, and `leaf_cost` is linear in the sums of the statistics. `s.rows` counts rows without their weights, so
     it is linear only where rows have none. A cost per leaf beside those of its rows is not linear.
     """
     inner = objective(task)
-    if isinstance(task, RowCostTask):
-        return task
     if not adds(inner) or any(limit.support is None for limit in task.limits):
         return None
+    if isinstance(inner, RowCostTask):
+        return task
     watch = _Watch()
     try:
         split = _split_cost(inner, watch)

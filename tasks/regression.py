@@ -13,7 +13,7 @@ Regression Trees: An Optimal Dynamic Programming Approach, ICML 2024.
 >>> from streed.reference import optimum
 >>> from streed.tasks import SquaredError
 >>> data = streed.Dataset.make([[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0])
->>> optimum(SquaredError(), data, max_depth=1)[0]
+>>> float(optimum(SquaredError(), data, max_depth=1)[0])
 0.5
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -13,10 +14,21 @@ from hypothesis import strategies as st
 
 from streed.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize, written_terms
 from streed.data import Dataset
+from streed.description import describe, rebuild
 from streed.errors import NotSeparableError, TaskError
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
-from streed.task import COMPONENTWISE, PARTIAL, Limit, State, Task, Totals
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
+from streed.task import COMPONENTWISE, PARTIAL, Limit, RowCostTask, State, Task, Totals
+from streed.tasks import (
+    Accuracy,
+    BalancedAccuracy,
+    Gini,
+    MinSupport,
+    Misclassifications,
+    PessimisticError,
+    SparseAccuracy,
+    Splits,
+    SquaredError,
+)
 from streed.tracing import row_cost_form
 from streed.tree import Leaf, Node
 
@@ -437,7 +449,7 @@ def test_directions() -> None:
     with pytest.raises(TaskError, match="takes a Task"):
         maximize(3)  # type: ignore[arg-type]
     form = row_cost_form(maximize(Misclassifications()), some_data())
-    assert form is not None
+    assert isinstance(form, RowCostTask)
     assert form.row_costs(some_data()).tolist()[0] == [0, -1]
 
 
@@ -472,3 +484,16 @@ def test_written_terms_add_up_to_the_task(task: Task, data: Dataset) -> None:
         assert total == evaluation.task.leaf_cost(state, k)
     costs = [term.weight * (term.task.branching_cost(data.n_rows, (), 0) or 0) for term in terms]
     assert sum(costs) == (evaluation.task.branching_cost(data.n_rows, (), 0) or 0)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy().subject_to(most(Splits(), 2), MinSupport(2)),
+        maximize(Accuracy() + 0.1 * Splits()),
+        Gini() & (PessimisticError(0.1) + 0.5 * Splits()),
+        SquaredError(0.1, normalized=True).bind(Dataset.make([[0], [1]], [1, 2])),
+    ],
+)
+def test_compositions_are_described_and_rebuilt(task: Task) -> None:
+    assert rebuild(json.loads(json.dumps(describe(task)))) == task

@@ -130,8 +130,11 @@ def test_costs_are_exact() -> None:
     assert costs.exact
     assert costs.unit == Fraction(1, 10)
     assert costs.costs[:3].tolist() == [[0, 15, 20], [30, 0, 1], [10, 10, 0]]
+    assert isinstance(form, RowCostTask)
     assert form.row_costs(some_data())[1].tolist() == [3, 0, Fraction(1, 10)]
-    assert row_cost_form(Written(LINEAR["errors"]), some_data()).row_costs(some_data()).dtype == np.int64  # type: ignore[union-attr]
+    whole = row_cost_form(Written(LINEAR["errors"]), some_data())
+    assert isinstance(whole, RowCostTask)
+    assert whole.row_costs(some_data()).dtype == np.int64
 
 
 def test_factors_too_fine_for_integers_are_rounded_once() -> None:
@@ -217,7 +220,7 @@ def test_another_contract_is_not_a_cost_per_row(kind: type[Variant]) -> None:
 
 def test_a_constant_branching_cost_is_a_split_cost() -> None:
     form = row_cost_form(PerSplit(), some_data())
-    assert form is not None
+    assert isinstance(form, RowCostTask)
     assert form.split_cost() == Fraction(1, 10)
 
 
@@ -278,9 +281,9 @@ def test_score_and_display_stay_the_tasks_own() -> None:
 def test_row_cost_tasks_are_their_own_form(task: Task) -> None:
     bound = task.bind(some_data())
     assert row_cost_form(bound, some_data()) is bound
-    limited = row_cost_form(bound.subject_to(MinSupport(2)), some_data())
-    assert limited is not None
-    assert limited.limits == (MinSupport(2),)
+    limited = bound.subject_to(MinSupport(2))
+    assert row_cost_form(limited, some_data()) is limited
+    assert row_cost_form(bound.subject_to(HalfPure()), some_data()) is None
     ours, theirs = exact_costs(limited, some_data()), exact_costs(bound, some_data())
     assert (ours.costs * ours.unit == theirs.costs * theirs.unit).all()
 
