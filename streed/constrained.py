@@ -33,6 +33,10 @@ class Wrapping(Task):
         return self.task.superadditive
 
     @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return self.task.reads_rows
+
+    @property
     def any_label(self) -> bool:  # type: ignore[override]
         return self.task.any_label
 

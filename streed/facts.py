@@ -62,7 +62,9 @@ def facts(task: Task, data: Dataset) -> Facts:
     worsening = worsens(task, data)
     bounds = _row_cost_bounds(worsening, context)
     kernel = SIGNED if len(task.labels(data)) == 2 else LABELS
-    if form is None:
+    if task.reads_rows:
+        bounds, kernel = _declared_bounds(task, data), GENERAL
+    elif form is None:
         whole = state_of(quick_sums(task, data), np.arange(data.n_rows))
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
@@ -125,6 +127,12 @@ PURIFICATION = "purification: whatever is no leaf costs one branching node at le
 def _row_cost_bounds(worsening: bool, context: str) -> list[str]:
     found = [EQUIVALENCE, SIMILARITY, SUBTRACTION, SUPERADDITIVITY]
     return [*found, PURIFICATION] if worsening and context == "constant" else found
+
+
+def _declared_bounds(task: Task, data: Dataset) -> list[str]:
+    """Of a task whose states are more than sums, what can be told without one."""
+    sound = {SIMILARITY: task.worst_per_row(data) is not None, SUPERADDITIVITY: task.superadditive}
+    return [bound for bound, holds in sound.items() if holds]
 
 
 def _bounds(task: Task, data: Dataset, whole: State, value: Value, worsening: bool, context: str) -> list[str]:

@@ -109,6 +109,9 @@ class Task(abc.ABC):
     """Whether combining never gives a better value than either part's (STreeD, Def. A.2), which `A <= limit` needs. For
     costs per row that are not negative it is derived, and need not be declared."""
 
+    reads_rows: ClassVar[bool] = False
+    """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
+
     any_label: ClassVar[bool] = False
     """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
 

@@ -102,7 +102,7 @@ def row_cost_form(task: Task, data: Dataset) -> Task | None:
     it is linear only where rows have none. A cost per leaf beside those of its rows is not linear.
     """
     inner = objective(task)
-    if not adds(inner) or any(limit.support is None for limit in task.limits):
+    if not adds(inner) or inner.reads_rows or any(limit.support is None for limit in task.limits):
         return None
     if isinstance(inner, RowCostTask):
         return task

@@ -27,6 +27,10 @@ class Negated(Task):
     maximize: ClassVar[bool] = True
 
     @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return self.task.reads_rows
+
+    @property
     def any_label(self) -> bool:  # type: ignore[override]
         return self.task.any_label
 

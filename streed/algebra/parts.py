@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+BESIDE_SUMS = ("data", "members")
+"""Attributes of a state that are no sums: the data set and the numbers of the rows, of tasks that read rows."""
+
+
 def part_name(number: int, name: str) -> str:
     """The name that a statistic of a part has in the whole."""
     return f"part{number}_{name}"
@@ -32,7 +36,8 @@ class PartState(State):
         if name.startswith("_"):
             raise AttributeError(name)
         whole, number = self.__dict__["_whole"]
-        return getattr(whole, part_name(number, name))
+        # What is beside the sums, of tasks that read rows, belongs to all parts.
+        return getattr(whole, name if name in BESIDE_SUMS else part_name(number, name))
 
 
 @final

@@ -48,6 +48,10 @@ class Product(Task):
         return COMPONENTWISE if plain else PARTIAL
 
     @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return any(part.reads_rows for part in self.parts)
+
+    @property
     def any_label(self) -> bool:  # type: ignore[override]
         return all(part.any_label for part in self.parts)
 

@@ -95,6 +95,10 @@ class Sum(Task):
         return tuple(term for _, term in self.terms)
 
     @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return any(part.reads_rows for part in self.parts)
+
+    @property
     def any_label(self) -> bool:  # type: ignore[override]
         return all(part.any_label for part in self.parts)
 
