@@ -147,16 +147,17 @@ def adds(task: Task) -> bool:
 def branching_context(task: Task, n_columns: int) -> str:
     """What the bound task's branching costs depend on, of a node on one of `n_columns` columns.
 
-    "none": there are none. "constant": nothing. "split": the column, and a linear function of the rows. "path": the
-    columns tested above or, for all that can be shown, they may.
+    "none": there are none, or they are 0 and are added. "constant": nothing. "split": the column, and a linear function
+    of the rows. "path": the columns tested above or, for all that can be shown, they may.
     """
     inner = objective(task)
     watch = _Watch()
     opaque: Any = _Opaque(watch)
     try:
         cost = inner.branching_cost(opaque, opaque, opaque)
-        if not watch.seen_else:
-            return "none" if cost is None else "constant"
+        if not watch.seen_else and not _is_opaque(cost):
+            nothing = cost is None or (adds(inner) and bool(cost == 0))
+            return "none" if nothing else "constant"
     except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
         pass
     watch = _Watch()
@@ -164,10 +165,16 @@ def branching_context(task: Task, n_columns: int) -> str:
     rows: Any = _Form({_ROWS: 1}, 0, watch)
     try:
         for split in range(n_columns):
-            inner.branching_cost(rows, opaque, split)
+            if _is_opaque(inner.branching_cost(rows, opaque, split)):
+                return "path"
     except (_NotLinear, Exception):  # noqa: BLE001 - as above
         return "path"
     return "path" if watch.seen_else else "split"
+
+
+def _is_opaque(cost: Any) -> bool:
+    """Whether a cost is one of the arguments, or has one as an entry."""
+    return any(isinstance(entry, _Opaque) for entry in (cost if isinstance(cost, tuple) else (cost,)))
 
 
 def _split_cost(task: Task, watch: _Watch) -> Fraction:

@@ -233,6 +233,24 @@ class PerColumn(Variant):
 
 
 @attrs.frozen
+class RowsThemselves(Variant):
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return rows
+
+
+@attrs.frozen
+class PathThemselves(Variant):
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return path
+
+
+@attrs.frozen
+class Free(Variant):
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return 0.0
+
+
+@attrs.frozen
 class Rarely(Variant):
     """Looks at the path where there are many rows."""
 
@@ -247,6 +265,11 @@ def test_what_branching_costs_depend_on_is_never_understated() -> None:
     assert branching_context(PerRow(), 3) == "split"
     assert branching_context(PerColumn(), 3) == "split"
     assert branching_context(Discounted(), 3) == "path"
+    assert branching_context(RowsThemselves(), 3) == "split"
+    assert branching_context(RowsThemselves() & PerSplit(), 3) == "split"
+    assert branching_context(PathThemselves(), 3) == "path"
+    assert branching_context(Free(), 3) == "none"
+    assert row_cost_form(RowsThemselves(), some_data()) is None
     assert branching_context(Rarely(), 3) == "path"
     assert branching_context(PerColumn() + 2 * Rarely(), 3) == "path"
     assert branching_context(PerColumn() & SparseAccuracy(0.1), 3) == "split"
