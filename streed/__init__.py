@@ -12,9 +12,10 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from streed.algebra import minimize
+    from streed.algebra import maximize, minimize
     from streed.data import Dataset
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
+    from streed.facts import explain
     from streed.progress import Progress
     from streed.result import Result
     from streed.search.depth_first import DepthFirst
@@ -41,6 +42,8 @@ __all__ = [
     "TaskError",
     "Tree",
     "__version__",
+    "explain",
+    "maximize",
     "minimize",
     "solve",
 ]
@@ -61,6 +64,8 @@ _HOMES = {
     "Task": "streed.task",
     "TaskError": "streed.errors",
     "Tree": "streed.tree",
+    "explain": "streed.facts",
+    "maximize": "streed.algebra",
     "minimize": "streed.algebra",
     "solve": "streed.solve",
 }

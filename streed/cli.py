@@ -1,4 +1,4 @@
-"""The shell: `streed solve`, `predict`, `verify`, `tasks` and `datasets`.
+"""The shell: `streed solve`, `predict`, `verify`, `tasks`, `explain` and `datasets`.
 
 Only click is imported here; whatever a command needs is loaded when it runs, so that `streed --help` is instant. (typer
 would read its arguments with pydantic: another 0.1 s at every start.)
@@ -226,6 +226,16 @@ def tasks(as_json: bool) -> None:
             for entry in found.values():
                 given = ", ".join(k if v == "required" else f"{k}={v}" for k, v in entry.parameters.items())
                 click.echo(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
+
+
+@app.command()
+@click.argument("task", metavar="TASK")
+@click.option("--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated.")
+@click.option("--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)'; may be repeated.")
+def explain(task: str, param: tuple[str, ...], subject_to: tuple[str, ...]) -> None:
+    """Print what is known of TASK: its order, its bounds, and what runs it."""
+    with _errors():
+        click.echo(streed.explain(_objective(task, param, None, subject_to)))
 
 
 @app.command()

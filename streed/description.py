@@ -43,7 +43,11 @@ def describe(thing: Any) -> Any:
         return {
             "class": type(thing).__name__,
             "module": type(thing).__module__,
-            "parameters": {f.alias: describe(getattr(thing, f.name)) for f in attrs.fields(type(thing)) if f.init},
+            "parameters": {
+                f.alias: describe(getattr(thing, f.name))
+                for f in attrs.fields(type(thing))
+                if f.init and not f.metadata.get("bound", False)
+            },
         }
     raise InputError("task", f"it holds {thing!r}, which no file can hold", "use numbers, texts, lists and dicts")
 
@@ -77,7 +81,7 @@ def rebuild(description: Any, depth: int = 0) -> Any:
 
 
 def _class(module: str, name: str) -> type:
-    own = module == "streed.algebra" or module.startswith("streed.tasks.")
+    own = module == "streed.constrained" or module.startswith(("streed.algebra.", "streed.tasks."))
     if own:
         try:
             found = getattr(importlib.import_module(module), name, None)

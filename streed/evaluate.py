@@ -91,7 +91,7 @@ def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...] | No
 
     A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves.
     """
-    if type(objective(task)).leaf_label is Task.leaf_label:
+    if task.shows_labels:
         return None
     sums = quick_sums(task, data)
     shown: list[Any] = []

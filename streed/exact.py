@@ -39,7 +39,7 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     """
     if isinstance(x, Fraction):
         return x if x.denominator > 1 else int(x)
-    if isinstance(x, numbers.Integral):
+    if isinstance(x, (numbers.Integral, np.bool_)):
         return int(x)
     if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
         if not math.isfinite(x):
@@ -61,8 +61,9 @@ def readable(value: Any) -> Any:
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
     """Integers (int64), the worth of one of them, and whether that is exact.
 
-    `values` is any integer, bool or float array; floats with at most nine decimals are scaled exactly, others are
-    rounded to a grid of 2**-44 of their total. Raises InputError for non-finite values and totals beyond 2**60.
+    `values` is an array of integers, bools, floats or exact numbers (as objects). Floats with at most nine decimals and
+    fractions with a common denominator that fits are scaled exactly; others are rounded to a grid of 2**-44 of their
+    total. Raises InputError for non-finite values and totals beyond 2**60.
     """
     values = np.asarray(values)
     if values.dtype.kind in "bui":
@@ -70,6 +71,12 @@ def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, b
         if largest * values.size >= LARGEST_TOTAL:
             _check_total(values.astype(np.float64), 1.0, name)
         return values.astype(np.int64, copy=False), _ONE, True
+    if values.dtype.kind == "O":
+        exact = [Fraction(exact_number(x, name)) for x in values.flat]
+        common = math.lcm(*(x.denominator for x in exact))
+        whole = [int(x * common) for x in exact]
+        if sum(map(abs, whole)) < LARGEST_TOTAL:
+            return np.array(whole, np.int64).reshape(values.shape), Fraction(1, common), True
     values = values.astype(np.float64)
     if not np.isfinite(values).all():
         raise InputError(name, "a value is NaN or infinite", "give finite numbers")

@@ -15,7 +15,7 @@ import attrs
 
 import streed.tasks
 from streed.errors import InputError
-from streed.task import Limit, Task
+from streed.task import Limit, Task, is_parameter
 
 Kind = TypeVar("Kind", Task, Limit)
 
@@ -73,7 +73,7 @@ def _entries(base: type[Any]) -> dict[str, Entry]:
 def _entry(made_by: type[Any]) -> Entry:
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", made_by.__name__).lower()
     summary = (inspect.getdoc(made_by) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
-    parameters = {field.alias: _default(field) for field in attrs.fields(made_by) if field.init}
+    parameters = {field.alias: _default(field) for field in attrs.fields(made_by) if is_parameter(field)}
     return Entry(name, summary, parameters, made_by)
 
 

@@ -27,6 +27,7 @@ from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_number
 
 if TYPE_CHECKING:
+    from streed.algebra import Threshold
     from streed.data import Dataset
 
 Value = Any
@@ -83,6 +84,16 @@ class Totals(State):
         return super().__getattr__(name)
 
 
+def bound(default: Any) -> Any:
+    """A field for a constant that `bind` reads from the data set: no parameter of the task, and not compared."""
+    return attrs.field(default=default, kw_only=True, repr=False, eq=False, metadata={"bound": True})
+
+
+def is_parameter(field: attrs.Attribute[Any]) -> bool:
+    """Whether a field is a parameter of its task: neither computed from others nor `bound`."""
+    return field.init and not field.metadata.get("bound", False)
+
+
 @attrs.frozen
 class Task(abc.ABC):
     """What a good tree is. Subclass it, as a frozen attrs class whose fields are the task's parameters."""
@@ -104,8 +115,15 @@ class Task(abc.ABC):
     superadditive: ClassVar[bool] = False
     """Whether splitting never costs: a state costs as a leaf at least what its parts cost as leaves together."""
 
+    worsening: ClassVar[bool] = False
+    """Whether combining never gives a better value than either part's (STreeD, Def. A.2), which `A <= limit` needs. For
+    costs per row that are not negative it is derived, and need not be declared."""
+
     reads_rows: ClassVar[bool] = False
     """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
+
+    any_label: ClassVar[bool] = False
+    """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
 
     # -- what a task must say --------------------------------------------------------------------------------------
 
@@ -121,7 +139,7 @@ class Task(abc.ABC):
 
         `leaf_cost` names them by position.
         """
-        return data.classes
+        return data.class_labels
 
     @abc.abstractmethod
     def leaf_cost(self, s: State, k: int) -> Value:
@@ -184,6 +202,11 @@ class Task(abc.ABC):
         """What a leaf at state s with label number k shows; unless overridden, the label itself is shown."""
         return k
 
+    @property
+    def shows_labels(self) -> bool:
+        """Whether leaves show their labels, because `leaf_label` is not overridden."""
+        return type(self).leaf_label is Task.leaf_label
+
     def score(self, value: Value, totals: State) -> Any:
         """What the user sees as the value of a solution (default: the value); `totals` is the state of all rows.
 
@@ -205,8 +228,18 @@ class Task(abc.ABC):
 
     __rmul__ = __mul__
 
-    def subject_to(self, *limits: Limit) -> Task:
-        """This task over the trees that meet all `limits`."""
+    def __and__(self, other: Task) -> Task:
+        from streed.algebra import join
+
+        return join(self, other)
+
+    def __le__(self, limit: Any) -> Threshold:
+        from streed.algebra import at_most
+
+        return at_most(self, limit)
+
+    def subject_to(self, *limits: Limit | Threshold) -> Task:
+        """This task over the trees that meet all `limits`: on leaves, or on the value of a task, as in `A <= 3`."""
         from streed.algebra import constrain
 
         return constrain(self, limits)
@@ -216,6 +249,8 @@ class Task(abc.ABC):
 class RowCostTask(Task):
     """A task whose leaves cost the sum over their rows of a cost per row and label; (+) is addition."""
 
+    superadditive: ClassVar[bool] = True
+
     @abc.abstractmethod
     def row_costs(self, data: Dataset) -> Array:
         """(n, K) integers or floats: what giving row i the label k costs, before row weights."""
@@ -223,6 +258,10 @@ class RowCostTask(Task):
     def split_cost(self) -> Fraction | int:
         """The cost of one branching node, the same at every state (default 0)."""
         return 0
+
+    def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
+        """Exact weights and (n, K) arrays whose weighted sum is `row_costs` (default: that alone, by weight 1)."""
+        return [(Fraction(1), self.row_costs(data))]
 
     @final
     def statistics(self, data: Dataset) -> dict[str, Array]:

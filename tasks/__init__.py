@@ -2,16 +2,35 @@
 
 from streed.tasks.absolute_error import AbsoluteError
 from streed.tasks.accuracy import Accuracy, BalancedAccuracy, Misclassifications, WeightedAccuracy
+from streed.tasks.bayes import BayesianTree
+from streed.tasks.entropy import Entropy
+from streed.tasks.gini import Gini
+from streed.tasks.lexicographic import Lexicographic
+from streed.tasks.mdl import MehtaMDL, QuinlanMDL
+from streed.tasks.minimum_error import MinimumError
+from streed.tasks.pessimistic import PessimisticError
+from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
 from streed.tasks.support import MinSupport
+from streed.tasks.worst_leaf import WorstLeaf
 
 __all__ = [
     "AbsoluteError",
     "Accuracy",
     "BalancedAccuracy",
+    "BayesianTree",
+    "Entropy",
+    "Gini",
+    "Lexicographic",
+    "MehtaMDL",
     "MinSupport",
+    "MinimumError",
     "Misclassifications",
+    "PessimisticError",
+    "QuinlanMDL",
     "SparseAccuracy",
     "Splits",
+    "SquaredError",
     "WeightedAccuracy",
+    "WorstLeaf",
 ]

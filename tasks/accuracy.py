@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 class Misclassifications(RowCostTask):
     """The (weighted) number of misclassified rows."""
 
+    worsening: ClassVar[bool] = True
+
     def row_costs(self, data: Dataset) -> Array:
         wrong: Array = (data.y[:, None] != np.arange(data.n_classes)).astype(np.int64)
         return wrong
@@ -44,6 +46,8 @@ class Misclassifications(RowCostTask):
 class Accuracy(RowCostTask):
     """The (weighted) number of misclassified rows, minimised, so that accuracy is maximal; the value is that number."""
 
+    worsening: ClassVar[bool] = True
+
     def row_costs(self, data: Dataset) -> Array:
         return Misclassifications().row_costs(data)
 
@@ -52,6 +56,8 @@ class Accuracy(RowCostTask):
 @attrs.frozen
 class ClassErrors(RowCostTask):
     """The (weighted) number of misclassified rows of one class, by the class's number in sorted order."""
+
+    worsening: ClassVar[bool] = True
 
     class_number: int
 

@@ -14,7 +14,7 @@ objective of Branches (Eq. 5: its accuracy minus lambda times splits is 1 minus 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -39,6 +39,9 @@ def _penalty(task: SparseAccuracy, attribute: Any, value: Any) -> None:
 class Splits(RowCostTask):
     """The number of branching nodes."""
 
+    worsening: ClassVar[bool] = True
+    any_label: ClassVar[bool] = True
+
     def row_costs(self, data: Dataset) -> Array:
         return np.zeros((data.n_rows, data.n_classes), dtype=np.int64)
 
@@ -50,6 +53,8 @@ class Splits(RowCostTask):
 @attrs.frozen
 class SparseAccuracy(Composition):
     """Error rate plus `lam` times the number of branching nodes; `lam` is an exact decimal >= 0."""
+
+    worsening: ClassVar[bool] = True
 
     lam: Any = attrs.field(validator=_penalty)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.data.binary import binary_codes
 from streed.data.column import Column, code_column, recode, shown
-from streed.data.labels import code_labels
+from streed.data.labels import check_classes, code_labels, read_targets
 from streed.data.rows import read_row_data, read_weights
 from streed.data.table import Table, read_input, read_values
 from streed.errors import InputError
@@ -131,6 +131,17 @@ class Dataset:
         if coded is not None:
             return coded
         return Column(f"x{j}" if self._names is None else self._names[j], self._pair, False)
+
+    @property
+    def class_labels(self) -> tuple[Any, ...]:
+        """The classes, for a task whose labels they are; raises InputError where y holds measured numbers."""
+        check_classes(self.classes)
+        return self.classes
+
+    @property
+    def targets(self) -> Array:
+        """(n,) y as numbers, int64 or float64; raises InputError where its labels are none."""
+        return read_targets(self.classes)[self.y]
 
     def class_totals(self) -> list[int | Fraction]:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,18 +18,15 @@ if TYPE_CHECKING:
 def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     """The class number of each row, (n,) int64, and the classes that occur, sorted, as plain Python objects.
 
-    `y` is a list, an array (n,) or a series. Raises InputError for a wrong length, missing labels, labels that cannot
-    be sorted, and real numbers that are not whole.
+    `y` is a list, an array (n,) or a series. Raises InputError for a wrong length, missing labels, and labels that
+    cannot be sorted.
     """
     labels = read_values(y, "y", "it").values
     if len(labels) != n:
         raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
     if isinstance(labels, list):
-        _check_whole([label for label in labels if isinstance(label, float)])
         classes, codes = distinct_objects(labels, "y", "it")
         return codes, classes
-    if labels.dtype.kind == "f":
-        _check_whole(labels)
     if labels.dtype.kind == "b":
         ones = int(np.count_nonzero(labels))
         if 0 < ones < n:
@@ -38,12 +36,22 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     return codes, tuple(found.tolist())
 
 
-def _check_whole(labels: Any) -> None:
-    real = np.asarray(labels, dtype=np.float64)
-    if not (real == np.rint(real)).all():
-        found = np.unique(real).tolist()
+def check_classes(classes: tuple[Any, ...]) -> None:
+    """Raises InputError for numbers that are not whole: they are measured, and name no classes."""
+    real = [label for label in classes if isinstance(label, float) and not label.is_integer()]
+    if real:
         raise InputError(
             "y",
-            f"it has labels that are not whole numbers: {shown(found)}",
+            f"it has labels that are not whole numbers: {shown([x for x in classes if isinstance(x, float)])}",
             "a classification task needs classes; bin a real target, or give its classes as text",
         )
+
+
+def read_targets(classes: tuple[Any, ...]) -> Array:
+    """(K,) int64 or float64: labels as numbers; raises InputError for texts and where there are no labels."""
+    for label in classes:
+        if not isinstance(label, numbers.Real):
+            found = "there is none" if label is None else f"it has the label {label!r}, which is no number"
+            raise InputError("y", found, "a regression task needs one number per row")
+    whole = all(isinstance(label, numbers.Integral) for label in classes)
+    return np.array(classes, dtype=np.int64 if whole else np.float64)

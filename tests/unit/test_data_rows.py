@@ -87,9 +87,6 @@ def test_no_labels() -> None:
         (np.array([0.0, np.inf, 1, 1]), "infinite value in row 1"),
         (pd.Series(["a", None, "b", "b"]), "missing value in row 1"),
         (pl.Series([1, None, 0, 0]), "missing value in row 1"),
-        ([0.5, 1.25, 0.5, 2.0], "not whole numbers: 0.5, 1.25, 2.0"),
-        (np.array([0.5, 1.25, 0.5, 2.0], dtype=object), "not whole numbers"),
-        (pl.Series([0.1, 0.2, 0.3, 0.4]), "not whole numbers"),
         (["a", 1, "b", 2], "types: int, str"),
         ([[0], [1], [1], [0]], "sorted"),
         (np.zeros((4, 1)), "2 dimensions"),
@@ -102,6 +99,27 @@ def test_no_labels() -> None:
 )
 def test_refuses_labels(y: Any, found: Any) -> None:
     refused("y", found, call=lambda: Dataset.make(XOR, y))
+
+
+@pytest.mark.parametrize("given_as", [list, np.array, lambda y: np.array(y, dtype=object), pd.Series, pl.Series])
+def test_measured_numbers_are_targets_and_no_classes(given_as: Any) -> None:
+    data = Dataset.make(XOR, given_as([0.5, 1.25, 0.5, 2.0]))
+    assert data.targets.tolist() == [0.5, 1.25, 0.5, 2.0]
+    assert data.targets.dtype == np.float64
+    refused("y", "not whole numbers: 0.5, 1.25, 2.0", call=lambda: data.class_labels)
+
+
+def test_whole_numbers_are_both() -> None:
+    data = Dataset.make(XOR, [7, -3, 7, 10**6])
+    assert data.class_labels == (-3, 7, 10**6)
+    assert data.targets.tolist() == [7, -3, 7, 10**6]
+    assert data.targets.dtype == np.int64
+    assert Dataset.make(XOR, [True, False, True, True]).targets.tolist() == [1, 0, 1, 1]
+
+
+def test_texts_are_no_targets() -> None:
+    refused("y", "label 'a', which is no number", call=lambda: Dataset.make(XOR, ["a", "b", "a", "b"]).targets)
+    refused("y", "there is none", call=lambda: Dataset.make(XOR).targets)
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------

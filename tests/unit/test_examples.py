@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -19,5 +20,14 @@ def test_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert errors == sorted(errors, reverse=True)
 
 
+def test_user_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "user_tasks.py"), run_name="__main__")
+    lines = dict(re.split(r" {2,}", line, maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert len(lines) == 11
+    assert lines["most errors in a leaf"] == "1.0"
+    assert lines["errors by group"] == "(0, 2) (1, 1)"
+    assert lines["errors in two splits"] == "2.0"
+
+
 def test_every_example_is_tested() -> None:
-    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["sizes.py"]
+    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["sizes.py", "user_tasks.py"]

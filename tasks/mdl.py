@@ -1,0 +1,137 @@
+"""Minimum description length: the shortest message that says the tree and the classes of the rows.
+
+    minimise sum over leaves of (bits of the leaf + bits of its rows' classes) + sum over branching nodes of their bits
+
+Quinlan and Rivest send the rows of a leaf that are not of its majority class as exceptions: with n rows, e of them
+exceptions, and at most b (for two classes (n + 1) / 2, rounded down, else n),
+
+    log2(b + 1) + log2 C(n, e) + e log2(K - 1).
+
+Mehta, Rissanen and Agrawal send them by their frequencies, at the stochastic complexity
+
+    sum over k of n_k log2(n / n_k) + (K - 1) / 2 log2(n / 2) + log2(pi^(K/2) / Gamma(K/2)).
+
+The tree itself takes 1 bit per node for its kind, log2 K bits for the class at a leaf, and log2 p bits for the column
+at a branching node, unless `tree_bits` is False (pystreed's "mdl-quinlan", and its "mdl-mehta" in nats). Separable:
+sums over nodes (STreeD, Eq. 4). References: J. R. Quinlan, R. L. Rivest: Inferring Decision Trees Using the Minimum
+Description Length Principle, Information and Computation 80, 1989; M. Mehta, J. Rissanen, R. Agrawal: MDL-Based
+Decision Tree Pruning, KDD 1995.
+
+>>> import streed
+>>> from streed.reference import optimum
+>>> from streed.tasks import QuinlanMDL
+>>> data = streed.Dataset.make([[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1])
+>>> optimum(QuinlanMDL(tree_bits=False), data, max_depth=1)[0]
+3.169925001442312
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.exact import Array
+from streed.task import State, Task, bound
+from streed.tasks.majority import MajorityLeaves, largest, total
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+def log2_choose(n: Any, k: Any) -> float:
+    """log2 of the number of ways to choose k of n; of Gamma functions where weights are not whole."""
+    return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)
+
+
+def tree_code(data: Dataset, tree_bits: bool) -> tuple[float, float]:
+    """The bits that say a leaf with its class, and a branching node with its column."""
+    if not tree_bits:
+        return 0.0, 0.0
+    return 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_columns, 1))
+
+
+@final
+@attrs.frozen
+class QuinlanMDL(MajorityLeaves):
+    """Bits to say the tree, and in every leaf which rows are not of its majority class (Quinlan and Rivest)."""
+
+    worsening: ClassVar[bool] = True
+
+    tree_bits: bool = True
+    n_classes: int = bound(2)
+    leaf_bits: float = bound(0.0)
+    split_bits: float = bound(0.0)
+
+    def bind(self, data: Dataset) -> Task:
+        leaf, split = tree_code(data, self.tree_bits)
+        classes = data.class_labels
+        return attrs.evolve(self, classes=classes, n_classes=len(classes), leaf_bits=leaf, split_bits=split)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        rows = total(s.counts)
+        exceptions = rows - largest(s.counts)
+        most = math.floor((rows + 1) / 2) if self.n_classes == 2 else rows
+        bits = self.leaf_bits + math.log2(most + 1) + log2_choose(rows, exceptions)
+        if self.n_classes > 2:
+            bits += exceptions * math.log2(self.n_classes - 1)
+        return bits
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.split_bits
+
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        """1 + log2 N + log2(K - 1), of rows without weights.
+
+        A further row at most doubles b + 1, and makes C(n, e) at most N times as large and adds one exception.
+        """
+        if data.weights is not None:
+            return None
+        classes = max(len(data.class_labels) - 1, 1)
+        return np.full(data.n_rows, 1 + math.log2(data.n_rows) + math.log2(classes))
+
+    def lower_bound(self, s: State) -> Any:
+        """A tree has one leaf at least."""
+        return self.leaf_bits
+
+
+@final
+@attrs.frozen
+class MehtaMDL(MajorityLeaves):
+    """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.)."""
+
+    tree_bits: bool = True
+    half: float = bound(0.5)
+    """(K - 1) / 2."""
+    leaf_bits: float = bound(0.0)
+    """With the constant of the stochastic complexity."""
+    split_bits: float = bound(0.0)
+    least: float = bound(-math.inf)
+    """No leaf costs less."""
+
+    def bind(self, data: Dataset) -> Task:
+        leaf, split = tree_code(data, self.tree_bits)
+        n_classes = len(data.class_labels)
+        half = (n_classes - 1) / 2
+        leaf += (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
+        least = leaf - half if data.weights is None else -math.inf
+        return attrs.evolve(self, classes=data.class_labels, half=half, leaf_bits=leaf, split_bits=split, least=least)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        rows = total(s.counts)
+        bits = self.leaf_bits
+        if rows > 0:
+            bits += self.half * math.log2(rows / 2)
+        for count in s.counts:
+            if count > 0:
+                bits += count * math.log2(rows / count)
+        return bits
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.split_bits
+
+    def lower_bound(self, s: State) -> Any:
+        """One leaf's least cost, or that of a leaf per row where it is negative (many classes)."""
+        return self.least if self.least >= 0 else self.least * s.rows

@@ -1,0 +1,89 @@
+"""C4.5's pessimistic errors: the errors of a leaf at the upper end of a confidence interval.
+
+    minimise sum over leaves of n * U(e, n)
+
+with e errors among the n rows of a leaf and U the upper confidence limit of a binomial proportion as C4.5 computes it:
+1 - CF^(1/n) without errors, else by the normal approximation with continuity correction. It charges small leaves for
+their uncertainty, so C4.5 prunes by it; here it is the objective of the whole tree (pystreed's "pessimistic-binomial").
+Separable: a sum over leaves (STreeD, Eq. 4). Reference: J. R. Quinlan: C4.5, Programs for Machine Learning, 1993,
+Section 4.2; its source, function AddErrs.
+
+>>> import streed
+>>> from streed.reference import optimum
+>>> from streed.tasks import PessimisticError
+>>> data = streed.Dataset.make([[0], [0], [0], [0]], [1, 1, 1, 1])
+>>> round(optimum(PessimisticError(), data)[0], 6)
+1.171573
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+from streed.exact import Array, exact_number
+from streed.task import State, Task
+from streed.tasks.majority import class_counts, total
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+_CONFIDENCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
+_DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
+"""C4.5's table of the normal distribution, between whose entries it interpolates."""
+
+_SMALLEST = 0.0001
+
+
+def _confidence(task: PessimisticError, attribute: Any, value: Any) -> None:
+    if not _SMALLEST <= float(exact_number(value, "confidence")) <= 1:
+        raise InputError("confidence", f"{value!r}", f"give a number from {_SMALLEST} to 1, such as 0.25")
+
+
+def by_normal(errors: Any, rows: Any, variance: float) -> Any:
+    """The pessimistic errors by the normal approximation, for one error or more."""
+    if errors + 0.5 >= rows:
+        return errors + 0.67 * (rows - errors)
+    middle = errors + 0.5
+    spread = math.sqrt(variance * (middle * (1 - middle / rows) + variance / 4))
+    return rows * (middle + variance / 2 + spread) / (rows + variance)
+
+
+def without_errors(rows: Any, confidence: float) -> Any:
+    """The pessimistic errors of a leaf that has none."""
+    return rows * (1 - math.exp(math.log(confidence) / rows)) if rows > 0 else 0.0
+
+
+@final
+@attrs.frozen
+class PessimisticError(Task):
+    """The misclassified rows of every leaf at the upper limit of their confidence interval, summed over leaves."""
+
+    worsening: ClassVar[bool] = True
+
+    confidence: float = attrs.field(default=0.25, validator=_confidence, converter=float)
+    variance: float = attrs.field(init=False, repr=False)
+    """The square of the normal deviate of the confidence."""
+
+    @variance.default
+    def _variance(self) -> float:
+        return float(np.interp(self.confidence, _CONFIDENCES, _DEVIATIONS)) ** 2
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"counts": class_counts(data)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        rows = total(s.counts)
+        errors = rows - s.counts[k]
+        none = without_errors(rows, self.confidence)
+        if errors < 1:
+            return none + errors * (by_normal(1.0, rows, self.variance) - none) if errors > 0 else none
+        return by_normal(errors, rows, self.variance)
+
+    def lower_bound(self, s: State) -> Any:
+        """The cost of all rows without errors: that is concave in the rows, so parts cost no less."""
+        return without_errors(total(s.counts), self.confidence)

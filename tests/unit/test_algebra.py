@@ -1,0 +1,499 @@
+"""Compositions of tasks, against what their parts say of every tree."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streed.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize, written_terms
+from streed.data import Dataset
+from streed.description import describe, rebuild
+from streed.errors import NotSeparableError, TaskError
+from streed.reference import Evaluation, best_trees, every_tree, optimal_front
+from streed.task import COMPONENTWISE, PARTIAL, Limit, RowCostTask, State, Task, Totals
+from streed.tasks import (
+    Accuracy,
+    BalancedAccuracy,
+    Gini,
+    MinSupport,
+    Misclassifications,
+    PessimisticError,
+    SparseAccuracy,
+    Splits,
+    SquaredError,
+)
+from streed.tracing import row_cost_form
+from streed.tree import Leaf, Node
+
+if TYPE_CHECKING:
+    from streed.exact import Array
+
+
+@final
+@attrs.frozen
+class Spread(Task):
+    """The sum over leaves of (positives * negatives), whatever the label; shows the share of positives."""
+
+    any_label: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+    superadditive: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"positive": data.y, "negative": 1 - data.y}
+
+    def labels(self, data: Dataset) -> tuple[str]:
+        return ("share",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.positive * s.negative
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return Fraction(s.positive, s.positive + s.negative)
+
+    def lower_bound(self, s: State) -> Any:
+        return 0
+
+    def worst_per_row(self, data: Dataset) -> Array:
+        return np.full(data.n_rows, float(data.n_rows))
+
+
+@final
+@attrs.frozen
+class WorstLeaf(Task):
+    """The most errors in one leaf."""
+
+    worsening: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return Misclassifications().statistics(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.cost[k]
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+
+@final
+@attrs.frozen
+class Gain(Task):
+    """1 for every row with the label 1 whose class is 1, -1 for other rows with the label 1, and 0.5 for a split."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"gain": 2 * data.y - 1}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.gain * k
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return -0.5
+
+
+@final
+@attrs.frozen
+class Treatments(Task):
+    """Labels of its own."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"y": data.y}
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        return ("drug", "placebo", "nothing")
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.y * k
+
+
+@final
+@attrs.frozen
+class Pairs(Task):
+    order: ClassVar[str] = COMPONENTWISE
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"y": data.y}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return (s.y, s.rows)
+
+
+@final
+@attrs.frozen
+class Paired(Task):
+    """Tuples in a total order."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"y": data.y}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return (s.y, s.rows)
+
+
+X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 0]]
+Y = [0, 1, 1, 0, 1, 1, 1]
+
+
+def some_data() -> Dataset:
+    return Dataset.make(X, Y)
+
+
+@st.composite
+def data_sets(draw: st.DrawFn) -> Dataset:
+    n = draw(st.integers(2, 7))
+    bits = st.lists(st.integers(0, 1), min_size=2, max_size=2)
+    rows = draw(st.lists(bits, min_size=n, max_size=n))
+    y = [0, 1, *draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    weights = draw(st.none() | st.lists(st.sampled_from((0.5, 1, 2)), min_size=n, max_size=n))
+    return Dataset.make(rows, y, sample_weight=weights)
+
+
+def values(task: Task, data: Dataset) -> list[Any]:
+    """The task's value of every tree of depth two."""
+    evaluation = Evaluation(task, data)
+    trees = every_tree(Splits(), data, max_depth=2)
+    return [evaluation.cost(unlabelled(tree) if len(evaluation.labels) == 1 else tree) for tree in trees]
+
+
+def unlabelled(node: Node) -> Node:
+    """The tree with the one label of tasks that do not care."""
+    if isinstance(node, Leaf):
+        return attrs.evolve(node, label=0)
+    return attrs.evolve(node, children=tuple(map(unlabelled, node.children)))
+
+
+def most(task: Any, limit: Any) -> Any:
+    """task <= limit; mypy takes attrs classes to be ordered."""
+    return task <= limit
+
+
+SUMS = [
+    (Spread() + 0.5 * Splits(), [(1, Spread()), (0.5, Splits())]),
+    (Misclassifications() + 0.25 * Spread(), [(1, Misclassifications()), (0.25, Spread())]),
+    (2 * (Spread() + 3 * Accuracy()) + Splits(), [(2, Spread()), (6, Accuracy()), (1, Splits())]),
+    (0.1 * SparseAccuracy(0.2) + Spread(), [(0.1, SparseAccuracy(0.2)), (1, Spread())]),
+]
+
+
+@pytest.mark.parametrize(("total", "terms"), SUMS)
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_a_sum_adds_the_values_of_its_terms(total: Task, terms: list[tuple[Any, Task]], data: Dataset) -> None:
+    assert isinstance(total, Sum)
+    expected = [0] * len(values(total, data))
+    for weight, term in terms:
+        expected = [
+            sofar + Fraction(str(weight)) * value for sofar, value in zip(expected, values(term, data), strict=True)
+        ]
+    assert values(total, data) == expected
+
+
+def test_sums_of_costs_per_row_stay_costs_per_row() -> None:
+    assert isinstance(Accuracy() + 0.1 * Splits(), WeightedSum)
+    assert isinstance(3 * Accuracy(), WeightedSum)
+    assert isinstance(Accuracy() + 0.0 * Spread(), Sum)
+
+
+def test_labels_are_those_of_the_task_that_cares() -> None:
+    data = some_data()
+    assert tuple((Spread() + Accuracy()).labels(data)) == (0, 1)
+    assert (Spread() + Accuracy()).shows_labels
+    assert tuple((Splits() + Treatments()).labels(data)) == ("drug", "placebo", "nothing")
+    both = Splits() + Spread()
+    assert tuple(both.labels(data)) == ("share",)
+    assert not both.shows_labels
+    assert both.leaf_label(State(3, part1_positive=2, part1_negative=1), 0) == Fraction(2, 3)
+    with pytest.raises(TaskError, match="Accuracy and Treatments cannot be joined"):
+        (Accuracy() + Treatments()).bind(data).labels(data)
+    with pytest.raises(TaskError, match="Treatments and Accuracy cannot be joined"):
+        (Treatments() & Accuracy()).bind(data).labels(data)
+
+
+def test_any_label_joins_row_costs_of_other_labels() -> None:
+    form = row_cost_form(Treatments(), some_data())
+    assert form is not None
+    costs = exact_costs((form + 0.5 * Splits()).bind(some_data()), some_data())
+    assert costs.costs.shape == (7, 3)
+    assert (costs.unit * costs.costs[1]).tolist() == [0, 1, 2]
+    assert costs.unit * costs.split == Fraction(1, 2)
+
+
+def test_facts_of_a_sum_follow_from_its_terms() -> None:
+    whole = State(3, part0_positive=2, part0_negative=1, part1_cost=(1, 2))
+    one = Spread() + 0.5 * Misclassifications()
+    assert isinstance(one, Sum)
+    assert one.superadditive
+    assert one.worsening
+    assert one.lower_bound(whole) == 0
+    assert not (Accuracy() + Gain()).worsening
+    assert (Spread() + Gain()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None
+    assert not (Spread() + Treatments() + Careful()).superadditive
+    assert one.worst_per_row(some_data()) is None
+    twice = 2 * Spread() + Spread()
+    assert twice.superadditive
+    assert twice.worsening
+    assert twice.lower_bound(State(3, part0_positive=2, part0_negative=1, part1_positive=2, part1_negative=1)) == 0
+    worst = twice.worst_per_row(some_data())
+    assert worst is not None
+    assert worst.tolist() == [21.0] * 7
+
+
+@pytest.mark.parametrize("other", [WorstLeaf(), Pairs()])
+def test_only_additive_tasks_are_added(other: Task) -> None:
+    with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
+        Accuracy() + other
+    with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
+        2 * other
+
+
+def test_tuples_are_not_added() -> None:
+    with pytest.raises(TaskError, match="costs are numbers"):
+        (Paired() + Accuracy()).leaf_cost(State(2, part0_y=1, part1_cost=(1, 1)), 0)
+    with pytest.raises(TaskError, match="values are numbers"):
+        (Paired() & Accuracy()).leaf_cost(State(2, part0_y=1, part1_cost=(1, 1)), 0)
+
+
+def test_weights_are_not_negative_and_limits_come_last() -> None:
+    with pytest.raises(TaskError, match="negative"):
+        -1 * Spread()
+    makes: list[Any] = [lambda a: a + Splits(), lambda a: 2 * a, lambda a: a & Splits(), lambda a: a <= 3]
+    for make in makes:
+        with pytest.raises(TaskError, match="subject_to last"):
+            make(Accuracy().subject_to(MinSupport(2)))
+    with pytest.raises(TaskError, match="is none"):
+        Accuracy() + 1  # type: ignore[operator]
+    with pytest.raises(TaskError, match="is none"):
+        Accuracy() & 1  # type: ignore[operator]
+
+
+PRODUCTS = [
+    [Misclassifications(), Splits()],
+    [Spread(), WorstLeaf()],
+    [WorstLeaf(), Splits(), Misclassifications()],
+]
+
+
+@pytest.mark.parametrize("parts", PRODUCTS)
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_a_product_has_the_front_of_its_parts(parts: list[Task], data: Dataset) -> None:
+    joint = parts[0] & parts[1]
+    for part in parts[2:]:
+        joint = joint & part
+    assert isinstance(joint, Product)
+    assert len(joint.parts) == len(parts)
+    assert joint.order == COMPONENTWISE
+    assert values(joint, data) == list(zip(*(values(part, data) for part in parts), strict=True))
+    every = set(values(joint, data))
+    front = {v for v in every if not any(u != v and all(a <= b for a, b in zip(u, v, strict=True)) for u in every)}
+    assert {value for value, _ in best_trees(joint, data, max_depth=2)} == front
+    assert {value for value, _ in optimal_front(joint, data, max_depth=2)} == front
+
+
+@final
+@attrs.frozen
+class Largest(Task):
+    """The largest number of rows in a leaf, larger being better."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.rows
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+    def better(self, a: Any, b: Any) -> bool:
+        return bool(a > b)
+
+
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_a_product_of_other_orders_is_partial(data: Dataset) -> None:
+    joint = Misclassifications() & Largest()
+    assert joint.order == PARTIAL
+    every = set(values(joint, data))
+    front = {v for v in every if not any(u != v and u[0] <= v[0] and u[1] >= v[1] for u in every)}
+    assert {value for value, _ in optimal_front(joint, data, max_depth=2)} == front
+
+
+def test_a_product_scores_part_by_part() -> None:
+    data = some_data()
+    joint = BalancedAccuracy() & Splits()
+    assert joint.maximize
+    totals = Totals(joint, data)
+    assert joint.score((Fraction(1, 4), 2), totals) == (Fraction(3, 4), 2)
+    assert (Spread() & Splits()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None
+    assert (Spread() & Spread()).lower_bound(State(1)) == (0, 0)
+    assert (Spread() & Splits()).subtract((3, 4), (1, 1)) == (2, 3)
+    assert (Spread() & WorstLeaf()).subtract((3, 4), (1, 1)) is None
+
+
+THRESHOLDS: list[tuple[Task, list[tuple[Task, Any]]]] = [
+    (Misclassifications(), [(Splits(), 1)]),
+    (Spread(), [(WorstLeaf(), 1)]),
+    (WorstLeaf(), [(Misclassifications(), 1.5), (Splits(), 2)]),
+    (Splits(), [(SparseAccuracy(0.1), 0.3)]),
+    (BalancedAccuracy(), [(Spread() + Splits(), 3)]),
+]
+
+
+@pytest.mark.parametrize(("task", "limits"), THRESHOLDS)
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tuple[Task, Any]], data: Dataset) -> None:
+    limited = task.subject_to(*(most(other, limit) for other, limit in limits))
+    rows = zip(values(task, data), *(values(other, data) for other, _ in limits), strict=True)
+    within = [row[0] for row in rows if all(x <= Fraction(str(m)) for x, (_, m) in zip(row[1:], limits, strict=True))]
+    found = optimal_front(limited, data, max_depth=2)
+    totals = Totals(limited, data)
+    scores = [limited.score(value, totals) for value, _ in found]
+    if not within:
+        assert scores == []
+    else:
+        best = task.score(min(within), Totals(task, data))
+        assert (max if limited.maximize else min)(scores) == best
+
+
+def test_thresholds_and_limits_join_in_any_order() -> None:
+    one = Accuracy().subject_to(MinSupport(2), most(Splits(), 1))
+    two = Accuracy().subject_to(most(Splits(), 1)).subject_to(MinSupport(2))
+    three = Accuracy().subject_to(MinSupport(2)).subject_to(most(Splits(), 1))
+    assert one == two == three
+    assert one.limits == (MinSupport(2),)
+    four = Accuracy().subject_to(most(Splits(), 1)).subject_to(most(WorstLeaf(), 3))
+    assert four == Accuracy().subject_to(most(Splits(), 1), most(WorstLeaf(), 3))
+    assert four.feasible((9, 1, 3))
+    assert not four.feasible((9, 2, 3))
+    assert not four.feasible((9, 1, 4))
+
+
+def test_thresholds_are_exact_decimals() -> None:
+    limited = Accuracy().subject_to(most(0.1 * Splits(), 0.3))
+    assert limited.feasible((0, Fraction(3, 10)))
+    assert not limited.feasible((0, Fraction(3, 10) + Fraction(1, 10**12)))
+
+
+def test_a_limit_needs_a_worsening_operator() -> None:
+    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
+        most(Largest(), 3)
+    with pytest.raises(NotSeparableError, match=r"Def\. A\.2.*costs may be negative"):
+        Accuracy().subject_to(most(Gain(), 3)).bind(some_data())
+    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
+        Accuracy().subject_to(most(Gain() + Accuracy(), 3)).bind(some_data())
+    with pytest.raises(TaskError, match="not the value"):
+        most(BalancedAccuracy(), 0.8)
+    with pytest.raises(TaskError, match="is componentwise"):
+        most(Accuracy() & Splits(), 3)
+    with pytest.raises(TaskError, match="is componentwise"):
+        (Accuracy() & Splits()).subject_to(most(Splits(), 3))
+    with pytest.raises(TaskError, match="subject_to takes limits"):
+        Accuracy().subject_to(3)  # type: ignore[arg-type]
+
+
+@final
+@attrs.frozen
+class HalfTreated(Limit):
+    def allows(self, s: State) -> bool:
+        return bool(2 * s.treated >= s.rows)
+
+
+@final
+@attrs.frozen
+class Careful(Task):
+    """Sets a limit of its own."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"treated": data.y}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.treated * k
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        return (HalfTreated(),)
+
+
+@pytest.mark.parametrize("make", [lambda a: a + Spread(), lambda a: Spread() & a, lambda a: 2 * a, maximize])
+def test_limits_of_the_parts_are_kept(make: Any) -> None:
+    data = some_data()
+    alone, joint = Evaluation(Careful(), data), Evaluation(make(Careful()), data)
+    for tree in every_tree(Careful(), data, max_depth=2):
+        assert bool(alone.broken_limits(tree)) == bool(joint.broken_limits(tree))
+    both = Careful().subject_to(MinSupport(2))
+    assert both.limits == (HalfTreated(), MinSupport(2))
+
+
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_the_largest_value_is_found_and_shown(data: Dataset) -> None:
+    task = maximize(Gain())
+    assert task.maximize
+    ((value, tree),) = best_trees(task, data, max_depth=2)
+    shown = task.score(value, Totals(task, data))
+    assert shown == max(values(Gain(), data)) == Evaluation(Gain(), data).cost(tree)
+
+
+def test_directions() -> None:
+    assert minimize(Gain()) == Gain()
+    assert maximize(BalancedAccuracy()) == BalancedAccuracy()
+    assert maximize(Gain().subject_to(MinSupport(2))) == maximize(Gain()).subject_to(MinSupport(2))
+    with pytest.raises(TaskError, match="added up"):
+        maximize(WorstLeaf())
+    with pytest.raises(TaskError, match="takes a Task"):
+        maximize(3)  # type: ignore[arg-type]
+    form = row_cost_form(maximize(Misclassifications()), some_data())
+    assert isinstance(form, RowCostTask)
+    assert form.row_costs(some_data()).tolist()[0] == [0, -1]
+
+
+def test_a_task_stays_hashable_and_comparable() -> None:
+    assert SparseAccuracy(0.1) == SparseAccuracy(0.1)
+    assert SparseAccuracy(0.1) != SparseAccuracy(0.2)
+    assert len({Accuracy(), Accuracy(), Splits()}) == 2
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Spread(),
+        2 * Spread() + 0.5 * Splits() + Gain(),
+        maximize(Gain() + 3 * Spread()),
+        0.5 * maximize(Gain() + 3 * Spread()) + Misclassifications(),
+        (Spread() + 0.25 * Misclassifications()).subject_to(MinSupport(2)),
+    ],
+)
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_written_terms_add_up_to_the_task(task: Task, data: Dataset) -> None:
+    evaluation = Evaluation(task, data)
+    terms = written_terms(evaluation.task)
+    assert not any(isinstance(term.task, (Sum, Constrained)) for term in terms)
+    state = evaluation.state(evaluation.root_rows)
+    for k in range(len(evaluation.labels)):
+        total: Any = 0
+        for term in terms:
+            own = {name: getattr(state, term.prefix + name) for name in term.task.statistics(data)}
+            total += term.weight * term.task.leaf_cost(State(state.rows, **own), 0 if term.task.any_label else k)
+        assert total == evaluation.task.leaf_cost(state, k)
+    costs = [term.weight * (term.task.branching_cost(data.n_rows, (), 0) or 0) for term in terms]
+    assert sum(costs) == (evaluation.task.branching_cost(data.n_rows, (), 0) or 0)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy().subject_to(most(Splits(), 2), MinSupport(2)),
+        maximize(Accuracy() + 0.1 * Splits()),
+        Gini() & (PessimisticError(0.1) + 0.5 * Splits()),
+        SquaredError(0.1, normalized=True).bind(Dataset.make([[0], [1]], [1, 2])),
+    ],
+)
+def test_compositions_are_described_and_rebuilt(task: Task) -> None:
+    assert rebuild(json.loads(json.dumps(describe(task)))) == task

@@ -1,0 +1,243 @@
+"""Objectives computed by hand, and as pystreed 1.4.0's `accuracy-flex` computes them for one leaf.
+
+pystreed shows no objective value; the recorded ones are the least `upper_bound` for which it finds the leaf, which it
+compares with a tolerance of 0.01 %.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.reference import Evaluation, every_tree, optimum
+from streed.registry import make_task, tasks
+from streed.task import State, Task
+from streed.tasks import (
+    BayesianTree,
+    Entropy,
+    Gini,
+    Lexicographic,
+    MehtaMDL,
+    MinimumError,
+    Misclassifications,
+    PessimisticError,
+    QuinlanMDL,
+    Splits,
+    SquaredError,
+    WorstLeaf,
+)
+from streed.tree import Branch, Leaf
+
+NATS = math.log(2)
+
+
+def leaf(task: Task, *counts: int) -> float:
+    """The cost of a leaf with these numbers of rows per class, on data that has no columns to split."""
+    y = [k for k, count in enumerate(counts) for _ in range(count)]
+    evaluation = Evaluation(task, Dataset.make([[0]] * len(y), y))
+    state = evaluation.state(evaluation.root_rows)
+    return min(float(evaluation.task.leaf_cost(state, k)) for k in range(len(evaluation.labels)))
+
+
+@pytest.mark.parametrize(
+    ("task", "unit", "mixed", "many"),
+    [
+        (Misclassifications(), 1, 2.9997, 9.999),
+        (Gini(), 1, 4.19958, 14.9985),
+        (Entropy(), 1, 8.812028, 32.44788),
+        (QuinlanMDL(tree_bits=False), 1, 9.490904, 34.047824),
+        (MehtaMDL(tree_bits=False), NATS, 8.057286, 25.133488),
+        (PessimisticError(), 1, 4.590815, 12.530208),
+        (BayesianTree(concentration=2.5), 1, 6.934692, 24.150635),
+        (MinimumError(), 1, 3.333, 10.475143),
+    ],
+)
+def test_one_leaf_costs_what_pystreed_has(task: Task, unit: float, mixed: float, many: float) -> None:
+    """Leaves of (3, 7) and (10, 30) rows."""
+    assert leaf(task, 3, 7) * unit == pytest.approx(1.0001 * mixed, abs=2e-6)
+    assert leaf(task, 10, 30) * unit == pytest.approx(1.0001 * many, abs=4e-6)
+    assert leaf(task, 7, 3) == pytest.approx(leaf(task, 3, 7), abs=1e-12)
+
+
+def test_impurities_by_hand() -> None:
+    assert leaf(Gini(), 1, 1, 2) == 4 * (1 - 1 / 16 - 1 / 16 - 1 / 4)
+    assert leaf(Entropy(), 1, 1, 2) == 2 + 2 + 2
+    assert leaf(Gini(), 5) == leaf(Entropy(), 5) == 0
+
+
+def test_description_lengths_by_hand() -> None:
+    # b = 4 of 7 rows, C(7, 3) = 35
+    assert leaf(QuinlanMDL(tree_bits=False), 3, 4) == pytest.approx(math.log2(5) + math.log2(35))
+    # three classes: b = 4, C(4, 2) = 6, two exceptions of two classes each; 1 bit and log2(3) for the leaf
+    assert leaf(QuinlanMDL(), 1, 1, 2) == pytest.approx(1 + math.log2(3) + math.log2(5) + math.log2(6) + 2)
+    # (K - 1) / 2 log2(n / 2) = 1, pi^1.5 / Gamma(1.5) = 2 pi
+    assert leaf(MehtaMDL(tree_bits=False), 1, 1, 2) == pytest.approx(6 + 1 + math.log2(2 * math.pi))
+    data = Dataset.make(np.eye(8, 8, dtype=np.uint8), [0, 1] * 4)
+    for task in (QuinlanMDL(), MehtaMDL()):
+        assert task.bind(data).branching_cost(8, (), 0) == 1 + 3
+    assert QuinlanMDL(tree_bits=False).bind(data).branching_cost(8, (), 0) == 0
+
+
+def test_expected_errors_by_hand() -> None:
+    assert leaf(MinimumError(), 1, 1, 2) == pytest.approx(4 * (2 + 2) / 7)
+    # shares 1/4, 1/4, 1/2 of all rows, which are the leaf's
+    assert leaf(MinimumError(m=2), 1, 1, 2) == pytest.approx(4 * (2 + 0.5 * 2) / 6)
+    # no errors among one row at CF 0.25; one among two, by the normal approximation with z = 0.6925
+    assert leaf(PessimisticError(), 1) == pytest.approx(0.75)
+    spread = math.sqrt(0.6925**2 * (1.5 * 0.25 + 0.6925**2 / 4))
+    assert leaf(PessimisticError(), 1, 1) == pytest.approx(2 * (1.5 + 0.6925**2 / 2 + spread) / (2 + 0.6925**2))
+
+
+def test_posterior_by_hand() -> None:
+    # uniform prior: the probability of a sequence of 3 and 7 is 3! 7! / 11!
+    assert leaf(BayesianTree(), 3, 7) == pytest.approx(math.log(math.factorial(11) / 6 / math.factorial(7)))
+    assert BayesianTree(growth=0.25).branching_cost(5, (), 0) == pytest.approx(math.log(4))
+    assert BayesianTree().branching_cost(5, (), 0) == 0
+
+
+def test_a_prior_for_small_trees_makes_them_small() -> None:
+    data = Dataset.make([[0], [0], [1], [1]], [0, 0, 1, 1])
+    found = optimum(BayesianTree(), data)
+    small = optimum(BayesianTree(growth=0.01), data)
+    assert found is not None
+    assert small is not None
+    assert isinstance(found[1], Branch)
+    assert isinstance(small[1], Leaf)
+
+
+def test_the_worst_leaf() -> None:
+    data = Dataset.make([[0, 0], [0, 0], [0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1, 1, 0])
+    found = optimum(WorstLeaf(), data, max_depth=1)
+    assert found is not None
+    assert found[0] == 0.5
+    deeper = optimum(WorstLeaf(), data, max_depth=2)
+    assert deeper is not None
+    assert deeper[0] == pytest.approx(1 / 3)
+
+
+def test_lexicographic_takes_errors_first_and_then_nodes() -> None:
+    X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1]]
+    data = Dataset.make(X, [0, 1, 0, 1, 1], sample_weight=[1, 2, 3, 1, 1])
+    found = optimum(Lexicographic(), data)
+    assert found is not None
+    assert Lexicographic().score(found[0], State(data.n_rows)) == (0, 1)
+    none = optimum(Lexicographic(), data, max_depth=0)
+    assert none is not None
+    assert Lexicographic().score(none[0], State(data.n_rows)) == (4, 0)
+    with pytest.raises(InputError, match="weight is not whole"):
+        Lexicographic().bind(Dataset.make(X, [0, 1, 0, 1, 1], sample_weight=[0.5, 1, 1, 1, 1]))
+
+
+WEIGHED_ROWS = st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 2), st.integers(0, 3))
+
+
+@given(st.lists(WEIGHED_ROWS, min_size=1, max_size=6))
+@settings(max_examples=25, deadline=None)
+def test_lexicographic_is_the_lexicographic_optimum(rows: list[tuple[int, int, int, int]]) -> None:
+    if not any(weight for *_, weight in rows):
+        return
+    weights = [weight for *_, weight in rows]
+    data = Dataset.make([row[:2] for row in rows], [row[2] for row in rows], sample_weight=weights)
+    found = optimum(Lexicographic(), data)
+    assert found is not None
+    errors, nodes = Evaluation(Misclassifications(), data), Evaluation(Splits(), data)
+    pairs = [(errors.cost(tree), nodes.cost(tree)) for tree in every_tree(Misclassifications(), data)]
+    assert Lexicographic().score(found[0], State(data.n_rows)) == min(pairs)
+
+
+def test_lexicographic_is_solved_as_costs_per_row() -> None:
+    result = streed.solve(Lexicographic(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    assert result.value == (0, 3)
+    assert result.status == "optimal"
+    assert "value   (0, 3)" in result.to_text()
+
+
+def test_squared_errors_by_hand() -> None:
+    X, y = [[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0]
+    data = Dataset.make(X, y)
+    found = optimum(SquaredError(), data, max_depth=0)
+    assert found is not None
+    assert float(found[0]) == pytest.approx(12.75)  # mean 3.25: 2.25^2 + 1.25^2 + 1.75^2 + 1.75^2
+    assert float(optimum(SquaredError(), data)[0]) == 0.5  # type: ignore[index]
+    assert float(optimum(SquaredError(13), data)[0]) == pytest.approx(12.75)  # type: ignore[index]
+    share = optimum(SquaredError(0.125, normalized=True), data)
+    assert share is not None
+    assert float(share[0]) == pytest.approx(0.5 / 12.75 + 0.125)
+    bound = SquaredError().bind(data)
+    evaluation = Evaluation(SquaredError(), data)
+    assert bound.leaf_label(evaluation.state([0, 1]), 0) == 1.5
+
+
+def test_squared_errors_of_weighted_rows_and_large_targets() -> None:
+    y = [10**9 + 1, 10**9 + 2, 10**9 + 4]
+    data = Dataset.make([[0], [0], [0]], y, sample_weight=[1, 2, 0.5])
+    mean = np.average(y, weights=[1, 2, 0.5])
+    expected = float(np.array([1, 2, 0.5]) @ (np.array(y) - mean) ** 2)
+    evaluation = Evaluation(SquaredError(), data)
+    state = evaluation.state([0, 1, 2])
+    assert float(evaluation.task.leaf_cost(state, 0)) == pytest.approx(expected)
+    assert evaluation.task.leaf_label(state, 0) == pytest.approx(mean, rel=1e-15)
+
+
+def test_majority_leaves_show_the_majority() -> None:
+    data = Dataset.make([[0], [0], [0], [1], [1]], ["no", "yes", "yes", "no", "yes"])
+    for task in (Gini(), Entropy(), QuinlanMDL(), MehtaMDL(), BayesianTree()):
+        evaluation = Evaluation(task, data)
+        assert evaluation.task.leaf_label(evaluation.state([0, 1, 2]), 0) == "yes"
+        assert evaluation.task.leaf_label(evaluation.state([3, 4]), 0) == "no"
+
+
+def test_impurities_join_splits_and_errors() -> None:
+    data = Dataset.make([[0, 0], [0, 1], [1, 0], [1, 1]], ["a", "b", "b", "b"])
+    found = optimum(Gini() + 0.25 * Splits(), data)
+    assert found is not None
+    assert float(found[0]) == 0.5
+    both = (Gini() + Misclassifications()).bind(data)
+    assert both.labels(data) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda: PessimisticError(0), "confidence"),
+        (lambda: PessimisticError(1.5), "confidence"),
+        (lambda: MinimumError(m=0), "m"),
+        (lambda: BayesianTree(concentration=0), "concentration"),
+        (lambda: BayesianTree(growth=0), "growth"),
+        (lambda: BayesianTree(growth=2), "growth"),
+        (lambda: SquaredError(-1), "cost_complexity"),
+        (lambda: SquaredError().bind(Dataset.make([[0], [1]], ["a", "b"])), "y"),
+        (lambda: Gini().bind(Dataset.make([[0], [1]], [0.5, 1.25])), "y"),
+        (lambda: WorstLeaf().statistics(Dataset.make([[0], [1]], [0.5, 1.25])), "y"),
+    ],
+)
+def test_refuses(make: Any, argument: str) -> None:
+    with pytest.raises(InputError) as refused:
+        make()
+    assert refused.value.argument == argument
+
+
+def test_the_shell_knows_their_parameters() -> None:
+    assert dict(tasks()["squared-error"].parameters) == {"cost_complexity": "0", "normalized": "False"}
+    assert dict(tasks()["gini"].parameters) == {}
+    assert make_task("pessimistic-error(0.1)", {}) == PessimisticError(0.1)
+
+
+def test_normalized_squared_errors_are_pystreeds() -> None:
+    """1 - R^2 plus the penalty: so defined, pystreed 1.4.0's trees have its recorded optima of airfoil to 15 digits."""
+    X = [[0, 1], [0, 0], [0, 1], [1, 0], [1, 1], [1, 0]]
+    y = [1.0, 1.5, 0.5, 4.0, 5.5, 4.0]
+    found = optimum(SquaredError(0.01, normalized=True), Dataset.make(X, y), max_depth=1)
+    assert found is not None
+    assert isinstance(found[1], Branch)
+    assert found[1].column == 0
+    total = sum((target - 2.75) ** 2 for target in y)
+    assert float(found[0]) == pytest.approx((0.5 + 1.5) / total + 0.01)

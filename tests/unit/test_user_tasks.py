@@ -1,0 +1,96 @@
+"""The objectives of examples/user_tasks.py: every one has the enumerated optimum, and looks like a user's."""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streed.data import Dataset
+from streed.reference import Evaluation, best_trees, optimal_front
+from streed.task import Limit, Task, Totals
+from tests.conftest import ROOT
+
+EXAMPLE = runpy.run_path(str(ROOT / "examples" / "user_tasks.py"))
+OBJECTIVES: dict[str, Task] = EXAMPLE["OBJECTIVES"]
+
+MOST_LINES = 15
+
+
+def some_data(seed: int) -> Dataset:
+    """Seven random patients with the row data of the example."""
+    rng = np.random.default_rng(seed)
+    n = 7
+    return Dataset.make(
+        rng.integers(0, 2, (n, 3)),
+        [0, 1, *rng.integers(0, 2, n - 2).tolist()],
+        treated=rng.integers(0, 9, n) / 2,
+        untreated=rng.integers(0, 9, n) / 2,
+        was_treated=rng.integers(0, 2, n),
+        events=rng.integers(0, 4, n),
+        exposure=rng.integers(1, 9, n) / 2,
+        group=rng.integers(0, 2, n),
+    )
+
+
+def same(found: list[Any], expected: list[Any]) -> bool:
+    """Whether both are the same values, in any order; real numbers to rounding."""
+    rows = [sorted(np.atleast_1d(np.array(v, dtype=float)).tolist() for v in side) for side in (found, expected)]
+    return len(rows[0]) == len(rows[1]) and np.allclose(rows[0], rows[1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_recursion_finds_what_enumeration_finds(name: str, seed: int) -> None:
+    task, data = OBJECTIVES[name], some_data(seed)
+    depth = 2
+    found = [value for value, _ in optimal_front(task, data, max_depth=depth)]
+    every = [value for value, _ in best_trees(task, data, max_depth=depth)]
+    if task.order == "total" and every:
+        every = [min(every)]  # real numbers that differ by rounding only
+    assert same(found, every)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_best_tree_is_worth_what_is_said(name: str) -> None:
+    task, data = OBJECTIVES[name], EXAMPLE["patients"]()
+    evaluation = Evaluation(task, data)
+    front = optimal_front(task, data, max_depth=2)
+    assert front
+    for value, tree in front:
+        assert same([evaluation.cost(tree)], [value])
+        assert evaluation.broken_limits(tree, max_depth=2) == []
+    scores = EXAMPLE["best"](task, data)
+    assert scores[0] == (max if task.maximize else min)(task.score(value, Totals(task, data)) for value, _ in front)
+
+
+def test_values_by_hand() -> None:
+    """One leaf only, on the twelve patients."""
+    data = EXAMPLE["patients"]()
+
+    def alone(name: str) -> Any:
+        return EXAMPLE["best"](OBJECTIVES[name], data, max_depth=0)
+
+    assert alone("most errors in a leaf") == [5]
+    assert alone("errors and paid tests") == [20]
+    assert float(alone("mean outcome")[0]) == pytest.approx(25 / 12)
+    assert float(alone("Poisson deviance")[0]) == pytest.approx(-2 * 16 * np.log(16 / 18))
+    assert float(alone("square root of Gini")[0]) == pytest.approx(12 * np.sqrt(2 * 5 * 7 / 144))
+    assert float(alone("odds of an error")[0]) == pytest.approx(12 * 5 / 7)
+    assert float(alone("errors or care")[0]) == pytest.approx(3.6)
+    assert float(alone("outcome within capacity")[0]) == pytest.approx(18.5 / 12)
+    assert alone("errors by group") == [(2, 3)]  # label 0 has (4, 3)
+
+
+def test_each_is_written_in_a_few_lines() -> None:
+    made = [thing for thing in EXAMPLE.values() if inspect.isclass(thing) and issubclass(thing, (Task, Limit))]
+    own = [thing for thing in made if thing.__module__ == EXAMPLE["__name__"]]
+    assert len([kind for kind in own if issubclass(kind, Task)]) >= 10
+    lines = (ROOT / "examples" / "user_tasks.py").read_text(encoding="utf-8").split("\n@attrs.frozen\n")[1:]
+    for text in lines:
+        body = text.split("\n\n\n", maxsplit=1)[0].splitlines()[1:]
+        code = [line for line in body if line.strip() and not line.strip().startswith('"""')]
+        assert len(code) <= MOST_LINES, text.splitlines()[0]
