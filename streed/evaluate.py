@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.algebra import objective
 from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
 from streed.tree import Branch, Leaf, Node, Tree
 

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from streed.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
+from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
 from streed.tracing import branching_context, row_cost_form
 
@@ -68,8 +72,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         whole = state_of(quick_sums(task, data), np.arange(data.n_rows))
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
-        compiles = task.order == TOTAL and not isinstance(value, tuple) and supports
-        kernel = GENERATED if compiles else GENERAL
+        kernel = GENERATED if can_generate(task, data) else GENERAL
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -81,8 +84,72 @@ def facts(task: Task, data: Dataset) -> Facts:
         supports=supports,
         bounds=tuple(bounds),
         kernel=kernel,
-        drivers=("general",) if kernel == GENERAL else ("depth-first",),
+        drivers=("depth-first", "general"),
     )
+
+
+def can_generate(task: Task, data: Dataset) -> bool:
+    """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >."""
+    own = objective(task)
+    if own.reads_rows or own.order != TOTAL or type(own).dominates is not Task.dominates:
+        return False
+    if isinstance(own, Wrapping) or is_larger_better(own) is None:
+        return False
+    values = first_costs(task, quick_sums(task, data), data)
+    if not all(isinstance(x, numbers.Real) for x in values):
+        return False
+    return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+
+
+def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
+    """The costs of a few leaves under every label: of all rows, the first half of them, the first three, the first."""
+    states = [
+        state_of(sums, np.arange(m)) for m in sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
+    ]
+    return [task.leaf_cost(s, k) for s in states for k in range(len(task.labels(data)))]
+
+
+def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:
+    """Whether the operator gives the same in either order, on all pairs of the values."""
+    return all(
+        math.isclose(combine(a, b), combine(b, a), rel_tol=1e-12)
+        for i, a in enumerate(values)
+        for b in values[:i]
+        if a != b
+    )
+
+
+def is_larger_better(task: Task) -> bool | None:
+    """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
+    if type(task).better in (Task.better, RowCostTask.better):
+        return False
+    a, b = _Operand(), _Operand()
+    try:
+        said: Any = type(task).better(task, a, b)
+    except TypeError:
+        return None
+    return said.greater is a if isinstance(said, _Comparison) else None
+
+
+@final
+class _Operand:
+    """Stands for a value in a comparison."""
+
+    def __lt__(self, other: object) -> Any:
+        return _Comparison(other)
+
+    def __gt__(self, other: object) -> Any:
+        return _Comparison(self)
+
+
+@attrs.frozen(eq=False)
+class _Comparison:
+    """Which of two operands is to be the greater one."""
+
+    greater: object
+
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison of unknown values is neither true nor false")
 
 
 def explain(task: Task, data: Dataset | None = None) -> str:

@@ -107,15 +107,6 @@ class Dataset:
         return len(self.classes)
 
     @property
-    def targets(self) -> Array:
-        """(n,) int64 or float64: the caller's y as numbers; raises InputError where it holds none."""
-        kinds = set(map(type, self.classes))
-        if not kinds <= {int, float, bool}:
-            found = "there is none" if self.classes == (None,) else f"its labels are {shown(self.classes)}"
-            raise InputError("y", found, "give numbers to be predicted")
-        return np.array(self.classes, dtype=np.float64 if float in kinds else np.int64)[self.y]
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The columns' names; x0, x1, ... where the caller gave none."""
         return tuple(f"x{j}" for j in range(self.n_columns)) if self._names is None else self._names

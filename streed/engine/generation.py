@@ -26,16 +26,34 @@ from streed.engine.compiled import cache_directory, caching
 from streed.engine.pointers import KERNEL, engine_at
 from streed.engine.views import inline, matrix, native, vector
 
-NO_COSTS, TABLE, CALLED = "none", "table", "called"
-"""Branching costs: there are none; they depend on the split only; the task's method is called for each."""
+ROWS = -1
+"""In place of the plane of a statistic that is 1 for every row: the plane of rows."""
+
+
+@attrs.frozen
+class TermShape:
+    """What the text depends on of one of the terms whose weighted costs add up to the task's."""
+
+    statistics: tuple[tuple[str, tuple[int, ...], bool], ...]
+    """Name, planes, and whether it has several entries per row."""
+    numbers: tuple[tuple[str, str], ...]
+    """Name and kind of what the methods read from `self`."""
+    weighted: bool
+    """Whether its weight is anything but 1."""
+    any_label: bool
+    called: bool
+    """Whether its branching costs depend on more than the split: its method is called for each."""
+    bounded: bool
+    """Whether it has a lower bound of its own; else, if the task has one, it is 0."""
 
 
 @attrs.frozen
 class Shape:
     """What the text of the kernels depends on, besides the bodies of the task's methods."""
 
-    statistics: tuple[tuple[str, int], ...]
-    """Name and number of entries per row; 0 for a plain number."""
+    terms: tuple[TermShape, ...]
+    inputs: int
+    """Planes of statistics."""
     labels: int
     lane: str
     """The type of pair sums."""
@@ -44,13 +62,12 @@ class Shape:
     coding: str
     larger: bool
     """Whether larger values are better."""
-    numbers: tuple[tuple[str, str], ...]
-    """Name and kind of what the methods read from `self`."""
-    limits: tuple[tuple[tuple[str, str], ...], ...]
-    """The same for each of the limits on leaves."""
-    costs: str
+    limits: tuple[tuple[int, tuple[tuple[str, str], ...]], ...]
+    """Of each limit on leaves, the term whose statistics it is on and the numbers that it reads."""
+    table: bool
+    """Whether there are branching costs that depend on the split only."""
     members: tuple[str, ...]
-    """The optional methods that the task has."""
+    """The optional methods that the task has; of several terms, only lower bounds."""
     multiway: bool
     """Whether there are categorical columns."""
     floors: bool
@@ -62,9 +79,9 @@ class Shape:
         return self.inputs + 1 + self.floors
 
     @property
-    def inputs(self) -> int:
-        """Planes of statistics."""
-        return sum(max(entries, 1) for _, entries in self.statistics)
+    def called(self) -> bool:
+        """Whether branching costs are asked of a term, split by split."""
+        return any(term.called for term in self.terms)
 
 
 @attrs.frozen(eq=False)
@@ -79,15 +96,16 @@ class Kernels:
     floor: int
 
 
-OPTIONAL = ("combine", "subtract", "lower_bound", "feasible")
-"""Members of which the text takes notice by name."""
-
 _MOST_UNROLLED = 12
 """Labels beyond which a loop over them is compiled instead."""
 
 
 def compile_kernels(shape: Shape, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
-    """The kernels for a shape and the task's methods by name; "allows0", "allows1", ... are those of its limits."""
+    """The kernels for a shape and the methods by name.
+
+    "leaf_cost0", "branching_cost0" and "lower_bound0" are those of the first term, and so on; "combine", "subtract" and
+    "feasible" are the task's; "allows0" is that of its first limit.
+    """
     text = _text(shape)
     name = fingerprint({"text": text, "engine": _engine(), **functions})
     if name not in _made:
@@ -212,9 +230,10 @@ def _text(shape: Shape) -> str:
         "ARG_00": ", ".join(f"t_{x} - k_{x} - j_{x} + b_{x}" for x in sums),
     }
     switches = {
-        "COSTS": shape.costs != NO_COSTS,
-        "TABLE": shape.costs == TABLE,
-        "CALLED": shape.costs == CALLED,
+        "COSTS": shape.table or shape.called,
+        "TABLE": shape.table and not shape.called,
+        "BOTH": shape.table and shape.called,
+        "CALLED": shape.called,
         "BOUND": "lower_bound" in shape.members,
         "FLOORS": shape.floors,
         "COMBINE": "combine" in shape.members,
@@ -249,72 +268,144 @@ def _fill(text: str, fields: Mapping[str, str]) -> str:
 
 
 def _head(shape: Shape, inputs: list[str]) -> str:
-    """The state, the parameters, and the functions of one state."""
-    names = [name for name, _ in shape.statistics]
-    at, entries = 0, []
-    for _, width in shape.statistics:
-        entries.append(inputs[at] if width == 0 else f"({', '.join(inputs[at : at + width])},)")
-        at += max(width, 1)
+    """The states, the parameters, and the functions of one state."""
     arguments = ", ".join([*inputs, "rows"])
-    lines = [
-        f"State = namedtuple('State', {['rows', *names]!r})",
-        f"Parameters = namedtuple('Parameters', {[name for name, _ in shape.numbers] or ['nothing']!r})",
-        *(
-            f"Limit{i} = namedtuple('Limit{i}', {[name for name, _ in numbers] or ['nothing']!r})"
-            for i, numbers in enumerate(shape.limits)
-        ),
-        _unpacking(shape),
-        "@inline",
-        f"def state_of({arguments}):",
-        f"    return State({', '.join(['rows', *entries])})",
-        "",
-        "@inline",
-        f"def least_cost(parameters, {arguments}):",
-        f"    s = state_of({arguments})",
-        "    best = $VALUE($SIGNleaf_cost(parameters, s, int64(0)))",
-    ]
-    if "feasible" in shape.members:
-        lines.append("    best = best if feasible(parameters, $SIGNbest) else $PRICE")
-    if shape.labels <= _MOST_UNROLLED:
-        for k in range(1, shape.labels):
-            lines.append(f"    other = $VALUE($SIGNleaf_cost(parameters, s, int64({k})))")
-            if "feasible" in shape.members:
-                lines.append("    other = other if feasible(parameters, $SIGNother) else $PRICE")
-            lines.append("    best = best if best <= other else other")
-    else:
-        lines.append(f"    for k in range(1, {shape.labels}):")
-        lines.append("        other = $VALUE($SIGNleaf_cost(parameters, s, k))")
-        if "feasible" in shape.members:
-            lines.append("        other = other if feasible(parameters, $SIGNother) else $PRICE")
-        lines.append("        best = best if best <= other else other")
-    lines += [
-        "    return best",
-        "",
-        "@inline",
-        f"def leaf_of(parameters, limits, min_leaf, {arguments}):",
-        f"    best = least_cost(parameters, {arguments})",
-    ]
-    if shape.limits:
-        lines.append(f"    s = state_of({arguments})")
-    lines += [f"    best = best if allows{i}(limits[{i}], s) else $PRICE" for i in range(len(shape.limits))]
-    lines.append("    return best if rows >= min_leaf else $PRICE")
-    lines += ["", "@inline", "def joined(parameters, a, b):"]
-    if "combine" in shape.members:
-        lines.append("    if a >= $PRICE or b >= $PRICE:")
-        lines.append("        return $VALUE($PRICE)")
-        lines.append("    total = $VALUE($SIGNcombine(parameters, $SIGNa, $SIGNb))")
-        if "feasible" in shape.members:
-            lines.append("    return total if feasible(parameters, $SIGNtotal) else $VALUE($PRICE)")
-        else:
-            lines.append("    return total")
-    else:
-        lines.append("    return a + b")
+    parts = [_tuples(shape), _unpacking(shape)]
+    for i, term in enumerate(shape.terms):
+        entries = [_entry(planes, several, inputs) for _, planes, several in term.statistics]
+        parts.append(f"""
+@inline
+def state{i}_of({arguments}):
+    return State{i}({", ".join(["rows", *entries])})
+""")
+    parts += [_cost_of_label(shape), _least_cost(shape, arguments), _leaf_of(shape, arguments), _joined(shape)]
+    if "lower_bound" in shape.members:
+        bounds = [
+            f"{_weight(i, term)}lower_bound{i}(parameters[{i}], state{i}_of({arguments}))"
+            for i, term in enumerate(shape.terms)
+            if term.bounded
+        ]
+        parts.append(f"""
+@inline
+def bound_of(parameters, {arguments}):
+    return $SIGN({" + ".join(bounds)})
+""")
+    if shape.called:
+        costs = [
+            f"{_weight(i, term)}branching_cost{i}(parameters[{i}], rows, path, split)"
+            for i, term in enumerate(shape.terms)
+            if term.called
+        ]
+        parts.append(f"""
+@inline
+def cost_of_split(parameters, rows, path, split):
+    return $SIGN({" + ".join(costs)})
+""")
+    return "\n".join(parts)
+
+
+def _tuples(shape: Shape) -> str:
+    """The types of states, parameters and limits."""
+    lines = []
+    for i, term in enumerate(shape.terms):
+        names = [name for name, _ in term.numbers]
+        lines.append(f"State{i} = namedtuple('State{i}', {['rows', *(name for name, _, _ in term.statistics)]!r})")
+        lines.append(f"Parameters{i} = namedtuple('Parameters{i}', {[*names, 'the_weight']!r})")
+    for i, (_, numbers) in enumerate(shape.limits):
+        lines.append(f"Limit{i} = namedtuple('Limit{i}', {[name for name, _ in numbers] or ['nothing']!r})")
     return "\n".join(lines)
 
 
+def _entry(planes: tuple[int, ...], several: bool, inputs: list[str]) -> str:
+    names = ["rows" if plane == ROWS else inputs[plane] for plane in planes]
+    return f"({', '.join(names)},)" if several else names[0]
+
+
+def _weight(i: int, term: TermShape) -> str:
+    return f"parameters[{i}].the_weight * " if term.weighted else ""
+
+
+def _cost_of_label(shape: Shape) -> str:
+    """The cost of a leaf with a label, by the terms' methods."""
+    states = ", ".join(f"s{i}" for i in range(len(shape.terms)))
+    costs = [
+        f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], s{i}, {'int64(0)' if term.any_label else 'k'})"
+        for i, term in enumerate(shape.terms)
+    ]
+    feasible = (
+        "\n    cost = cost if feasible(parameters[0], $SIGNcost) else $PRICE" if "feasible" in shape.members else ""
+    )
+    return f"""
+@inline
+def cost_of_label(parameters, {states}, k):
+    cost = $VALUE($SIGN({" + ".join(costs)})){feasible}
+    return cost
+"""
+
+
+def _least_cost(shape: Shape, arguments: str) -> str:
+    """The least cost over the labels, which are unrolled unless they are many."""
+    states = ", ".join(f"s{i}" for i in range(len(shape.terms)))
+    lines = [f"    s{i} = state{i}_of({arguments})" for i in range(len(shape.terms))]
+    lines.append(f"    best = cost_of_label(parameters, {states}, int64(0))")
+    if all(term.any_label for term in shape.terms):
+        pass
+    elif shape.labels <= _MOST_UNROLLED:
+        for k in range(1, shape.labels):
+            lines.append(f"    other = cost_of_label(parameters, {states}, int64({k}))")
+            lines.append("    best = best if best <= other else other")
+    else:
+        lines.append(f"    for k in range(1, {shape.labels}):")
+        lines.append(f"        other = cost_of_label(parameters, {states}, k)")
+        lines.append("        best = best if best <= other else other")
+    body = "\n".join(lines)
+    return f"""
+@inline
+def least_cost(parameters, {arguments}):
+{body}
+    return best
+"""
+
+
+def _leaf_of(shape: Shape, arguments: str) -> str:
+    """The cost of a leaf where one may stand, else the price of what is infeasible."""
+    checks = "\n".join(
+        f"    best = best if allows{i}(limits[{i}], state{term}_of({arguments})) else $PRICE"
+        for i, (term, _) in enumerate(shape.limits)
+    )
+    return f"""
+@inline
+def leaf_of(parameters, limits, min_leaf, {arguments}):
+    best = least_cost(parameters, {arguments})
+{checks}
+    return best if rows >= min_leaf else $PRICE
+"""
+
+
+def _joined(shape: Shape) -> str:
+    """The value of two sides together."""
+    if "combine" not in shape.members:
+        return """
+@inline
+def joined(parameters, a, b):
+    return a + b
+"""
+    total = (
+        "total if feasible(parameters[0], $SIGNtotal) else $VALUE($PRICE)" if "feasible" in shape.members else "total"
+    )
+    return f"""
+@inline
+def joined(parameters, a, b):
+    if a >= $PRICE or b >= $PRICE:
+        return $VALUE($PRICE)
+    total = $VALUE($SIGNcombine(parameters[0], $SIGNa, $SIGNb))
+    return {total}
+"""
+
+
 def _unpacking(shape: Shape) -> str:
-    """The functions that read the numbers of the task and of its limits; the first word is the worth of codes."""
-    lines, at = [], 1
+    """The functions that read the numbers of the terms and of the limits; the first word is the worth of codes."""
+    at = 1
 
     def read(kind: str) -> str:
         nonlocal at
@@ -326,19 +417,26 @@ def _unpacking(shape: Shape) -> str:
         sizes = ", ".join(f"numbers[{at - n}]" for n in range(int(kind[-1]), 0, -1))
         return f"{'vector' if kind.endswith('1') else 'matrix'}({word}, {sizes}, {dtype})"
 
-    fields = ", ".join(read(kind) for _, kind in shape.numbers) or "0"
-    lines += ["@inline", "def parameters_of(numbers):", f"    return Parameters({fields})", ""]
+    parameters = []
+    for i, term in enumerate(shape.terms):
+        fields = [read(kind) for _, kind in term.numbers]
+        parameters.append(f"Parameters{i}({', '.join([*fields, read('real')])})")
     limits = []
-    for i, numbers in enumerate(shape.limits):
+    for i, (_, numbers) in enumerate(shape.limits):
         limits.append(f"Limit{i}({', '.join(read(kind) for _, kind in numbers) or '0'})")
-    lines += [
-        "@inline",
-        "def limits_of(numbers):",
-        f"    return ({', '.join(limits)},)" if limits else "    return 0",
-        "",
-    ]
-    lines.insert(0, f"WORDS = {at}")
-    return "\n".join(lines)
+    return f"""
+WORDS = {at}
+
+
+@inline
+def parameters_of(numbers):
+    return ({", ".join(parameters)},)
+
+
+@inline
+def limits_of(numbers):
+    return {f"({', '.join(limits)},)" if limits else "0"}
+"""
 
 
 _SCORE = """
@@ -472,18 +570,23 @@ def find_costs(e, parameters, sums, totals, costs, words, path):  #: CALLED
     space = e.width + e.categorical  #: CALLED
     second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
     bits = vector(e.asked_rows + 8 * e.row_words, e.path_words, uint64)  #: CALLED
+    table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: BOTH
     here = list_path(bits, words, e.scored_column, -1, path)  #: CALLED
     for k in range(e.n_active + e.n_categorical):  #: CALLED
         column = active[k] if k < e.n_active else literals[local[2, k - e.n_active]]  #: CALLED
-        costs[COST, k] = $SIGNbranching_cost(parameters, int64(totals[$ROWS]), path[:here], caller[column])  #: CALLED
+        costs[COST, k] = cost_of_split(parameters, int64(totals[$ROWS]), path[:here], caller[column])  #: CALLED
+        costs[COST, k] += table[column if k < e.n_active else e.columns + local[2, k - e.n_active]]  #: BOTH
     for k in range(e.n_active):  #: CALLED
         below = list_path(bits, words, e.scored_column, caller[active[k]], path)  #: CALLED
         with_k = int64(sums[$ROWS, k])  #: CALLED
         without_k = int64(totals[$ROWS]) - with_k  #: CALLED
         for j in range(e.n_active + e.n_categorical):  #: CALLED
             column = active[j] if j < e.n_active else literals[local[2, j - e.n_active]]  #: CALLED
-            second[2 * k, j] = $SIGNbranching_cost(parameters, with_k, path[:below], caller[column])  #: CALLED
-            second[2 * k + 1, j] = $SIGNbranching_cost(parameters, without_k, path[:below], caller[column])  #: CALLED
+            second[2 * k, j] = cost_of_split(parameters, with_k, path[:below], caller[column])  #: CALLED
+            second[2 * k + 1, j] = cost_of_split(parameters, without_k, path[:below], caller[column])  #: CALLED
+            more = table[column if j < e.n_active else e.columns + local[2, j - e.n_active]]  #: BOTH
+            second[2 * k, j] += more  #: BOTH
+            second[2 * k + 1, j] += more  #: BOTH
 
 
 def score(address):
@@ -507,7 +610,7 @@ def score(address):
     code = $ENCODE(leaf, scale)
     e.scored_leaf = code
     e.scored_least = LOWEST
-    e.scored_least = $ENCODE($SIGNlower_bound(parameters, state_of($ARG_T)), scale)  #: BOUND
+    e.scored_least = $ENCODE(bound_of(parameters, $ARG_T), scale)  #: BOUND
     e.scored_least = max(e.scored_least, $ENCODE(totals[$FLOOR], scale))  #: FLOORS
     e.overflow |= int64(code == LOWEST)
     for k in range(stride):
@@ -545,9 +648,9 @@ def score(address):
         found[V_COST, k] = NO_COST  #: !COSTS
         found[V_COST, k] = $ENCODE(costs[COST, k], scale)  #: COSTS
         $LOAD_K  #: BOUND
-        least = $ENCODE($SIGNlower_bound(parameters, state_of($ARG_K1)), scale)  #: BOUND
+        least = $ENCODE(bound_of(parameters, $ARG_K1), scale)  #: BOUND
         found[V_LEAST1, k] = least if k_rows > 0 else INFINITE  #: BOUND
-        least = $ENCODE($SIGNlower_bound(parameters, state_of($ARG_K0)), scale)  #: BOUND
+        least = $ENCODE(bound_of(parameters, $ARG_K0), scale)  #: BOUND
         found[V_LEAST1 + 1, k] = least if t_rows > k_rows else INFINITE  #: BOUND
         found[V_LEAST1, k] = max(found[V_LEAST1, k], $ENCODE(sums[$FLOOR, k], scale))  #: FLOORS
         least = $ENCODE(totals[$FLOOR] - sums[$FLOOR, k], scale)  #: FLOORS
@@ -590,7 +693,7 @@ def subtract_values(address):  #: SUBTRACT
     scale = real_of(numbers[0])  #: SUBTRACT
     left = $DECODE(int64(e.left), scale)  #: SUBTRACT
     right = $DECODE(int64(e.right), scale)  #: SUBTRACT
-    e.joined = $ENCODE($SIGNsubtract(parameters_of(numbers), $SIGNleft, $SIGNright), scale)  #: SUBTRACT
+    e.joined = $ENCODE($SIGNsubtract(parameters_of(numbers)[0], $SIGNleft, $SIGNright), scale)  #: SUBTRACT
 
 
 def find_floors(address):  #: FLOORS

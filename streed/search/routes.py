@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from streed.algebra import objective
+import attrs
+
+from streed.facts import can_generate
 from streed.search.driver import Problem
 from streed.search.measure import Measure
 from streed.search.row_costs import RowCosts
-from streed.search.scored import Scored, can_generate
-from streed.task import RowCostTask
+from streed.search.scored import Scored
+from streed.tracing import row_cost_form
 
 
 def measure_of(problem: Problem) -> Measure | None:
     """The problem packed for the engine; None if only the general route can take it."""
-    task = problem.task
-    if isinstance(objective(task), RowCostTask) and all(limit.support is not None for limit in task.limits):
-        return RowCosts.of(problem)
-    return Scored.of(problem) if can_generate(problem) else None
+    form = row_cost_form(problem.task, problem.data)
+    if form is not None:
+        return RowCosts.of(attrs.evolve(problem, task=form))
+    return Scored.of(problem) if can_generate(problem.task, problem.data) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -17,20 +17,23 @@ import attrs
 import numpy as np
 from numba.core.errors import NumbaError
 
-from streed.algebra import objective
+from streed.algebra.parts import PartLimit, part_name
+from streed.algebra.terms import Term, written_terms
+from streed.constrained import objective
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
 from streed.engine.records import INFINITE
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
-from streed.exact import Array
+from streed.exact import Array, exact_number
+from streed.facts import first_costs, is_larger_better
 from streed.search.certificate import measure_task
 from streed.search.dependence import reads_path, reads_rows
 from streed.search.driver import Problem, Solution
 from streed.search.measure import Measure
 from streed.search.row_costs import category_counts
-from streed.task import TOTAL, GeneralTask, State, Task, Value, quick_sums
+from streed.task import Limit, RowCostTask, Task, Value, quick_sums
 
 _MOST_GROUPS = 48
 """More different rows of statistics than this are summed, not counted."""
@@ -42,30 +45,6 @@ _COARSER = 2.0**-16
 
 _TOLERANCE = 1e-9
 """Native values and Python's may differ by this part of 1 + |value|."""
-
-
-def can_generate(problem: Problem) -> bool:
-    """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >."""
-    own = objective(problem.task)
-    if isinstance(own, GeneralTask) or own.order != TOTAL or type(own).dominates is not Task.dominates:
-        return False
-    if is_larger_better(own) is None:
-        return False
-    sums = quick_sums(own, problem.data)
-    values = _first_costs(own, sums, problem)
-    if not all(isinstance(x, numbers.Real) for x in values):
-        return False
-    return type(own).combine is Task.combine or is_symmetric(own.combine, values)
-
-
-def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:
-    """Whether the operator gives the same in either order, on all pairs of the values."""
-    return all(
-        math.isclose(combine(a, b), combine(b, a), rel_tol=1e-12)
-        for i, a in enumerate(values)
-        for b in values[:i]
-        if a != b
-    )
 
 
 @final
@@ -93,47 +72,50 @@ class Scored(Measure):
         task, data = problem.task, problem.data
         own = objective(task)
         sums = quick_sums(task, data)
-        planes = _planes(sums)
-        probe = _Probe.of(task, sums, problem)
+        terms = [_Term.of(term, data.n_columns) for term in written_terms(task)]
+        planes, plane_of = _planes(sums, data.n_rows)
+        table = _split_table(terms, problem)
+        probe = _Probe.of(task, sums, problem, table)
         whole = planes.dtype == np.int64 and probe.whole
         groups = None
-        if planes.dtype == np.int64:
-            vectors = np.hstack([planes, np.ones((len(planes), 1), np.int64)])
-            groups = group_vectors(vectors, _MOST_GROUPS)
+        if whole or planes.dtype == np.int64:
+            groups = group_vectors(np.hstack([planes, np.ones((data.n_rows, 1), np.int64)]), _MOST_GROUPS)
         codes, counts = writable(data.X), np.ones(data.n_rows, np.int64)
         if groups is None:
             codes, counts, planes, sums = _merged(codes, planes, sums)
-        table = _split_table(own, problem)
-        functions, limits = _functions(task)
-        if table is not None or not probe.has_costs:
-            functions.pop("branching_cost", None)
-        calls = "branching_cost" in functions
+        functions, members = _functions(own, terms)
+        limits = [_placed(limit, terms) for limit in task.limits if limit.support is None]
+        functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}
+        combines, calls = "combine" in functions, any(term.called for term in terms)
         sign = -1 if probe.larger else 1
-        combines = "combine" in functions
         kind = coding.WHOLE if whole else coding.BITS if combines else coding.GRID
-        floors = groups is None and own.superadditive and not combines and (table is None or sign * table.min() >= 0)
+        free = table is None or sign * table.min() >= 0
+        read = [capture.numbers_of(term.task, term.functions) for term in terms]
+        read_by_limits = [capture.numbers_of(limit, {"allows": type(limit).allows}) for limit, _ in limits]
         lane = np.float64 if groups is None else _lane(planes)
-        read = capture.numbers_of(own, {name: f for name, f in functions.items() if not name.startswith("allows")})
-        read_by_limits = [
-            capture.numbers_of(limit, {"allows": functions[f"allows{i}"]}) for i, limit in enumerate(limits)
-        ]
         shape = generation.Shape(
-            statistics=tuple((name, 0 if values.ndim == 1 else values.shape[1]) for name, values in sums.items()),
+            terms=tuple(
+                term.shape(plane_of, [(number.name, number.kind) for number in numbers])
+                for term, numbers in zip(terms, read, strict=True)
+            ),
+            inputs=planes.shape[1],
             labels=len(task.labels(data)),
             lane=np.dtype(lane).name,
             real=not whole,
             coding=kind,
             larger=probe.larger,
-            numbers=tuple((number.name, number.kind) for number in read),
-            limits=tuple(tuple((number.name, number.kind) for number in each) for each in read_by_limits),
-            costs=generation.TABLE if table is not None else generation.CALLED if calls else generation.NO_COSTS,
-            members=tuple(sorted(name for name in functions if name in generation.OPTIONAL)),
+            limits=tuple(
+                (place, tuple((number.name, number.kind) for number in numbers))
+                for (_, place), numbers in zip(limits, read_by_limits, strict=True)
+            ),
+            table=table is not None,
+            members=members,
             multiway=bool(data.categorical),
-            floors=floors,
+            floors=groups is None and own.superadditive and not combines and free,
         )
         compiled = _compile(shape, functions, task)
-        scale = 1.0 if kind != coding.GRID else _scale(probe, table)
-        words, kept = _words(scale, [number for each in (read, *read_by_limits) for number in each])
+        scale = 1.0 if kind != coding.GRID else _scale(probe)
+        words, kept = _words(scale, terms, read, read_by_limits)
         if groups is None:
             n_words = (len(codes) + 63) // 64
             places = np.repeat(np.arange(len(codes)), 2)
@@ -149,19 +131,19 @@ class Scored(Measure):
             row_values[shape.inputs, : len(codes)] = counts
         split_costs = None
         if table is not None:
-            by_category = [table[j] for j in data.categorical]
-            split_costs = np.concatenate([table[packed.column], by_category]) * sign
+            split_costs = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
             split_costs = np.ascontiguousarray(split_costs, np.int64 if whole else np.float64)
+        bounded = row_values is None and not calls and not combines and not limits and free
         scoring = Scoring(
             planes=shape.planes,
             rows_plane=shape.inputs,
             row_values=row_values,
             lane=lane,
             real=not whole,
-            worst_unit=_worst_unit(problem, scale, groups is not None and row_values is None, calls, combines, table),
+            worst_unit=_worst_unit(problem, scale) if bounded else 0,
             split_costs=split_costs,
             calls_costs=calls,
-            path_words=(data.n_columns + 63) // 64 if calls and reads_path(own) else 0,
+            path_words=(data.n_columns + 63) // 64 if any(term.by_path for term in terms) else 0,
             numbers=words,
             kernels=compiled,
             kept=kept,
@@ -197,91 +179,96 @@ class Scored(Measure):
         return Solution(value, root), near
 
 
+@attrs.frozen(eq=False)
+class _Term:
+    """A term of the task, and what of it is compiled."""
+
+    weight: Fraction
+    task: Task
+    prefix: str
+    called: bool
+    """Whether its branching costs depend on more than the split."""
+    by_path: bool
+
+    @classmethod
+    def of(cls, term: Term, n_columns: int) -> _Term:
+        costs = type(term.task).branching_cost is not Task.branching_cost
+        by_path = costs and reads_path(term.task)
+        return cls(term.weight, term.task, term.prefix, by_path or (costs and reads_rows(term.task)), by_path)
+
+    @property
+    def bounded(self) -> bool:
+        return type(self.task).lower_bound is not Task.lower_bound
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Its methods to compile, by name."""
+        kind = type(self.task)
+        found: dict[str, Callable[..., Any]] = {"leaf_cost": kind.leaf_cost}
+        if self.called:
+            found["branching_cost"] = kind.branching_cost
+        if self.bounded:
+            found["lower_bound"] = kind.lower_bound
+        for name in ("combine", "feasible", "subtract"):
+            if getattr(kind, name) is not getattr(Task, name) and not issubclass(kind, RowCostTask):
+                found[name] = getattr(kind, name)
+        return found
+
+    def shape(self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any]) -> generation.TermShape:
+        mine = {name: place for name, place in plane_of.items() if name.startswith(self.prefix)}
+        return generation.TermShape(
+            statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
+            numbers=tuple(read),
+            weighted=self.weight != 1,
+            any_label=self.task.any_label,
+            called=self.called,
+            bounded=self.bounded,
+        )
+
+
 @attrs.frozen
 class _Probe:
-    """What the task's methods, asked in Python about all rows, have told."""
+    """What the task's methods, asked in Python about a few states, have told."""
 
     whole: bool
     """Whether all costs are whole numbers."""
     larger: bool
     largest: float
     """Of the costs that were seen."""
-    has_costs: bool
-    """Whether branching costs anything."""
 
     @classmethod
-    def of(cls, task: Task, sums: dict[str, Array], problem: Problem) -> _Probe:
+    def of(cls, task: Task, sums: dict[str, Array], problem: Problem, table: Array | None) -> _Probe:
         own = objective(task)
-        n = problem.data.n_rows
-        seen = _first_costs(task, sums, problem)
-        cost = None
-        if type(own).branching_cost is not Task.branching_cost and problem.data.n_columns:
-            cost = task.branching_cost(n, (), 0)
+        seen = first_costs(task, sums, problem.data)
+        cost = task.branching_cost(problem.data.n_rows, (), 0) if problem.data.n_columns else None
         if cost is not None:
             seen.append(cost)
         if type(own).combine is not Task.combine:
             seen.append(task.combine(seen[0], seen[0]))
-        whole = all(isinstance(x, numbers.Integral) for x in seen) and max(map(abs, seen)) < coding.LARGEST_CODE
-        larger = is_larger_better(own)
-        assert larger is not None
-        return cls(whole, larger, max((abs(float(x)) for x in seen), default=0.0), cost is not None)
+        whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
+        largest = max((abs(float(x)) for x in seen if math.isfinite(x)), default=0.0)
+        if table is not None:
+            largest = max(largest, float(np.abs(table).max()))
+        return cls(whole and largest < coding.LARGEST_CODE, bool(is_larger_better(own)), largest)
 
 
-def _first_costs(task: Task, sums: dict[str, Array], problem: Problem) -> list[Value]:
-    """The costs of a few leaves: all rows, the first half of them, the first three and the first one."""
-    labels = range(len(task.labels(problem.data)))
-    n = problem.data.n_rows
-    states = [
-        State(m, **{name: _total(values[:m]) for name, values in sums.items()})
-        for m in sorted({n, (n + 1) // 2, min(n, 3), 1})
-    ]
-    return [task.leaf_cost(s, k) for s in states for k in labels]
+def _planes(sums: dict[str, Array], n_rows: int) -> tuple[Array, dict[str, tuple[tuple[int, ...], bool]]]:
+    """(planes (n, S) int64 or float64, the planes of each statistic and whether it has several entries).
 
-
-def is_larger_better(task: Task) -> bool | None:
-    """Whether the task's `better` is >; False if it is <, None if it is neither."""
-    if type(task).better is Task.better:
-        return False
-    a, b = _Operand(), _Operand()
-    try:
-        said: Any = type(task).better(task, a, b)
-    except TypeError:
-        return None
-    if not isinstance(said, _Comparison):
-        return None
-    return said.greater is a
-
-
-@final
-class _Operand:
-    """Stands for a value in a comparison."""
-
-    def __lt__(self, other: object) -> Any:
-        return _Comparison(other)
-
-    def __gt__(self, other: object) -> Any:
-        return _Comparison(self)
-
-
-@attrs.frozen(eq=False)
-class _Comparison:
-    """Which of two operands is to be the greater one."""
-
-    greater: object
-
-    def __bool__(self) -> bool:
-        raise TypeError("a comparison of unknown values is neither true nor false")
-
-
-def _total(values: Array) -> Any:
-    total = values.sum(axis=0)
-    return tuple(total.tolist()) if total.ndim else total.item()
-
-
-def _planes(sums: dict[str, Array]) -> Array:
-    """(n, S) int64 or float64: the statistics side by side."""
-    columns = [values[:, None] if values.ndim == 1 else values for values in sums.values()]
-    return np.hstack(columns)
+    A statistic that is 1 for every row has no plane: it is the number of rows.
+    """
+    columns: list[Array] = []
+    plane_of = {}
+    for name, values in sums.items():
+        places = []
+        for column in values.reshape(n_rows, -1).T:
+            if (column == 1).all():
+                places.append(generation.ROWS)
+            else:
+                places.append(len(columns))
+                columns.append(column)
+        plane_of[name] = (tuple(places), values.ndim > 1)
+    return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0), np.int64), plane_of
 
 
 def _merged(codes: Array, planes: Array, sums: dict[str, Array]) -> tuple[Array, Array, Array, dict[str, Array]]:
@@ -294,7 +281,8 @@ def _merged(codes: Array, planes: Array, sums: dict[str, Array]) -> tuple[Array,
     order = np.argsort(class_of, kind="stable")
     begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
     merged = {name: np.add.reduceat(values[order], begins, axis=0) for name, values in sums.items()}
-    return np.ascontiguousarray(codes[first]), counts, _planes(merged).astype(np.float64), merged
+    planes = np.add.reduceat(planes[order].astype(np.float64), begins, axis=0)
+    return np.ascontiguousarray(codes[first]), counts, planes, merged
 
 
 def _lane(planes: Array) -> Any:
@@ -303,36 +291,64 @@ def _lane(planes: Array) -> Any:
     return np.int32 if largest < 2**30 else np.int64
 
 
-def _split_table(own: Task, problem: Problem) -> Array | None:
-    """(p,) branching costs, if they depend on the column only."""
-    if type(own).branching_cost is Task.branching_cost or reads_rows(own) or reads_path(own):
+def _split_table(terms: Sequence[_Term], problem: Problem) -> Array | None:
+    """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none."""
+    p, n = problem.data.n_columns, problem.data.n_rows
+    total: list[Any] | None = None
+    for term in terms:
+        if term.called or not p or term.task.branching_cost(n, (), 0) is None:
+            continue
+        costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in range(p)]
+        total = costs if total is None else [a + b for a, b in zip(total, costs, strict=True)]
+    if total is None:
         return None
-    p = problem.data.n_columns
-    costs = [own.branching_cost(problem.data.n_rows, (), j) for j in range(p)]
-    if not p or costs[0] is None:
-        return None
-    return np.array([float(c) if isinstance(c, Fraction) else c for c in costs])
+    whole = all(cost.denominator == 1 for cost in total) and not any(
+        isinstance(term.task.branching_cost(n, (), 0), float) for term in terms
+    )
+    return np.array([int(cost) for cost in total]) if whole else np.array([float(cost) for cost in total])
 
 
-def _functions(task: Task) -> tuple[dict[str, Callable[..., Any]], list[Any]]:
-    """The methods to compile, by name, and the limits that are not supports."""
-    own = type(objective(task))
-    functions: dict[str, Callable[..., Any]] = {"leaf_cost": own.leaf_cost}
-    for name in ("combine", "branching_cost", "lower_bound", "feasible"):
-        if getattr(own, name) is not getattr(Task, name):
-            functions[name] = getattr(own, name)
-    if "feasible" in functions and "combine" not in functions:
+def _functions(own: Task, terms: Sequence[_Term]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
+    """(the methods to compile by name, the names of the optional ones that the text takes notice of)."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for i, term in enumerate(terms):
+        for name in ("leaf_cost", "branching_cost", "lower_bound"):
+            if name in term.functions:
+                functions[f"{name}{i}"] = term.functions[name]
+    members = []
+    nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
+    if nonnegative and any(term.bounded for term in terms):
+        members.append("lower_bound")
+    if len(terms) == 1:
+        for name in ("combine", "feasible", "subtract"):
+            if name in terms[0].functions:
+                functions[name] = terms[0].functions[name]
+                members.append(name)
+    if "feasible" in members and "combine" not in members:
         functions["combine"] = _plus
-    if "combine" in functions and own.subtract is not Task.subtract:
-        functions["subtract"] = own.subtract
-    limits = [limit for limit in task.limits if limit.support is None]
-    for i, limit in enumerate(limits):
-        functions[f"allows{i}"] = type(limit).allows
-    return functions, limits
+        functions["subtract"] = _minus
+        members += ["combine", "subtract"]
+    if "combine" not in members and "subtract" in members:
+        functions.pop("subtract")
+        members.remove("subtract")
+    return functions, tuple(sorted(members))
+
+
+def _placed(limit: Limit, terms: Sequence[_Term]) -> tuple[Limit, int]:
+    """(the limit itself, the number of the term whose statistics it is on)."""
+    prefix = ""
+    while isinstance(limit, PartLimit):
+        prefix += part_name(limit.number, "")
+        limit = limit.limit
+    return limit, next((i for i, term in enumerate(terms) if term.prefix == prefix), 0)
 
 
 def _plus(self: Any, a: Any, b: Any) -> Any:
     return a + b
+
+
+def _minus(self: Any, a: Any, b: Any) -> Any:
+    return a - b
 
 
 def _compile(shape: generation.Shape, functions: dict[str, Callable[..., Any]], task: Task) -> generation.Kernels:
@@ -376,34 +392,43 @@ def _reason(text: str) -> str:
     return telling[0] if telling else "numba does not know why"
 
 
-def _scale(probe: _Probe, table: Array | None) -> float:
-    largest = max(probe.largest, 0.0 if table is None else float(np.abs(table).max()), 1e-290)
-    return 2.0 ** (_GRID_BITS - math.frexp(largest)[1])
+def _scale(probe: _Probe) -> float:
+    return 2.0 ** (_GRID_BITS - math.frexp(max(probe.largest, 1e-290))[1])
 
 
-def _words(scale: float, read: list[capture.Number]) -> tuple[Array, tuple[Any, ...]]:
-    """(words, arrays to keep) of the numbers that the kernels read: the scale, then each number."""
-    words: list[int] = [int(np.array([scale]).view(np.int64)[0])]
-    kept = []
-    for number in read:
+def _words(
+    scale: float, terms: Sequence[_Term], read: Sequence[Any], read_by_limits: Sequence[Any]
+) -> tuple[Array, tuple[Any, ...]]:
+    """(words, arrays to keep) of the numbers that the kernels read: the scale, then those of terms and of limits."""
+    words = [_bits(scale)]
+    kept: list[Any] = []
+
+    def write(number: capture.Number) -> None:
         if number.kind == "int":
             words.append(number.value)
         elif number.kind == "real":
-            words.append(int(np.array([number.value], np.float64).view(np.int64)[0]))
+            words.append(_bits(number.value))
         else:
             kept.append(number.value)
-            words += [int(number.value.__array_interface__["data"][0]), *number.value.shape]
+            words.extend([int(number.value.__array_interface__["data"][0]), *number.value.shape])
+
+    for term, numbers_ in zip(terms, read, strict=True):
+        for number in numbers_:
+            write(number)
+        words.append(_bits(float(term.weight)))
+    for numbers_ in read_by_limits:
+        for number in numbers_:
+            write(number)
     return np.array(words, np.int64), tuple(kept)
 
 
-def _worst_unit(problem: Problem, scale: float, counted: bool, calls: bool, combines: bool, table: Array | None) -> int:
-    """The code of what a row costs at worst, or 0 where bounds by similar states do not hold."""
-    own = objective(problem.task)
-    if not counted or calls or combines or any(limit.support is None for limit in problem.task.limits):
-        return 0
-    if table is not None and table.min() < 0:
-        return 0
-    worst = own.worst_per_row(problem.data)
+def _bits(x: float) -> int:
+    return int(np.array([x], np.float64).view(np.int64)[0])
+
+
+def _worst_unit(problem: Problem, scale: float) -> int:
+    """The code of what a row costs at worst; 0 if the task does not say."""
+    worst = objective(problem.task).worst_per_row(problem.data)
     if worst is None:
         return 0
     weights = 1 if problem.data.weights is None else problem.data.weights
