@@ -46,7 +46,7 @@ def build(task: Task | type[Task]) -> Task:
         raise TaskError(f"task: {task!r} is no Task; give a subclass of streed.Task, or an instance of one")
     missing = sorted(getattr(task, "__abstractmethods__", ()))
     if missing:
-        signatures = [f"def {name}{inspect.signature(getattr(task, name))}" for name in missing]
+        signatures = [f"{name}({', '.join(inspect.signature(getattr(task, name)).parameters)})" for name in missing]
         raise TaskError(
             f"{task.__name__} lacks {', '.join(missing)}; define {' and '.join(signatures)}\n  {_class_line(task)}"
         )
@@ -205,10 +205,12 @@ class _Probe:
 
     def fail_with(self, what: str, error: Exception) -> NoReturn:
         """Complain about an exception, with the line that raised it."""
-        said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+        said = str(error) if isinstance(error, TaskError) else f"{type(error).__name__}: {error}"
         key = error.args[0] if isinstance(error, KeyError) and error.args else None
         if isinstance(key, str) and key not in self.data.row_data:
-            said = f"KeyError: {key!r}; if that is row data, give {key}=... with one entry per row"
+            said = (
+                f"KeyError: {key!r}; if that is row data, give {key}= one entry per row (row_data= in streed.testing)"
+            )
         place = own_line(error) or self.definition(what.partition("(")[0])
         raise TaskError(f"{self.name}.{what} raised {said}\n  {place}") from error
 

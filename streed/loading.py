@@ -22,17 +22,18 @@ def load_task(written: str) -> Task | type[Task]:
     name, bracket, rest = name.partition("(")
     found = load_object(written, name)
     if not bracket:
-        if isinstance(found, Task) or (isinstance(found, type) and issubclass(found, Task)):
-            return found
+        if _is_task(found):
+            made: Task | type[Task] = found
+            return made
         raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
     positional, named = _literals(f"{name}({rest}", written)
     try:
-        made = found(*positional, **named)
+        task = found(*positional, **named)
     except TypeError as error:
         raise InputError("task", f"{written}: {error}", "give the arguments that it takes") from error
-    if not isinstance(made, Task):
-        raise InputError("task", f"{written} makes {made!r}", "name a task")
-    return made
+    if not isinstance(task, Task):
+        raise InputError("task", f"{written} makes {task!r}", "name a task")
+    return task
 
 
 def load_object(written: str, name: str) -> Any:
@@ -40,8 +41,8 @@ def load_object(written: str, name: str) -> Any:
     place = written.partition(":")[0]
     module = _file(Path(place)) if place.endswith(".py") else _module(place)
     if not hasattr(module, name):
-        known = ", ".join(key for key in vars(module) if not key.startswith("_"))
-        raise InputError("task", f"there is no {name!r} in {place!r}", f"use one of {known}")
+        there = ", ".join(key for key, value in vars(module).items() if _is_task(value)) or "none"
+        raise InputError("task", f"there is no {name!r} in {place!r}", f"its tasks: {there}")
     return getattr(module, name)
 
 
@@ -63,6 +64,10 @@ def _file(path: Path) -> Any:
         sys.path.insert(0, folder)
     _run(lambda: spec.loader.exec_module(module), str(path), name)
     return module
+
+
+def _is_task(thing: Any) -> bool:
+    return isinstance(thing, Task) or (isinstance(thing, type) and issubclass(thing, Task) and thing is not Task)
 
 
 def _is_from(module: Any, path: Path) -> bool:

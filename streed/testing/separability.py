@@ -9,10 +9,9 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from streed.contract import build, check_contract
+from streed.contract import build
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
-from streed.testing.cases import Case, Violation
 from streed.testing.laws import LAWS
 from streed.testing.laws.agreement import DRIVERS, accepting
 from streed.testing.laws.law import Law
@@ -91,7 +90,7 @@ def find_violations(
     made = build(task)
     source = _source(data, row_data, y)
     findings: list[Finding] = []
-    for law in (_CONTRACT, *laws):
+    for law in laws:
         if law.after_all and any(each.verdict == VIOLATED for each in findings):
             findings.append(Finding(law, NOT_CHECKED, 0, "it follows from the laws above, and one is violated"))
             continue
@@ -104,10 +103,6 @@ def find_violations(
                 f"{type(made).__name__} refuses all data that was drawn ({refused}); "
                 "give data=, a strategy of data sets that it accepts"
             ) from None
-        if law is _CONTRACT:
-            if finding.counterexample is not None:
-                raise TaskError(finding.counterexample.headline)
-            continue
         findings.append(_noted(finding, made) if law is DRIVERS else finding)
     return Report(type(made).__name__, tuple(findings))
 
@@ -126,17 +121,6 @@ def _source(
     if callable(data):
         return tagged(st.composite(data)())
     raise InputError("data", f"{data!r}", "give a Dataset, a strategy of them, or a function of Hypothesis' draw")
-
-
-def _check_contract(case: Case) -> bool:
-    try:
-        check_contract(case.given, case.data)
-    except TaskError as error:
-        raise Violation(str(error)) from error
-    return True
-
-
-_CONTRACT = Law("contract", "streed.Task", "all members are there and return what they must.", _check_contract)
 
 
 def _noted(finding: Finding, task: Task) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ MAX_ROWS = 8
 Tag = tuple[int, int]
 """What laws do with a row: the side of a split that it goes to, and by bits the sets of rows that it belongs to."""
 
-_TAG: SearchStrategy[Tag] = st.tuples(st.integers(0, 3), st.integers(0, 7))
+_TAG = st.integers(0, 31).map(lambda bits: (bits // 8, bits % 8))
 
 
 def datasets(
@@ -63,27 +64,38 @@ def tagged_datasets(
     Tags are drawn with the rows, so that dropping a row from a counterexample leaves the others as they are.
     """
     entries = dict(row_data or {})
-    cells = [st.integers(0, 1)] * draw(st.integers(1, max_columns))
-    categorical = []
-    if multiway and draw(st.sampled_from((False, False, False, True))):
-        categorical = [len(cells) - 1]
-        cells[-1] = st.integers(0, 2)
-    weighted = weights and draw(st.sampled_from((False, False, True)))
-    weight = st.sampled_from((1, 2, 0, 0.5)) if weighted else st.just(1)
-    label = st.integers(0, 2) if y is None else y
-    row = st.tuples(st.tuples(*cells), label, weight, st.tuples(*entries.values()), _TAG)
-    rows = draw(st.lists(row, min_size=1, max_size=max_rows))
-    chosen = [w for _, _, w, _, _ in rows]
-    if not any(chosen):
+    widths = [2] * draw(st.integers(1, max_columns))
+    if multiway and draw(st.integers(0, 3)) == 3:
+        widths[-1] = 3
+    weighted = weights and draw(st.integers(0, 2)) == 2
+    # All codes of a row are one choice: fewer choices are quicker drawn, and rows are easier dropped.
+    fields: list[SearchStrategy[Any]] = [
+        _TAG,
+        st.integers(0, math.prod(widths) - 1),
+        st.integers(0, 2) if y is None else y,
+    ]
+    if weighted:
+        fields.append(st.sampled_from((1, 2, 0, 0.5)))
+    rows = draw(st.lists(st.tuples(*fields, *entries.values()), min_size=1, max_size=max_rows))
+    chosen = [row[3] for row in rows] if weighted else None
+    if chosen is not None and not any(chosen):
         chosen[0] = 1
     data = Dataset.make(
-        np.array([x for x, *_ in rows], dtype=np.uint8),
-        [label for _, label, *_ in rows],
-        sample_weight=chosen if weighted else None,
-        categorical=categorical,
-        **{name: [extra[place] for *_, extra, _ in rows] for place, name in enumerate(entries)},
+        np.array([_codes(row[1], widths) for row in rows], dtype=np.uint8),
+        [row[2] for row in rows],
+        sample_weight=chosen,
+        categorical=[len(widths) - 1] if widths[-1] == 3 else [],
+        **{name: [row[place] for row in rows] for place, name in enumerate(entries, start=len(fields))},
     )
-    return data, [tag for *_, tag in rows]
+    return data, [row[0] for row in rows]
+
+
+def _codes(number: int, widths: list[int]) -> list[int]:
+    codes = []
+    for width in widths:
+        number, code = divmod(number, width)
+        codes.append(code)
+    return codes
 
 
 @st.composite

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
-from streed.contract import own_line
-from streed.errors import InputError
+from streed.contract import check_contract, own_line
+from streed.errors import InputError, TaskError
 from streed.testing.cases import Case, Violation
 from streed.testing.report import HOLDS, NOT_APPLICABLE, VIOLATED, Counterexample, Finding
 
@@ -53,13 +53,19 @@ class Trial:
         self.smallest: Counterexample | None = None
         self.data_found: Dataset | None = None
         self.tags: list[Tag] = []
+        self.breach: tuple[int, str] | None = None
+        """How the task breaks the contract, on data of how few rows."""
 
     def run(self, *, max_examples: int, seed: int | None) -> Finding:
-        """The finding; raises UnusableData where the task accepts no data."""
+        """The finding; raises TaskError where the task breaks the contract, UnusableData where it accepts no data."""
         try:
             self._search(self.data, min(max_examples, self.law.max_examples or max_examples), seed)
         except Unsatisfiable:
             raise UnusableData(self.refusal) from None
+        except (TaskError, Flaky):
+            if self.breach is None:
+                raise
+            raise TaskError(self.breach[1]) from None
         if self.smallest is not None:
             concerned = self.concerned
             self._drop_rows(seed)
@@ -78,7 +84,7 @@ class Trial:
             if not others:
                 return
             fewer = data.subset(others), [tags[other] for other in others]
-            with contextlib.suppress(Unsatisfiable):
+            with contextlib.suppress(Unsatisfiable, TaskError):
                 self._search(st.just(fewer), _TRIES_PER_ROW, seed)
             if self.data_found is data:
                 row += 1
@@ -114,10 +120,15 @@ class Trial:
         if self.law.max_rows is not None and data.n_rows > self.law.max_rows:
             data = data.subset(range(self.law.max_rows))
         try:
+            check_contract(self.task, data)
             case = Case(self.task, data, tags, choices.draw)
         except InputError as error:
             self.refusal = str(error)
             hypothesis.reject()
+        except TaskError as error:
+            if self.breach is None or data.n_rows <= self.breach[0]:
+                self.breach = data.n_rows, str(error)
+            raise
         try:
             self.concerned += self.law.check(case)
         except Violation as violation:
