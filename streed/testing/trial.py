@@ -32,6 +32,10 @@ _TRIES_PER_ROW = 30
 """Ways to choose all else, once a row is left out of a counterexample."""
 
 
+class OutOfTime(BaseException):
+    """No time is left. No Exception, because Hypothesis would take that for a counterexample."""
+
+
 class UnusableData(Exception):
     """The task refuses the data that is drawn; the message is its last refusal."""
 
@@ -110,13 +114,13 @@ class Trial:
         before = self.smallest
         try:
             (attempt if seed is None else hypothesis.seed(seed)(attempt))()
-        except (Violation, Flaky):
-            if self.smallest is before:
+        except (Violation, Flaky, OutOfTime):
+            if self.smallest is before and time.monotonic() <= self.deadline:
                 raise
 
     def _attempt(self, data: Dataset, tags: list[Tag], choices: st.DataObject) -> None:
         if time.monotonic() > self.deadline:
-            return
+            raise OutOfTime
         if self.law.max_rows is not None and data.n_rows > self.law.max_rows:
             data = data.subset(range(self.law.max_rows))
         try:
