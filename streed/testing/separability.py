@@ -88,7 +88,8 @@ def find_violations(
 ) -> Report:
     """The report of these laws on the task, as `check_separable` makes it, whatever it says."""
     made = build(task)
-    source = _source(data, row_data, y)
+    source = _source(data, row_data, y, few_kinds=False)
+    for_engine = _source(data, row_data, y, few_kinds=True)
     findings: list[Finding] = []
     for law in laws:
         if law.after_all and any(each.verdict == VIOLATED for each in findings):
@@ -97,7 +98,9 @@ def find_violations(
         if law.prepare is not None:
             law.prepare()
         try:
-            finding = Trial(law, made, source, time_limit).run(max_examples=max_examples, seed=seed)
+            finding = Trial(law, made, for_engine if law.needs_engine else source, time_limit).run(
+                max_examples=max_examples, seed=seed
+            )
         except UnusableData as refused:
             raise TaskError(
                 f"{type(made).__name__} refuses all data that was drawn ({refused}); "
@@ -108,10 +111,10 @@ def find_violations(
 
 
 def _source(
-    data: Data, row_data: Mapping[str, SearchStrategy[Any]] | None, y: SearchStrategy[Any] | None
+    data: Data, row_data: Mapping[str, SearchStrategy[Any]] | None, y: SearchStrategy[Any] | None, *, few_kinds: bool
 ) -> SearchStrategy[tuple[Dataset, list[Tag]]]:
     if data is None:
-        return tagged_datasets(y=y, row_data=row_data)
+        return tagged_datasets(y=y, row_data=row_data, few_kinds=few_kinds)
     if row_data is not None or y is not None:
         raise InputError("data", "given together with row_data or y", "put them into the data, or leave data out")
     if isinstance(data, Dataset):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 8
 
+_LABELS = (0, 1, 2)
+
 
 Tag = tuple[int, int]
 """What laws do with a row: the side of a split that it goes to, and by bits the sets of rows that it belongs to."""
@@ -58,21 +60,25 @@ def tagged_datasets(
     weights: bool = True,
     multiway: bool = True,
     row_data: Mapping[str, SearchStrategy[Any]] | None = None,
+    few_kinds: bool = False,
 ) -> tuple[Dataset, list[Tag]]:
     """The data of `datasets`, and a tag for every row.
 
     Tags are drawn with the rows, so that dropping a row from a counterexample leaves the others as they are.
+    `few_kinds`: all data sets have the same labels, and weights or three categories but not both, because the engine
+    compiles the costs of a task for every kind of data.
     """
     entries = dict(row_data or {})
     widths = [2] * draw(st.integers(1, max_columns))
-    if multiway and draw(st.integers(0, 3)) == 3:
+    kind = draw(st.integers(0, 11))
+    if multiway and kind >= 9:
         widths[-1] = 3
-    weighted = weights and draw(st.integers(0, 2)) == 2
+    weighted = weights and (4 <= kind <= 6 if few_kinds else kind % 3 == 2)
     # All codes of a row are one choice: fewer choices are quicker drawn, and rows are easier dropped.
     fields: list[SearchStrategy[Any]] = [
         _TAG,
         st.integers(0, math.prod(widths) - 1),
-        st.integers(0, 2) if y is None else y,
+        st.sampled_from(_LABELS) if y is None else y,
     ]
     if weighted:
         fields.append(st.sampled_from((1, 2, 0, 0.5)))
@@ -80,14 +86,17 @@ def tagged_datasets(
     chosen = [row[3] for row in rows] if weighted else None
     if chosen is not None and not any(chosen):
         chosen[0] = 1
+    tags = [row[0] for row in rows]
+    absent = _LABELS if few_kinds and y is None else ()
+    rows = rows + [(*rows[0][:2], label, *rows[0][3:]) for label in absent]
     data = Dataset.make(
         np.array([_codes(row[1], widths) for row in rows], dtype=np.uint8),
         [row[2] for row in rows],
-        sample_weight=chosen,
+        sample_weight=None if chosen is None else chosen + [1] * len(absent),
         categorical=[len(widths) - 1] if widths[-1] == 3 else [],
         **{name: [row[place] for row in rows] for place, name in enumerate(entries, start=len(fields))},
     )
-    return data, [row[0] for row in rows]
+    return (data.subset(range(len(tags))) if absent else data), tags
 
 
 def _codes(number: int, widths: list[int]) -> list[int]:

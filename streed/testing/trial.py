@@ -130,8 +130,7 @@ class Trial:
             self.refusal = str(error)
             hypothesis.reject()
         except TaskError as error:
-            if self.breach is None or data.n_rows <= self.breach[0]:
-                self.breach = data.n_rows, str(error)
+            self._break(data, error)
             raise
         try:
             self.concerned += self.law.check(case)
@@ -140,10 +139,21 @@ class Trial:
             raise
         except hypothesis.errors.HypothesisException:
             raise
+        except TaskError as error:
+            if own_line(error) is None:  # such as code that does not compile
+                self._break(data, error)
+                raise
+            raised = _raised(error)
+            self._keep(case, raised)
+            raise raised from error
         except Exception as error:
             raised = _raised(error)
             self._keep(case, raised)
             raise raised from error
+
+    def _break(self, data: Dataset, error: TaskError) -> None:
+        if self.breach is None or data.n_rows <= self.breach[0]:
+            self.breach = data.n_rows, str(error)
 
     def _keep(self, case: Case, violation: Violation) -> None:
         found = Counterexample(case.data, violation.headline, violation.facts)

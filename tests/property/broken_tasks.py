@@ -192,4 +192,4 @@ class BeyondMachineIntegers(Counted):
     """Python's integers have no end, compiled ones have 64 bits."""
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        return (sum(s.n) - s.n[k]) * 10**13 * 10**13 // 10**26
+        return (sum(s.n) - s.n[k]) * 4_000_000_007 * 4_000_000_007 % 1009
