@@ -73,7 +73,7 @@ def tagged_datasets(
     kind = draw(st.integers(0, 11))
     if multiway and kind >= 9:
         widths[-1] = 3
-    weighted = weights and (4 <= kind <= 6 if few_kinds else kind % 3 == 2)
+    weighted = weights and (4 <= kind <= 7 if few_kinds else kind % 3 == 2)
     # All codes of a row are one choice: fewer choices are quicker drawn, and rows are easier dropped.
     fields: list[SearchStrategy[Any]] = [
         _TAG,

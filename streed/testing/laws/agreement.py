@@ -31,7 +31,7 @@ def _limits(case: Case) -> dict[str, Any]:
     """Limits on trees, small enough to try all of them."""
     n_labels = len(case.labels)
     depth = case.draw(st.integers(0, 2 if n_labels <= 4 else 1))
-    return {"max_depth": depth, "min_leaf": case.draw(st.sampled_from((1, 1, 2)))}
+    return {"max_depth": depth, "min_leaf": min(case.draw(st.sampled_from((1, 1, 2))), case.data.n_rows)}
 
 
 def _check_recursion(case: Case) -> bool:
@@ -179,7 +179,7 @@ DRIVERS = Law(
     unconcerned="no driver accepts the task",
     prepare=_compile,
     needs_engine=True,
-    max_examples=40,
+    max_examples=60,
     after_all=True,
 )
 
