@@ -37,15 +37,23 @@ def datasets(
     weights: bool = True,
     multiway: bool = True,
     row_data: Mapping[str, SearchStrategy[Any]] | None = None,
+    few_kinds: bool = False,
 ) -> SearchStrategy[Dataset]:
     """Data of 1 to `max_rows` rows and up to `max_columns` columns; contradictory rows are common.
 
     `y`: the labels of single rows (default: 0, 1 and 2). `weights`: whether some data sets have row weights.
     `multiway`: whether some have a column of three categories. `row_data`: by name, the strategy of a single row's
-    entry, such as `{"treated": st.booleans()}`.
+    entry, such as `{"treated": st.booleans()}`. `few_kinds`: all have the same labels, and weights or three categories
+    but not both, because the engine compiles the costs of a task for every kind of data.
     """
     made = tagged_datasets(
-        max_rows=max_rows, max_columns=max_columns, y=y, weights=weights, multiway=multiway, row_data=row_data
+        max_rows=max_rows,
+        max_columns=max_columns,
+        y=y,
+        weights=weights,
+        multiway=multiway,
+        row_data=row_data,
+        few_kinds=few_kinds,
     )
     return made.map(lambda found: found[0])
 
@@ -65,8 +73,6 @@ def tagged_datasets(
     """The data of `datasets`, and a tag for every row.
 
     Tags are drawn with the rows, so that dropping a row from a counterexample leaves the others as they are.
-    `few_kinds`: all data sets have the same labels, and weights or three categories but not both, because the engine
-    compiles the costs of a task for every kind of data.
     """
     entries = dict(row_data or {})
     widths = [2] * draw(st.integers(1, max_columns))

@@ -63,7 +63,7 @@ class Trial:
     def run(self, *, max_examples: int, seed: int | None) -> Finding:
         """The finding; raises TaskError where the task breaks the contract, UnusableData where it accepts no data."""
         try:
-            self._search(self.data, min(max_examples, self.law.max_examples or max_examples), seed)
+            self._search(self.data, max(1, round(max_examples * self.law.effort)), seed)
         except Unsatisfiable:
             raise UnusableData(self.refusal) from None
         except (TaskError, Flaky):

@@ -41,10 +41,10 @@ BROKEN: dict[str, tuple[type[Task], str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("task", "law", "given"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_task_is_rejected_for_the_right_law(task: type[Task], law: str, given: dict[str, Any]) -> None:
-    begin = time.monotonic()
+    begin = time.process_time()  # other processes are not the kit's fault
     with pytest.raises(NotSeparableError) as caught:
         check_separable(task, **given, drivers=False)
-    assert time.monotonic() - begin < MOST_SECONDS
+    assert time.process_time() - begin < MOST_SECONDS
     report = caught.value.report
     assert report.violated[0] == law, report
     counterexample = report[law].counterexample

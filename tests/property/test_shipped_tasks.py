@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streed import registry
 from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits, WeightedAccuracy
-from streed.testing import check_separable
+from streed.testing import LAWS, check_separable, datasets, find_violations
 
 DATA_SETS = 20
 
@@ -18,6 +18,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {"sparse-accuracy": {"lam": 0.025}}
 
 ROW_DATA: dict[str, st.SearchStrategy[Any]] = {}
 """What single rows have, by the names that tasks ask for."""
+
+ENGINE_LAWS = tuple(law for law in LAWS if law.needs_engine)
+
+ONE_KIND = datasets(weights=False, multiway=False, row_data=ROW_DATA, few_kinds=True)
+"""Data for which the engine compiles the costs of a task once."""
 
 COMPOSED = {
     "a sum": Misclassifications() + 0.3 * Splits(),
@@ -31,9 +36,12 @@ def test_every_task_that_ships_is_separable(entry: registry.Entry) -> None:
     needed = {name for name, default in entry.parameters.items() if default == "required"}
     given = ARGUMENTS.get(entry.name, {})
     assert needed <= set(given), f"give an example of {entry.name}'s parameters in ARGUMENTS"
-    report = check_separable(entry.made_by(**given), row_data=ROW_DATA, max_examples=DATA_SETS)
+    task = entry.made_by(**given)
+    report = check_separable(task, row_data=ROW_DATA, max_examples=DATA_SETS, drivers=False)
     assert report["recursion equals enumeration"].examples > 0
-    assert report["drivers equal recursion"].examples > 0 or "refuses it" in report["drivers equal recursion"].note
+    engine = find_violations(task, ENGINE_LAWS, data=ONE_KIND, max_examples=DATA_SETS)
+    assert engine.holds, engine
+    assert engine["drivers equal recursion"].examples > 0 or "refuses it" in engine["drivers equal recursion"].note
 
 
 @pytest.mark.parametrize("name", COMPOSED)

@@ -201,6 +201,23 @@ def test_worst_costs_per_row() -> None:
     assert headline("worst cost per row holds", Worse(1)) == "a leaf costs less with one row more"
 
 
+class ProfitOfRightRows(Counted):
+    worsening: ClassVar[bool] = True
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return -s.n[k]
+
+
+class DeclaredWorsening(Counted):
+    worsening: ClassVar[bool] = True
+
+
+def test_worsening_that_is_declared() -> None:
+    assert "becomes better by being combined" in headline("worsening holds", ProfitOfRightRows)
+    assert finding("worsening holds", DeclaredWorsening).verdict == "holds"
+    assert finding("worsening holds", Counted).verdict == "not applicable"
+
+
 class Declared(Counted):
     superadditive: ClassVar[bool] = True
 

@@ -158,7 +158,7 @@ NATIVE = Law(
     unconcerned="no native kernel",
     prepare=_compile,
     needs_engine=True,
-    max_examples=40,
+    effort=0.4,
 )
 
 RECURSION = Law(
@@ -166,7 +166,7 @@ RECURSION = Law(
     "STreeD, Thm 4.7 and Eq. 8",
     "solving subtree by subtree gives the optimum of all trees.",
     _check_recursion,
-    max_examples=40,
+    effort=0.4,
     max_rows=_FEW_TREES,
     after_all=True,
 )
@@ -179,7 +179,7 @@ DRIVERS = Law(
     unconcerned="no driver accepts the task",
     prepare=_compile,
     needs_engine=True,
-    max_examples=60,
+    effort=4,
     after_all=True,
 )
 

@@ -45,6 +45,27 @@ def _check_worsening(case: Case) -> bool:
     return concerned
 
 
+def _check_declared_worsening(case: Case) -> bool:
+    sides = case.sides(2)
+    if sides is None or not getattr(case.task, "worsening", False):
+        return False
+    combine = case.task.combine
+    beside = case.reach_beside(sides[1], sorted(sides[0] + sides[1]))
+    for a, c in itertools.product(case.reach(sides[0]), beside):
+        for words, whole in (
+            ("combine(a, c)", combine(a.value, c.value)),
+            ("combine(c, a)", combine(c.value, a.value)),
+        ):
+            if case.beats(whole, a.value):
+                raise Violation(
+                    "worsening is declared, but a value becomes better by being combined",
+                    ("a", str(a)),
+                    ("c", str(c)),
+                    (words, f"{show(whole)}, better than a"),
+                )
+    return True
+
+
 def _check_anti_monotone(case: Case) -> bool:
     concerned = False
     for a, c, words, whole in _infeasible_parts(case):
@@ -87,6 +108,13 @@ LAWS = (
         "where values are limited, a value that breaks the limit does not become a better one that keeps it.",
         _check_worsening,
         unconcerned=_ALWAYS_FEASIBLE,
+    ),
+    Law(
+        "worsening holds",
+        "STreeD, Def. A.2",
+        "where worsening is declared, no value becomes better by being combined.",
+        _check_declared_worsening,
+        unconcerned="worsening is not declared",
     ),
     Law(
         "constraint is anti-monotone",

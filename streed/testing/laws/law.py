@@ -25,8 +25,8 @@ class Law:
     """Why the law says nothing about a task that it was never concerned with."""
     prepare: Callable[[], None] | None = None
     """Called once before the clock runs, such as to compile."""
-    max_examples: int | None = None
-    """Most data sets to try, where one takes long."""
+    effort: float = 1
+    """How many times as many data sets to try as of other laws."""
     max_rows: int | None = None
     """Most rows of a data set, where trees are enumerated."""
     needs_engine: bool = False
