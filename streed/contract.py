@@ -250,8 +250,7 @@ class _Probe:
 
     def definition(self, name: str) -> str:
         """The line that defines the member, or else the class."""
-        owners = [name, *(("row_costs",) if isinstance(self.task, RowCostTask) else ()), "leaf_cost"]
-        for owner in owners:
+        for owner in (name, *_STANDINS, "leaf_cost"):
             member = inspect.getattr_static(type(self.task), owner, None)
             function = member.fget if isinstance(member, property) else member
             code = getattr(function, "__code__", None)
@@ -278,6 +277,9 @@ def _is_own(file: str) -> bool:
         return False
     return not path.is_relative_to(_HERE) or path.is_relative_to(_HERE / "tasks")
 
+
+_STANDINS = ("row_costs", "rows_cost")
+"""What `leaf_cost` calls where it is not the user's own."""
 
 _STANDARD = Path(traceback.__file__).resolve().parent
 

@@ -196,4 +196,5 @@ def show(value: Value) -> str:
 
 def show_state(s: State) -> str:
     """A state with its sums."""
-    return f"State({', '.join(f'{name}={show(total)}' for name, total in vars(s).items())})"
+    sums = ((name, total) for name, total in vars(s).items() if isinstance(total, (numbers.Number, tuple)))
+    return f"State({', '.join(f'{name}={show(total)}' for name, total in sums)})"
