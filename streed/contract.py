@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, TaskError
-from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task, Value
+from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Limit, State, Task, Value
 
 if TYPE_CHECKING:
     from streed.data import Dataset

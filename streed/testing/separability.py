@@ -46,11 +46,11 @@ def check_separable(
     """The report of every law on the task; raises NotSeparableError, with it as `report`, where one is violated.
 
     `task`: a task, or its class if it needs no arguments. `data`: a strategy of small data sets, a function that is
-    given Hypothesis' `draw` and returns one, or a data set of which up to eight rows are drawn; by default
-    `streed.testing.datasets` with `y`, the strategy of single labels, and `row_data`, by name the strategy of a single
-    row's entry. Every law is tried on `max_examples` data sets, a few on more or fewer, for at most `time_limit`
-    seconds. The same call draws the same data; `seed` draws other. `drivers=False` leaves out the engine, which compiles when
-    first used.
+    given Hypothesis' `draw` and returns one, or a data set of which up to eight rows are drawn. By default they are
+    those of `streed.testing.datasets` with `y`, the strategy of single labels, and `row_data`, by name the strategy of
+    a single row's entry. Every law is tried on `max_examples` data sets, a few on more or fewer, for at most
+    `time_limit` seconds. The same call draws the same data; `seed` draws other. `drivers=False` leaves out the engine,
+    which compiles when first used.
 
     Raises TaskError if the task does not keep the contract, or uses none of the data.
     """
