@@ -321,7 +321,7 @@ def test_a_kernel_is_compared_with_python(monkeypatch: pytest.MonkeyPatch, off_b
         assert float(facts["compiled"]) == 1 + float(facts[next(name for name in facts if name.endswith("in Python"))])
 
 
-def test_a_version_without_kernels_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_without_a_kernel_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streed.testing.native.kernel", lambda: None)
-    found = finding("native equals Python", Counted, max_examples=5)
+    found = finding("native equals Python", Accuracy, max_examples=5)
     assert (found.verdict, found.note) == ("not applicable", "no native kernel")
