@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import attrs
 import numpy as np
 
+from streed.algebra import objective
 from streed.errors import InputError, TaskError
-from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Limit, State, Task, Value
+from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task, Value
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -122,6 +123,8 @@ class _Probe:
                 usable = all(isinstance(x, numbers.Real) and math.isfinite(x) for x in array.flat)
             else:
                 usable = array.dtype.kind in "biu" or (array.dtype.kind == "f" and bool(np.isfinite(array).all()))
+            if not usable and isinstance(objective(self.task), RowCostTask):  # costs are often the caller's own data
+                raise InputError("costs", "a value is NaN, infinite or no number", "give finite numbers")
             if not usable:
                 self.fail("statistics", f"has {name!r} with entries that are no finite numbers", "", arguments)
             arrays[name] = array
