@@ -70,7 +70,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "tasks")
+_SUBMODULES = ("datasets", "errors", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The shell: `streed solve`, `predict`, `verify`, `tasks`, `explain` and `datasets`.
+"""The shell: `streed solve`, `predict`, `verify`, `check`, `tasks`, `explain` and `datasets`.
 
 Only click is imported here; whatever a command needs is loaded when it runs, so that `streed --help` is instant. (typer
 would read its arguments with pydantic: another 0.1 s at every start.)
@@ -27,7 +27,7 @@ FINE, MISMATCH, BAD_INPUT, STOPPED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _CODES = """\b
 Exit codes:
   0    fine; for solve: the tree is proved optimal
-  1    a claim does not hold: a saved tree's (verify), or a fresh tree failed its own check
+  1    a claim does not hold: a saved tree's (verify), a task's (check), or a fresh tree failed its own check
   2    bad input; the reason is on standard error
   3    solve: stopped early (time, memory, Ctrl-C) with a tree, its bounds and gap
   4    solve: no tree meets the limits
@@ -204,6 +204,35 @@ def verify(tree: Path, data: str, target: str | None, weights: str | None, as_js
                 verdict = "ok      " if each.holds else "MISMATCH"
                 click.echo(f"{verdict}  {each.what}: claimed {each.claimed}, found {each.found}")
         sys.exit(FINE if held else MISMATCH)
+
+
+@app.command(epilog=_CODES)
+@click.argument("task", metavar="FILE.py:TASK")
+@click.option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw.")
+@click.option(
+    "--examples", type=click.IntRange(min=1), default=100, show_default=True, metavar="N", help="Data sets per law."
+)
+@click.option("--seed", type=int, metavar="N", help="Draw other data.")
+@click.option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too.")
+@_json
+def check(task: str, data: str | None, examples: int, seed: int | None, engine: bool, as_json: bool) -> None:
+    """Try the laws of separability on a task of your own, and show a counterexample where one does not hold.
+
+    TASK is a class or an instance in a file or module, such as my_tasks.py:MyTask, 'my_tasks.py:MyTask(0.5)' or
+    package.module:MyTask; a name of `streed tasks` will do too.
+    """
+    with _errors():
+        from streed.loading import load_object, load_task
+        from streed.testing import LAWS, find_violations
+
+        laws = tuple(law for law in LAWS if engine or not law.needs_engine)
+        source = None if data is None else load_object(task, data)
+        report = find_violations(load_task(task), laws, data=source, max_examples=examples, seed=seed)
+        if as_json:
+            _print_json(report.to_dict())
+        else:
+            click.echo(report.to_text())
+        sys.exit(FINE if report.holds else MISMATCH)
 
 
 @app.command()

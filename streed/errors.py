@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class StreedError(Exception):
     """The base of every error that streed raises on purpose."""
@@ -26,6 +28,13 @@ class TaskError(StreedError, TypeError):
 
 class NotSeparableError(TaskError):
     """A task is not separable (STreeD, Thm 4.6), so no dynamic programme finds its optimum."""
+
+    report: Any = None
+    """The `streed.testing.Report` of the laws, where they were tried on data."""
+
+
+class MissingPackageError(StreedError, ImportError):
+    """A part of streed needs a package that is not installed."""
 
 
 class MismatchError(StreedError, AssertionError):

@@ -13,13 +13,15 @@ from typing import Any
 
 import attrs
 
+from streed.algebra import objective
+from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.evaluate import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
 from streed.result import Result
-from streed.task import Task, Totals
+from streed.task import RowCostTask, Task, Totals
 from streed.tree import Tree
 
 MOST_THREADS = 64
@@ -69,6 +71,8 @@ def solve(
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.n_rows}", "lower it")
     _check_orders(time_limit, memory_limit, threads)
     with reporter(progress) as listener:
+        if not (isinstance(objective(task), RowCostTask) and is_shipped(task)):
+            check_contract(task, data)
         driver = _driver(search)
         driver.check(task)
         from streed.search.compilation import Compilation

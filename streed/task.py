@@ -381,6 +381,8 @@ def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
     exact: dict[str, np.ndarray] = {}
     for name, values in task.statistics(data).items():
         values = np.asarray(values)
+        if values.dtype.kind == "b":  # numpy's booleans are no numbers
+            values = values.astype(np.int64)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         objects = np.empty(values.shape, dtype=object)

@@ -2,7 +2,7 @@
 
 Whole numbers code themselves. Real values that are added are rounded to a grid, a power of two of their size, so that
 sums of codes are exact and no two ways to add the same leaves differ. Real values under any other operator are coded by
-their bits, less the last two, which keeps their precision at every size.
+their bits, less the last three, which keeps their precision at every size.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ LARGEST_CODE = 2**53
 PRICE = 2**60
 """In place of a whole cost: what is infeasible. The sum of four of them fits int64."""
 
-_SPARE_BITS = 2
+_SPARE_BITS = 3
+"""So few bits are left that every finite code lies between LOWEST and INFINITE."""
 
 
 @intrinsic
@@ -72,7 +73,7 @@ def encode_bits(x, scale):  # type: ignore[no-untyped-def]
     """The code of any real number, by its bits."""
     if x < 1e308:
         size = (bits_of(x) & int64(0x7FFFFFFFFFFFFFFF)) >> _SPARE_BITS
-        return size if x >= 0.0 else -min(size, int64(-LOWEST))
+        return size if x >= 0.0 else -size
     return int64(INFINITE)
 
 

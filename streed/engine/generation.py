@@ -90,6 +90,8 @@ class Kernels:
 
     kept: tuple[Any, ...]
     """What holds the code in memory."""
+    costs_of: Callable[..., None]
+    """(numbers, planes (m, S), rows (m,), found (m, K)): writes native costs of leaves; compiled when first called."""
     score: int
     combine: int
     subtract: int
@@ -133,7 +135,8 @@ def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) 
             cache = is_kept and path is not None
             kernels.append(None if made is None else cfunc(KERNEL, cache=cache, error_model="numpy")(made))
     addresses = [0 if kernel is None else kernel.address for kernel in kernels]
-    return Kernels(tuple(kernels), *addresses)
+    costs_of = njit(error_model="numpy")(namespace["find_costs_of_labels"])
+    return Kernels(tuple(kernels), costs_of, *addresses)
 
 
 def _written(name: str, text: str) -> Path | None:
@@ -221,6 +224,7 @@ def _text(shape: Shape) -> str:
         "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
         "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
+        "ARG_P": ", ".join([*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
         "ARG_F": ", ".join(f"rows_of[{p}, k]" for p in range(len(sums))),
         "ARG_K1": ", ".join(f"k_{x}" for x in sums),
         "ARG_K0": ", ".join(f"t_{x} - k_{x}" for x in sums),
@@ -332,14 +336,25 @@ def _cost_of_label(shape: Shape) -> str:
         f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], s{i}, {'int64(0)' if term.any_label else 'k'})"
         for i, term in enumerate(shape.terms)
     ]
-    feasible = (
-        "\n    cost = cost if feasible(parameters[0], $SIGNcost) else $PRICE" if "feasible" in shape.members else ""
-    )
+    check = "cost if feasible(parameters[0], $SIGNcost) else $PRICE" if "feasible" in shape.members else "cost"
+    several = ", ".join([*(f"state{i}_of($ARG_P)" for i in range(len(shape.terms)))])
     return f"""
 @inline
+def any_cost(parameters, {states}, k):
+    return $VALUE($SIGN({" + ".join(costs)}))
+
+
+@inline
 def cost_of_label(parameters, {states}, k):
-    cost = $VALUE($SIGN({" + ".join(costs)})){feasible}
-    return cost
+    cost = any_cost(parameters, {states}, k)
+    return {check}
+
+
+def find_costs_of_labels(numbers, planes, rows, found):
+    parameters = parameters_of(numbers)
+    for i in range(len(rows)):
+        for k in range(found.shape[1]):
+            found[i, k] = $SIGNany_cost(parameters, {several}, k)
 """
 
 

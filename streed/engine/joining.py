@@ -30,9 +30,9 @@ def join(e, a, b):  # type: ignore[no-untyped-def]
 
 @native
 def _join_by_kernel(e, a, b):  # type: ignore[no-untyped-def]
-    if a >= _MOST or b >= _MOST:
+    if a >= INFINITE or b >= INFINITE:
         return int64(INFINITE)
-    if a <= _LEAST or b <= _LEAST:
+    if a <= LOWEST or b <= LOWEST:
         return int64(LOWEST)
     e.left = a
     e.right = b
@@ -49,11 +49,9 @@ def join_cost(e, value, cost):  # type: ignore[no-untyped-def]
 @native
 def rest_of(e, goal, other):  # type: ignore[no-untyped-def]
     """What `other` leaves of the goal: x (+) other is better than the goal only if x is better than this."""
-    if goal >= _MOST or other <= _LEAST or goal <= _LEAST:
-        return int64(INFINITE)
     if e.combine == 0:
-        return goal - other
-    if e.subtract == 0:
+        return goal - other if goal < _MOST and other > _LEAST else int64(INFINITE)
+    if goal >= INFINITE or other <= LOWEST or e.subtract == 0:
         return int64(INFINITE)
     e.left = goal
     e.right = other

@@ -20,6 +20,7 @@ from numba.core.errors import NumbaError
 from streed.algebra.parts import PartLimit, part_name
 from streed.algebra.terms import Term, written_terms
 from streed.constrained import objective
+from streed.data import Dataset
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
@@ -27,13 +28,14 @@ from streed.engine.records import INFINITE
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array, exact_number
-from streed.facts import first_costs, is_larger_better
+from streed.facts import can_generate, first_costs, is_larger_better
 from streed.search.certificate import measure_task
 from streed.search.dependence import reads_path, reads_rows
 from streed.search.driver import Problem, Solution
 from streed.search.measure import Measure
 from streed.search.row_costs import category_counts
-from streed.task import Limit, RowCostTask, Task, Value, quick_sums
+from streed.task import Limit, RowCostTask, State, Task, Value, quick_sums
+from streed.tracing import row_cost_form
 
 _MOST_GROUPS = 48
 """More different rows of statistics than this are summed, not counted."""
@@ -64,6 +66,8 @@ class Scored(Measure):
     scale: float
     sign: int
     exact: bool
+    kept_entries: Array
+    """Which of the statistics' entries, one after the other, have planes."""
     route = "generated"
 
     @classmethod
@@ -149,7 +153,8 @@ class Scored(Measure):
             kept=kept,
         )
         packed = attrs.evolve(packed, scoring=scoring)
-        return cls(packed, task, codes, sums, counts, kind, scale, sign, whole)
+        kept_entries = np.array([plane != generation.ROWS for places, _ in plane_of.values() for plane in places], bool)
+        return cls(packed, task, codes, sums, counts, kind, scale, sign, whole, kept_entries)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
@@ -177,6 +182,28 @@ class Scored(Measure):
                 "that depends on more than the sums, or whole numbers beyond 2**63, could be why"
             )
         return Solution(value, root), near
+
+
+def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:
+    """The cost of a leaf at each state under each label, by the native code of the bound task.
+
+    Raises TaskError for tasks of which no kernel is made.
+    """
+    if row_cost_form(task, data) is not None or not can_generate(task, data):
+        raise TaskError(f"{type(task).__name__} has no kernel of its own")
+    measure = Scored.of(Problem(data, task, None, None, 1))
+    scoring = measure.packed.scoring
+    assert scoring is not None
+    planes, rows = [], []
+    for s in states:
+        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.sums]
+        flat = np.concatenate(sums) if sums else np.zeros(0)
+        planes.append(flat[measure.kept_entries])
+        rows.append(s.rows)
+    kind = np.float64 if scoring.row_values is not None else np.int64
+    found = np.zeros((len(states), len(task.labels(data))), np.float64 if scoring.real else np.int64)
+    scoring.kernels.costs_of(scoring.numbers, np.array(planes, kind), np.array(rows, kind), found)
+    return [list(line) for line in found.tolist()]
 
 
 @attrs.frozen(eq=False)

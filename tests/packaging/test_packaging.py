@@ -51,9 +51,12 @@ def test_tasks_are_imported_under_one_name() -> None:
     assert "tasks.accuracy" not in sys.modules
 
 
-@pytest.mark.parametrize("statement", ["import streed", "import streed.cli", "from streed import Task, Tree, minimize"])
+@pytest.mark.parametrize(
+    "statement",
+    ["import streed", "import streed.cli", "import streed.testing", "from streed import Task, Tree, minimize"],
+)
 def test_a_light_import(statement: str) -> None:
-    heavy = "{'numba', 'pandas', 'polars', 'sklearn', 'narwhals', 'jsonschema', 'rich'}"
+    heavy = "{'numba', 'hypothesis', 'pandas', 'polars', 'sklearn', 'narwhals', 'jsonschema', 'rich'}"
     assert run_python(f"import sys; {statement}; print(sorted({heavy} & set(sys.modules)))") == "[]"
 
 

@@ -1,0 +1,104 @@
+"""Finding a task that the shell names: my_tasks.py:MyTask, package.module:MyTask(0.5), or one of streed's own."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from streed import registry
+from streed.errors import InputError
+from streed.task import Task
+
+
+def load_task(written: str) -> Task | type[Task]:
+    """The task, or the class if it is written without brackets; raises InputError where there is none."""
+    place, colon, name = written.partition(":")
+    if not colon:
+        return registry.make_task(written, {})
+    name, bracket, rest = name.partition("(")
+    found = load_object(written, name)
+    if not bracket:
+        if _is_task(found):
+            made: Task | type[Task] = found
+            return made
+        raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
+    positional, named = _literals(f"{name}({rest}", written)
+    try:
+        task = found(*positional, **named)
+    except TypeError as error:
+        raise InputError("task", f"{written}: {error}", "give the arguments that it takes") from error
+    if not isinstance(task, Task):
+        raise InputError("task", f"{written} makes {task!r}", "name a task")
+    return task
+
+
+def load_object(written: str, name: str) -> Any:
+    """The object `name` of the file or module before the colon of `written`; raises InputError where there is none."""
+    place = written.partition(":")[0]
+    module = _file(Path(place)) if place.endswith(".py") else _module(place)
+    if not hasattr(module, name):
+        there = ", ".join(key for key, value in vars(module).items() if _is_task(value)) or "none"
+        raise InputError("task", f"there is no {name!r} in {place!r}", f"its tasks: {there}")
+    return getattr(module, name)
+
+
+def _file(path: Path) -> Any:
+    """The module that a file is; files beside it can be imported from it, as if it were run as a script."""
+    if not path.is_file():
+        raise InputError("task", f"there is no file {str(path)!r}", "check the path")
+    known = sys.modules.get(path.stem)
+    if known is not None and _is_from(known, path):
+        return known
+    name = path.stem if known is None else f"{path.stem}_checked"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    _run(lambda: spec.loader.exec_module(module), str(path), name)
+    return module
+
+
+def _is_task(thing: Any) -> bool:
+    return isinstance(thing, Task) or (isinstance(thing, type) and issubclass(thing, Task) and thing is not Task)
+
+
+def _is_from(module: Any, path: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).resolve() == path.resolve()
+
+
+def _module(name: str) -> Any:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    return _run(lambda: importlib.import_module(name), name, None)
+
+
+def _run(load: Any, place: str, name: str | None) -> Any:
+    try:
+        return load()
+    except Exception as error:
+        if name is not None:
+            sys.modules.pop(name, None)
+        said = f"{type(error).__name__}: {error}"
+        raise InputError("task", f"{place!r} cannot be imported ({said})", "make it run with python first") from error
+
+
+def _literals(call: str, written: str) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        node = ast.parse(call, mode="eval").body
+        if not isinstance(node, ast.Call) or any(keyword.arg is None for keyword in node.keywords):
+            raise ValueError("not one call")
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+        return [ast.literal_eval(argument) for argument in node.args], named
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise InputError(
+            "task", f"{written!r} cannot be read ({error})", "write MyTask(0.5) or MyTask(weight=0.5), with literals"
+        ) from error

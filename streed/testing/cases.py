@@ -1,0 +1,200 @@
+"""A case: a task bound to a small data set, and what laws ask of it, in words that the task's author knows."""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
+
+import attrs
+from hypothesis import strategies as st
+
+from streed.reference import Evaluation
+from streed.reference.definition import OptimizationTask, S, context_independent
+from streed.reference.recursion import Recursion
+from streed.task import TOTAL, State, Task, Value
+from streed.testing.strategies import Tag, trees
+from streed.tree import Leaf, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from streed.data import Dataset
+
+_TOLERANCE = 1e-9
+"""Floats that differ by this part of themselves are taken to be equal: they were rounded on different ways."""
+
+T = TypeVar("T")
+
+_ELSEWHERE = 3
+"""The tag of rows on no side."""
+
+
+class Draw(Protocol):
+    """Hypothesis' way to choose a value of a strategy."""
+
+    def __call__(self, strategy: st.SearchStrategy[T], label: Any = None) -> T: ...
+
+
+class Violation(Exception):
+    """A law does not hold: what happened, and the facts that show it, as pairs of a name and a text."""
+
+    def __init__(self, headline: str, *facts: tuple[str, str]) -> None:
+        super().__init__(headline)
+        self.headline = headline
+        self.facts = facts
+
+
+@attrs.frozen(eq=False)
+class Reached:
+    """A value that the task reaches, and how: by a tree on some rows, or by a branching node."""
+
+    value: Value
+    how: Callable[[], str]
+
+    def __str__(self) -> str:
+        return f"{show(self.value)}, {self.how()}"
+
+
+@final
+class Case:
+    """A task on one data set with a tag for every row. `draw` is Hypothesis' way to choose."""
+
+    def __init__(self, task: Task, data: Dataset, tags: Sequence[Tag], draw: Draw) -> None:
+        self.data = data
+        self.draw = draw
+        self.tags = tags
+        self._sets = 0
+        self.given = task
+        self.evaluation = Evaluation(task, data)
+        self.task = self.evaluation.task
+        self.labels = self.evaluation.labels
+        self.everything = self.evaluation.root_rows
+
+    def state(self, rows: Sequence[int]) -> State:
+        """A new object for the state of these rows."""
+        return self.evaluation.state(list(rows))
+
+    def leaf_cost(self, rows: Sequence[int], k: int) -> Value:
+        return self.task.leaf_cost(self.state(rows), k)
+
+    def least_cost(self, rows: Sequence[int]) -> Value:
+        """g*(s), the best cost of a leaf with these rows."""
+        costs = [self.leaf_cost(rows, k) for k in range(len(self.labels))]
+        return functools.reduce(lambda a, b: b if self.task.better(b, a) else a, costs)
+
+    def beats(self, a: Value, b: Value) -> bool:
+        """Whether a is better than b by more than rounding."""
+        return bool(self.task.better(a, b)) and not close(a, b)
+
+    def ties(self, a: Value, b: Value) -> bool:
+        """Whether a and b are equally good: equal, or, where the order is total, neither is better."""
+        if close(a, b):
+            return True
+        return self.task.order == TOTAL and not self.task.better(a, b) and not self.task.better(b, a)
+
+    def at_least(self, a: Value, b: Value) -> bool:
+        """Whether a is as good as b or better (written a ⪰ b in the paper)."""
+        return bool(self.task.better(a, b)) or self.ties(a, b)
+
+    # -- what is drawn ---------------------------------------------------------------------------------------------
+
+    def sides(self, count: int) -> list[list[int]] | None:
+        """`count` disjoint sets of rows, up to three, none empty; None where the data has too few rows."""
+        if self.data.n_rows < count:
+            return None
+        sides: list[list[int]] = [[row] for row in range(count)]
+        for row, (place, _) in enumerate(self.tags[count:], start=count):
+            if place < _ELSEWHERE:
+                sides[place % count].append(row)
+        return sides
+
+    def rows(self) -> list[int]:
+        """Some rows, at least one, in ascending order; other ones at the next call."""
+        bit = 1 << self._sets % 3
+        self._sets += 1
+        return [row for row in self.everything if self.tags[row][1] & bit] or self.everything
+
+    def draw_label(self) -> int:
+        return self.draw(st.integers(0, len(self.labels) - 1))
+
+    def draw_path(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Columns that may have been tested above these rows: some of those on which the rows agree."""
+        agreed = [j for j in range(self.data.n_columns) if len(set(self.data.X[list(rows), j].tolist())) == 1]
+        if not agreed or context_independent(self.task):
+            return ()
+        return tuple(sorted(self.draw(st.sets(st.sampled_from(agreed)))))
+
+    def reach(self, rows: list[int]) -> list[Reached]:
+        """Values on these rows: of a leaf with every label, and of two trees that are drawn."""
+        nodes: list[Node] = [Leaf(k, len(rows), 0) for k in range(len(self.labels))]
+        if any(len(set(self.data.X[rows, j].tolist())) > 1 for j in range(self.data.n_columns)):
+            nodes += [self.draw(trees(self.data, len(self.labels), rows=rows)) for _ in range(2)]
+        return [self._reached(node, rows) for node in nodes]
+
+    def reach_beside(self, side: list[int], rows: list[int]) -> list[Reached]:
+        """What a value may be combined with: values on the rows of a sibling, and the branching cost above `rows`."""
+        cost = self.draw_branching_cost(rows)
+        return self.reach(side) + ([] if cost is None else [cost])
+
+    def _reached(self, tree: Node, rows: list[int]) -> Reached:
+        value = self.evaluation.cost(tree, rows)
+        return Reached(value, lambda: f"of {self.tree_text(tree)} on {self.rows_text(rows)}")
+
+    def draw_branching_cost(self, rows: list[int]) -> Reached | None:
+        """The cost of a branching node at these rows, or None where the task has none."""
+        if not self.data.n_columns:
+            return None
+        path = self.draw_path(rows)
+        split = self.draw(st.integers(0, self.data.n_columns - 1))
+        cost = self.task.branching_cost(len(rows), path, split)
+        if cost is None:
+            return None
+        return Reached(cost, lambda: f"of branching_cost(rows={len(rows)}, path={path}, split={split})")
+
+    def best_values(self, rows: Sequence[int], path: tuple[int, ...]) -> list[tuple[Value, Node]]:
+        """The values of the reference's optimal trees at this state, with those trees."""
+        problem = OptimizationTask(self.given, self.data)
+        recursion = Recursion(problem)
+        s = S(sum(1 << row for row in rows), () if context_independent(self.task) else path)
+        return [(solution.value, recursion.tree(solution, s)) for solution in recursion.T(s, None, None)]
+
+    # -- words -----------------------------------------------------------------------------------------------------
+
+    def rows_text(self, rows: Sequence[int]) -> str:
+        return f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(map(str, rows))}"
+
+    def state_text(self, rows: Sequence[int]) -> str:
+        return f"{show_state(self.state(rows))} of {self.rows_text(rows)}"
+
+    def tree_text(self, node: Node) -> str:
+        """A tree on one line: `leaf 'no'`, or `[x0: leaf 0 | leaf 1]` with the children in the order of the codes."""
+        if isinstance(node, Leaf):
+            return "leaf -" if node.rows == 0 else f"leaf {self.labels[node.label]!r}"
+        return f"[{self.data.names[node.column]}: {' | '.join(map(self.tree_text, node.children))}]"
+
+
+def close(a: Value, b: Value) -> bool:
+    """Whether two values are equal, but for the rounding of floats."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(close, a, b))
+    if a == b:
+        return True
+    if isinstance(a, numbers.Real) and isinstance(b, numbers.Real):
+        exact = isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational)
+        return not exact and math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return False
+
+
+def show(value: Value) -> str:
+    """A value as a person writes it: fractions as 1/3."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(show, value))}{',' if len(value) == 1 else ''})"
+    return str(value) if isinstance(value, numbers.Number) else repr(value)
+
+
+def show_state(s: State) -> str:
+    """A state with its sums."""
+    sums = ((name, total) for name, total in vars(s).items() if isinstance(total, (numbers.Number, tuple)))
+    return f"State({', '.join(f'{name}={show(total)}' for name, total in sums)})"

@@ -1,0 +1,15 @@
+"""All laws, in the order in which they are reported: the causes first, what follows from them last."""
+
+from streed.testing.laws import agreement, bounds, constraint, order, purity, sums
+from streed.testing.laws.law import Law
+
+LAWS: tuple[Law, ...] = (
+    *purity.LAWS,
+    *sums.LAWS,
+    *order.LAWS,
+    *constraint.LAWS,
+    *bounds.LAWS,
+    *agreement.LAWS,
+)
+
+__all__ = ["LAWS", "Law"]

@@ -1,0 +1,188 @@
+"""The comparison and the combining operator: a strict order, and order preservation (STreeD, Def. 4.4)."""
+
+from __future__ import annotations
+
+import itertools
+
+from streed.task import COMPONENTWISE, TOTAL, Task
+from streed.testing.cases import Case, Reached, Violation, close, show
+from streed.testing.laws.law import Law
+
+
+def _values(case: Case) -> list[Reached]:
+    """Values of different states, no two equal."""
+    distinct: list[Reached] = []
+    for rows in (case.rows(), case.rows(), [0], case.everything):
+        for reached in case.reach(rows):
+            if not any(close(reached.value, other.value) for other in distinct):
+                distinct.append(reached)
+    return distinct
+
+
+def _named(*values: Reached) -> list[tuple[str, str]]:
+    return [(name, str(value)) for name, value in zip("abc", values, strict=False)]
+
+
+def _check_strict(case: Case) -> bool:
+    found = _values(case)
+    better = {(x, y): bool(case.task.better(x.value, y.value)) for x in found for y in found}
+    for a in found:
+        if better[a, a]:
+            raise Violation("a value is better than itself", *_named(a), ("found", "better(a, a)"))
+    for a, b in itertools.combinations(found, 2):
+        if better[a, b] and better[b, a]:
+            raise Violation(
+                "each of two values is better than the other", *_named(a, b), ("found", "better(a, b) and better(b, a)")
+            )
+    for a, b, c in itertools.permutations(found, 3):
+        if better[a, b] and better[b, c] and not better[a, c]:
+            raise Violation(
+                "better is not transitive",
+                *_named(a, b, c),
+                ("found", "better(a, b) and better(b, c), but not better(a, c)"),
+            )
+        if case.task.order != TOTAL or not better[a, c]:
+            continue
+        if not (better[a, b] or better[b, a] or better[b, c] or better[c, b]):
+            raise Violation(
+                "the order is declared total, but being equally good is not transitive",
+                *_named(a, b, c),
+                ("found", "neither of a and b is better, nor of b and c, but better(a, c)"),
+            )
+    return True
+
+
+def _check_agreement(case: Case) -> bool:
+    for a, b in itertools.permutations(_values(case), 2):
+        better, dominates = bool(case.task.better(a.value, b.value)), bool(case.task.dominates(a.value, b.value))
+        found = ("found", f"better(a, b) is {better}, dominates(a, b) is {dominates}")
+        if better != dominates:
+            raise Violation("better and dominates disagree", *_named(a, b), found)
+        if case.task.order == COMPONENTWISE and better != Task.dominates(case.task, a.value, b.value):
+            expected = "better(a, b) if no entry of a is larger and one is smaller"
+            raise Violation(
+                'better is not the declared order "componentwise"', *_named(a, b), found, ("expected", expected)
+            )
+    return True
+
+
+def _check_preservation(case: Case) -> bool:
+    sides = case.sides(2)
+    if sides is None:
+        return False
+    task = case.task
+    concerned = False
+    beside = case.reach_beside(sides[1], sorted(sides[0] + sides[1]))
+    for a, b in itertools.permutations(case.reach(sides[0]), 2):
+        better = bool(task.better(a.value, b.value))
+        tied = task.order == TOTAL and not better and not task.better(b.value, a.value)
+        if close(a.value, b.value) or not (better or tied) or not (task.feasible(a.value) and task.feasible(b.value)):
+            continue
+        concerned = True
+        for c in beside:
+            _compare_combined(case, a, b, c, better=better)
+    return concerned
+
+
+def _compare_combined(case: Case, a: Reached, b: Reached, c: Reached, *, better: bool) -> None:
+    """Raises Violation if a, better than b or as good, loses when both are combined with c."""
+    combine, feasible = case.task.combine, case.task.feasible
+    known = "better(a, b)" if better else "neither of a and b is better"
+    for form, left, right in (
+        ("combine({}, c)", combine(a.value, c.value), combine(b.value, c.value)),
+        ("combine(c, {})", combine(c.value, a.value), combine(c.value, b.value)),
+    ):
+        facts = (*_named(a, b, c), (form.format("a"), show(left)), (form.format("b"), show(right)))
+        if better and not case.at_least(left, right):
+            raise Violation(
+                "combining turns the order round",
+                *facts,
+                ("expected", f"{known}, so {form.format('b')} is not better than {form.format('a')}"),
+            )
+        if not better and not case.ties(left, right):
+            raise Violation(
+                "values that are equally good combine to values that are not",
+                *facts,
+                ("expected", f"{known}, so neither is better when combined with c"),
+            )
+        if feasible(right) and not feasible(left):
+            raise Violation(
+                "the better part makes the whole infeasible",
+                *facts,
+                ("found", f"{known}; {form.format('b')} is feasible, {form.format('a')} is not"),
+            )
+
+
+def _check_associative(case: Case) -> bool:
+    sides = case.sides(3)
+    if sides is None:
+        return False
+    combine = case.task.combine
+    beside = case.reach_beside(sides[2], sorted(sides[0] + sides[1]))
+    for a, b, c in itertools.product(case.reach(sides[0]), case.reach(sides[1]), beside):
+        left = combine(combine(a.value, b.value), c.value)
+        right = combine(a.value, combine(b.value, c.value))
+        if not case.ties(left, right):
+            raise Violation(
+                "combine depends on how values are grouped",
+                *_named(a, b, c),
+                ("combine(combine(a, b), c)", show(left)),
+                ("combine(a, combine(b, c))", show(right)),
+                ("expected", "equally good values, because children and branching costs are combined in groups"),
+            )
+    return True
+
+
+def _check_commutative(case: Case) -> bool:
+    sides = case.sides(2)
+    if sides is None:
+        return False
+    concerned = False
+    for a, b in itertools.product(case.reach(sides[0]), case.reach(sides[1])):
+        if case.task.subtract(a.value, b.value) is None:
+            continue
+        concerned = True
+        left, right = case.task.combine(a.value, b.value), case.task.combine(b.value, a.value)
+        if not case.ties(left, right):
+            raise Violation(
+                "combine depends on the order of the children, and subtract cannot tell which is which",
+                *_named(a, b),
+                ("combine(a, b)", show(left)),
+                ("combine(b, a)", show(right)),
+            )
+    return concerned
+
+
+LAWS = (
+    Law(
+        "better is a strict order",
+        "STreeD, Def. 4.1 (>)",
+        "nothing is better than itself, no two values are better than each other, and better is transitive.",
+        _check_strict,
+    ),
+    Law(
+        "better and dominates agree",
+        "contract: order",
+        "better, dominates and the declared order are one comparison.",
+        _check_agreement,
+    ),
+    Law(
+        "combine preserves order",
+        "STreeD, Def. 4.4",
+        "if a is better than b at the same state, then a combined with c is no worse than b combined with c.",
+        _check_preservation,
+    ),
+    Law(
+        "combine is associative",
+        "contract: combine",
+        "combine(combine(a, b), c) and combine(a, combine(b, c)) are equally good.",
+        _check_associative,
+    ),
+    Law(
+        "combine is commutative",
+        "contract: subtract",
+        "where subtract gives bounds, combine(a, b) and combine(b, a) are equally good.",
+        _check_commutative,
+        unconcerned="subtract gives no bounds",
+    ),
+)

@@ -1,0 +1,125 @@
+"""Markovian costs (STreeD, Prop. 4.3): what a state costs depends on the state and the action, and on nothing else.
+
+Every law asks one question twice, each time right after another question. If the answers differ, something was
+remembered that is not in the state: a counter, the sibling, the depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from hypothesis import strategies as st
+
+from streed.testing.cases import Violation, show, show_state
+from streed.testing.laws.law import Law
+
+if TYPE_CHECKING:
+    from streed.testing.cases import Case
+
+
+@attrs.frozen(eq=False)
+class Question:
+    """Something to ask a task, in words and as a call."""
+
+    words: str
+    ask: Callable[[], Any]
+
+
+def _leaf(case: Case) -> Question:
+    rows, k = case.rows(), case.draw_label()
+    words = f"leaf_cost({show_state(case.state(rows))}, {k})"
+    return Question(words, lambda: case.task.leaf_cost(case.state(rows), k))
+
+
+def _branching(case: Case) -> Question:
+    columns = range(max(case.data.n_columns, 1))
+    rows = case.draw(st.integers(1, case.data.n_rows))
+    path = tuple(sorted(case.draw(st.sets(st.sampled_from(columns)))))
+    split = case.draw(st.sampled_from(columns))
+    words = f"branching_cost(rows={rows}, path={path}, split={split})"
+    return Question(words, lambda: case.task.branching_cost(rows, path, split))
+
+
+def _operator(case: Case) -> Question:
+    a, b = (case.leaf_cost(case.rows(), case.draw_label()) for _ in range(2))
+    name, arguments = case.draw(
+        st.sampled_from(
+            [("combine", (a, b)), ("better", (a, b)), ("dominates", (a, b)), ("subtract", (a, b)), ("feasible", (a,))]
+        )
+    )
+    words = f"{name}({', '.join(map(show, arguments))})"
+    return Question(words, lambda: getattr(case.task, name)(*arguments))
+
+
+def _ask_twice(case: Case, question: Question, first: Question, second: Question) -> bool:
+    first.ask()
+    one = question.ask()
+    second.ask()
+    other = question.ask()
+    if one == other or (one != one and other != other):
+        return True
+    facts = [
+        ("asked", question.words),
+        (f"after {first.words}", show(one)),
+        (f"after {second.words}", show(other)),
+        ("expected", "the same answer, whatever was asked before"),
+    ]
+    raise Violation("the same question has two answers", *facts)
+
+
+def _check_leaf_cost(case: Case) -> bool:
+    question = _leaf(case)
+    pool = [question, _leaf(case), _leaf(case)]
+    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
+    return _ask_twice(case, question, first, second)
+
+
+def _check_depth(case: Case) -> bool:
+    return _ask_twice(case, _leaf(case), _branching(case), _branching(case))
+
+
+def _check_branching_cost(case: Case) -> bool:
+    question = _branching(case)
+    if question.ask() is None:
+        return False
+    pool = [question, _branching(case), _leaf(case)]
+    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
+    return _ask_twice(case, question, first, second)
+
+
+def _check_operators(case: Case) -> bool:
+    question = _operator(case)
+    pool = [question, _operator(case), _leaf(case)]
+    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
+    return _ask_twice(case, question, first, second)
+
+
+LAWS = (
+    Law(
+        "leaf cost is Markovian",
+        "STreeD, Prop. 4.3",
+        "leaf_cost(s, k) depends on the sums in s and on k alone, not on other leaves or on what was asked before.",
+        _check_leaf_cost,
+    ),
+    Law(
+        "leaf cost ignores depth",
+        "STreeD, Prop. 4.3",
+        "leaf_cost(s, k) is the same wherever the leaf stands; only branching_cost may depend on the path.",
+        _check_depth,
+    ),
+    Law(
+        "branching cost is Markovian",
+        "STreeD, Prop. 4.3",
+        "branching_cost depends on its three arguments alone.",
+        _check_branching_cost,
+        unconcerned="branching costs nothing",
+    ),
+    Law(
+        "operators are functions",
+        "STreeD, Def. 4.1",
+        "combine, better, dominates, subtract and feasible depend on their arguments alone.",
+        _check_operators,
+    ),
+)

@@ -1,0 +1,63 @@
+"""Every task that ships is separable, as far as the kit can tell; a new one is tried without a line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from streed import registry
+from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits, WeightedAccuracy
+from streed.testing import LAWS, check_separable, datasets, find_violations
+
+DATA_SETS = 20
+
+ARGUMENTS: dict[str, dict[str, Any]] = {"sparse-accuracy": {"lam": 0.025}}
+"""Of the tasks that need some."""
+
+ROW_DATA: dict[str, st.SearchStrategy[Any]] = {}
+"""What single rows have, by the names that tasks ask for."""
+
+ENGINE_LAWS = tuple(law for law in LAWS if law.needs_engine)
+
+ONE_KIND = datasets(weights=False, multiway=False, row_data=ROW_DATA, few_kinds=True)
+"""Data for which the engine compiles the costs of a task once."""
+
+COMPOSED = {
+    "a sum": Misclassifications() + 0.3 * Splits(),
+    "under a limit": Accuracy().subject_to(MinSupport(2)),
+    "weighted": WeightedAccuracy({0: 2, 1: 0}),
+}
+
+
+@pytest.mark.parametrize("entry", registry.tasks().values(), ids=registry.tasks())
+def test_every_task_that_ships_is_separable(entry: registry.Entry) -> None:
+    needed = {name for name, default in entry.parameters.items() if default == "required"}
+    given = ARGUMENTS.get(entry.name, {})
+    assert needed <= set(given), f"give an example of {entry.name}'s parameters in ARGUMENTS"
+    task = entry.made_by(**given)
+    report = check_separable(task, row_data=ROW_DATA, max_examples=DATA_SETS, drivers=False)
+    assert report["recursion equals enumeration"].examples > 0
+    engine = find_violations(task, ENGINE_LAWS, data=ONE_KIND, max_examples=DATA_SETS)
+    assert engine.holds, engine
+    assert engine["drivers equal recursion"].examples > 0 or "refuses it" in engine["drivers equal recursion"].note
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_compositions_are_separable(name: str) -> None:
+    task = COMPOSED[name]
+    y = st.integers(0, 1)
+    if name == "weighted":  # it refuses data without its classes
+        report = check_separable(task, data=_both_classes, max_examples=DATA_SETS)
+    else:
+        report = check_separable(task, y=y, max_examples=DATA_SETS)
+    assert report["drivers equal recursion"].verdict == "holds"
+
+
+def _both_classes(draw: Any) -> Any:
+    from streed.data import Dataset
+
+    more = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=6))
+    rows = [(0, 0), (0, 1), *more]
+    return Dataset.make([[x] for x, _ in rows], [label for _, label in rows])

@@ -1,0 +1,150 @@
+"""`streed check`: a task of one's own, from a file or a module, by name."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from streed.cli import app
+from streed.errors import InputError
+from streed.loading import load_object, load_task
+from streed.task import Task
+from streed.tasks import Accuracy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOURCE = """
+import attrs
+import numpy as np
+from hypothesis import strategies as st
+from streed import Task
+from streed.testing import datasets
+import beside_my_tasks
+
+two_labels = datasets(y=st.booleans())
+
+@attrs.frozen
+class Counts(Task):
+    weight: float = 1
+
+    def statistics(self, data):
+        return {"n": (data.y[:, None] == np.arange(data.n_classes)).astype(int)}
+
+    def leaf_cost(self, s, k):
+        return self.weight * (sum(s.n) - s.n[k]) + beside_my_tasks.NOTHING
+
+class Mean(Counts):
+    def combine(self, a, b):
+        return (a + b) / 2
+
+class Wrong(Counts):
+    def leaf_cost(self, s, k):
+        return s.m[k]
+
+twice = Counts(2)
+number = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[str]:
+    path, before = tmp_path / "my_tasks.py", list(sys.path)
+    path.write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "beside_my_tasks.py").write_text("NOTHING = 0\n", encoding="utf-8")
+    yield str(path)
+    sys.path[:] = before
+    for name in ("my_tasks", "my_tasks_checked", "beside_my_tasks"):
+        sys.modules.pop(name, None)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, ["check", *arguments, "--no-engine", "--examples", "15"], prog_name="streed")
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.mark.parametrize("name", ["Counts", "Counts(0.5)", "Counts(weight=2)", "twice"])
+def test_a_separable_task(file: str, name: str) -> None:
+    assert run(f"{file}:{name}").stdout.startswith("Counts: no law violated\n  holds ")
+
+
+def test_another_one(file: str) -> None:
+    text = run(f"{file}:Mean", code=1).stdout
+    assert text.startswith("Mean: 1 of ")
+    assert "  VIOLATED        combine is associative " in text
+    assert "combine(a, combine(b, c))  " in text
+
+
+def test_json(file: str) -> None:
+    found = json.loads(run(f"{file}:Mean", "--json", code=1).stdout)
+    assert (found["task"], found["holds"]) == ("Mean", False)
+    verdicts = {each["law"]: each["verdict"] for each in found["findings"]}
+    assert verdicts["combine is associative"] == "violated"
+    assert verdicts["combine preserves order"] == "holds"
+
+
+def test_data_from_the_same_file(file: str) -> None:
+    found = json.loads(run(f"{file}:Mean", "--data", "two_labels", "--seed", "7", "--json", code=1).stdout)
+    (broken,) = [each["counterexample"] for each in found["findings"] if each["counterexample"]]
+    assert set(broken["data"]["y"]) <= {False, True}
+
+
+def test_a_shipped_task_and_the_engine() -> None:
+    arguments = ["check", "sparse-accuracy(0.1)", "--examples", "3", "--json"]
+    result = CliRunner().invoke(app, arguments, prog_name="streed")
+    assert result.exit_code == 0, result.output
+    found = {each["law"]: each for each in json.loads(result.stdout)["findings"]}
+    assert found["drivers equal recursion"]["verdict"] == "holds"
+    assert "depth-first" in found["drivers equal recursion"]["note"]
+
+
+def test_a_task_that_breaks_the_contract(file: str) -> None:
+    result = run(f"{file}:Wrong", code=2)
+    assert result.stdout == ""
+    first, second = result.stderr.splitlines()
+    assert first.startswith("error: Wrong.leaf_cost(State(rows=1, n=(1,)), 0) raised this state has no statistic 'm'")
+    assert second.endswith("my_tasks.py:27: return s.m[k]")
+
+
+REFUSED = {
+    "no such name": (":Nothing", "its tasks: Counts, Mean, Wrong, twice"),
+    "no task": (":number", "'number' in .* is no Task"),
+    "makes no task": (":datasets()", "makes .*; name a task"),
+    "too many arguments": (":Counts(1, 2)", "give the arguments that it takes"),
+    "no literals": (":Counts(x)", "with literals"),
+}
+
+
+@pytest.mark.parametrize(("name", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_task(file: str, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load_task(file + name)
+
+
+def test_files_and_modules_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no file"):
+        load_task(str(tmp_path / "nothing.py:Task"))
+    with pytest.raises(InputError, match=r"cannot be imported .*No module named"):
+        load_task("no_such_module:Task")
+    (tmp_path / "raises.py").write_text("1 / 0\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"cannot be imported .*ZeroDivisionError"):
+        load_task(f"{tmp_path / 'raises.py'}:Task")
+    assert "raises" not in sys.modules
+
+
+def test_modules_and_names() -> None:
+    assert load_task("streed.tasks:Accuracy") is Accuracy
+    assert load_task("accuracy") == Accuracy()
+    assert load_object("streed.task:Task", "TOTAL") == "total"
+
+
+def test_a_file_is_imported_once(file: str) -> None:
+    made: Any = load_task(f"{file}:Counts")
+    assert issubclass(made, Task)
+    assert load_task(f"{file}:Counts") is made

@@ -1,0 +1,83 @@
+"""The code in the documentation runs, page by page, and prints what the page says."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text, and the number of the line before its first."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(m[1], m[2], text[: m.start(2)].count("\n")) for m in _FENCE.finditer(text)]
+
+
+def run(page: Path) -> int:
+    """Runs the page's python blocks in order; asserts that each prints the text block that follows it, if one does."""
+    namespace: dict[str, object] = {"__name__": "docs"}
+    found = blocks(page)
+    done = 0
+    for place, block in enumerate(found):
+        if block.language != "python":
+            continue
+        printed = io.StringIO()
+        # Empty lines put the code where it is on the page, so that errors show its lines.
+        code = compile("\n" * block.line + block.text, str(page), "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        done += 1
+        after = found[place + 1] if place + 1 < len(found) else None
+        if after is not None and after.language == "text":
+            said = printed.getvalue()
+            assert doctest.OutputChecker().check_output(after.text, said, _OPTIONS), said
+    return done
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run(page) == sum(block.language == "python" for block in blocks(page))
+
+
+def test_fences_are_closed_and_named() -> None:
+    for page in PAGES:
+        assert page.read_text(encoding="utf-8").count("\n```") % 2 == 0, page
+        assert all(block.language for block in blocks(page)), page
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_wrong_output_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\n```\n\n```text\n2\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError):
+        run(page)
+    page.write_text("```python\nx = 1\n```\n\n```python\nprint(x)\n```\n\n```text\n...\n```\n", encoding="utf-8")
+    assert run(page) == 2
+    page.write_text("```python\n1 / 0\n```\n", encoding="utf-8")
+    with pytest.raises(ZeroDivisionError):
+        run(page)

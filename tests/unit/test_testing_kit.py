@@ -1,0 +1,221 @@
+"""The kit's doors: check_separable, separability_suite, the strategies, the report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError, NotSeparableError, TaskError
+from streed.task import State
+from streed.testing import (
+    LAWS,
+    Law,
+    check_separable,
+    datasets,
+    find_violations,
+    separability_suite,
+    states,
+    trees,
+    values,
+)
+from tests.property.broken_tasks import Counted, MeanOfChildren, ParityEverywhere
+
+FEW: dict[str, Any] = {"max_examples": 15, "drivers": False}
+
+
+def only(name: str) -> tuple[Law, ...]:
+    return tuple(law for law in LAWS if law.name == name)
+
+
+test_suite_of_a_separable_task = separability_suite(Counted, **FEW)
+
+
+def test_the_report_of_a_separable_task() -> None:
+    report = check_separable(Counted, **FEW)
+    assert report.holds
+    assert report.violated == ()
+    assert [each.law for each in report.findings] == [law for law in LAWS if not law.needs_engine]
+    assert repr(report).startswith("Counted: no law violated\n  holds           leaf cost is Markovian ")
+    assert report["limits are on states"].note == "the task has no limits"
+    with pytest.raises(KeyError):
+        report["no such law"]
+
+
+def test_the_error_of_another_one() -> None:
+    with pytest.raises(NotSeparableError) as caught:
+        check_separable(MeanOfChildren, **FEW)
+    report = caught.value.report
+    assert not report.holds
+    assert report["recursion equals enumeration"].verdict == "not checked"
+    said = str(caught.value)
+    assert said.startswith("MeanOfChildren breaks combine is associative\n\ncombine is associative (contract: combine)")
+    assert "combine(combine(a, b), c)  " in said
+    assert "  row  y\n    0  " in said
+    document = json.loads(json.dumps(report.to_dict()))
+    assert document["holds"] is False
+    (broken,) = [each for each in document["findings"] if each["verdict"] == "violated"]
+    assert broken["counterexample"]["rows"] == 3
+    assert set(broken["counterexample"]["data"]) == {"x0", "y"}
+
+
+def test_the_same_call_finds_the_same() -> None:
+    law = only("combine is associative")
+    texts = [find_violations(MeanOfChildren, law).to_text() for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert find_violations(MeanOfChildren, law, seed=5).violated == ("combine is associative",)
+
+
+def test_a_suite_tells_of_violated_laws() -> None:
+    suite: Any = separability_suite(MeanOfChildren, **FEW)
+    (marks,) = suite.pytestmark
+    assert marks.args[0] == "law"
+    assert marks.kwargs["ids"] == [law.name for law in LAWS if not law.needs_engine]
+    (associative,) = only("combine is associative")
+    with pytest.raises(NotSeparableError, match="grouped"):
+        suite(associative)
+
+
+ROWS = Dataset.make([[0], [1]] * 20, [0, 1, 1, 2] * 10, woman=[True, False] * 20)
+
+
+def of_five_rows(draw: Any) -> Dataset:
+    women = draw(st.lists(st.booleans(), min_size=5, max_size=5))
+    return Dataset.make([[0], [1], [0], [1], [1]], [0, 1, 1, 2, 0], woman=women)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"row_data": {"woman": st.booleans()}},
+        {"data": datasets(row_data={"woman": st.booleans()}, y=st.sampled_from(["no", "yes"]))},
+        {"data": of_five_rows},
+        {"data": ROWS},
+    ],
+    ids=["row data", "a strategy", "a function", "a data set"],
+)
+def test_data_of_ones_own(given: dict[str, Any]) -> None:
+    report = find_violations(ParityEverywhere(), only("constraint is anti-monotone"), **given)
+    found = report["constraint is anti-monotone"].counterexample
+    assert found is not None
+    assert found.rows <= 8
+    assert "woman" in found.to_text()
+
+
+def test_data_that_does_not_fit() -> None:
+    with pytest.raises(TaskError, match="KeyError: 'woman'; if that is row data, give woman="):
+        check_separable(ParityEverywhere, **FEW)
+    with pytest.raises(InputError, match="together with row_data"):
+        check_separable(Counted, data=ROWS, y=st.integers(0, 1))
+    with pytest.raises(InputError, match="give a Dataset, a strategy"):
+        check_separable(Counted, data=[1, 2])  # type: ignore[arg-type]
+
+
+class Refusing(Counted):
+    def statistics(self, data: Dataset) -> Any:
+        raise InputError("y", "it has no seven", "give one")
+
+
+class Prudish(Counted):
+    def statistics(self, data: Dataset) -> Any:
+        if data.n_rows < 3:
+            raise InputError("X", "it has too few rows", "give three")
+        return super().statistics(data)
+
+
+def test_a_task_that_refuses_data() -> None:
+    with pytest.raises(TaskError, match=r"refuses all data that was drawn .*no seven"):
+        check_separable(Refusing, **FEW)
+    assert find_violations(Prudish, LAWS[:1], max_examples=15).holds
+
+
+def test_a_task_that_breaks_the_contract_is_told_so_in_two_lines() -> None:
+    class Wrong(Counted):
+        def leaf_cost(self, s: State, k: int) -> Any:
+            return str(k)
+
+    with pytest.raises(TaskError) as caught:
+        check_separable(Wrong, **FEW)
+    assert not isinstance(caught.value, NotSeparableError)
+    assert "Wrong.leaf_cost(State(rows=1, " in str(caught.value)
+    assert str(caught.value).splitlines()[1].endswith(": return str(k)")
+
+
+@settings(max_examples=30, deadline=None)
+@given(datasets(max_rows=6, max_columns=3, row_data={"age": st.integers(0, 9)}), st.data())
+def test_strategies(data: Dataset, choices: st.DataObject) -> None:
+    assert 1 <= data.n_rows <= 6
+    assert 1 <= data.n_columns <= 3
+    assert data.row_data["age"].shape == (data.n_rows,)
+    s = choices.draw(states(Counted(), data))
+    assert s.rows >= 1
+    assert len(s.n) == data.n_classes
+    tree = choices.draw(trees(data, data.n_classes))
+    from streed.reference import Evaluation
+
+    assert Evaluation(Counted(), data).cost(tree) >= 0
+    assert choices.draw(values(Counted(), data)) >= 0
+
+
+def test_default_data_is_various() -> None:
+    seen: set[str] = set()
+
+    @settings(max_examples=200, deadline=None, derandomize=True, database=None)
+    @given(datasets())
+    def look(data: Dataset) -> None:
+        assert data.n_rows <= 8
+        seen.add(f"{data.n_classes} classes")
+        seen.add("weights" if data.weights is not None else "no weights")
+        seen.add("multiway" if data.categorical else "binary")
+        seen.add("rows" if data.n_rows == 8 else "fewer")
+        if data.weights is not None and (data.weights == 0).any():
+            seen.add("weight 0")
+
+    look()
+    expected = {"1 classes", "2 classes", "3 classes", "weights", "no weights", "multiway", "binary", "rows", "fewer"}
+    assert seen == expected | {"weight 0"}
+
+
+@attrs.frozen
+class Slow(Counted):
+    def leaf_cost(self, s: State, k: int) -> Any:
+        np.linalg.eigh(np.eye(40))
+        return super().leaf_cost(s, k)
+
+
+def test_a_time_limit() -> None:
+    import time
+
+    begin = time.monotonic()
+    report = find_violations(Slow, LAWS[:1], max_examples=100_000, time_limit=0.3)
+    assert time.monotonic() - begin < 10
+    assert report.holds
+
+
+def test_names_are_loaded_when_they_are_used() -> None:
+    code = "import sys, streed.testing; print(sorted({'hypothesis', 'pytest', 'numba'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert streed.testing.check_separable is check_separable
+    assert set(streed.testing.__all__) <= set(dir(streed.testing))
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = streed.testing.nothing
+
+
+def test_a_missing_package_is_named() -> None:
+    code = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "import streed.testing\n"
+        "try: streed.testing.check_separable\n"
+        "except streed.errors.MissingPackageError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "streed.testing needs hypothesis, which is not installed; pip install 'streed[testing]'\n"
