@@ -173,11 +173,12 @@ class _Probe:
         worst = self.call("worst_per_row", self.data)
         if worst is not None and np.shape(worst) != (self.data.n_rows,):
             self.refuse("worst_per_row", (self.data,), worst, f"return an array of shape ({self.data.n_rows},)")
-        for limit in self.attempt("limits", lambda: self.task.limits):
+        for limit in self.attempt(lambda: "limits", lambda: self.task.limits):
             if not isinstance(limit, Limit):
                 self.fail("limits", f"holds {limit!r}", "give limits such as MinSupport(5)")
             for s in states:
-                allowed = self.attempt(f"limits: {limit!r}.allows({_brief(s)})", functools.partial(limit.allows, s))
+                said = functools.partial("limits: {!r}.allows({})".format, limit, _brief(s))
+                allowed = self.attempt(said, functools.partial(limit.allows, s))
                 if not isinstance(allowed, (bool, np.bool_)):
                     self.fail("limits", f"{limit!r}.allows({_brief(s)}) returned {allowed!r}", "return True or False")
 
@@ -195,17 +196,18 @@ class _Probe:
 
     def call(self, name: str, *arguments: Any) -> Any:
         """What the member returns."""
-        asked = f"{name}({', '.join(map(_brief, arguments))})"
-        return self.attempt(asked, lambda: getattr(self.task, name)(*arguments))
+        return self.attempt(
+            lambda: f"{name}({', '.join(map(_brief, arguments))})", lambda: getattr(self.task, name)(*arguments)
+        )
 
-    def attempt(self, what: str, ask: Callable[[], Any]) -> Any:
+    def attempt(self, what: Callable[[], str], ask: Callable[[], Any]) -> Any:
         """What `ask` returns; complains about what it raises, but lets InputError pass: the data is at fault then."""
         try:
             return ask()
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
-            self.fail_with(what, error)
+            self.fail_with(what(), error)
 
     def fail_with(self, what: str, error: Exception) -> NoReturn:
         """Complain about an exception, with the line that raised it."""

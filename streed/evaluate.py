@@ -85,14 +85,17 @@ def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
     return Inspector(task, data).inspect(tree)
 
 
-def leaf_displays(tree: Tree, task: Task, data: Dataset) -> tuple[Any, ...] | None:
+def leaf_displays(
+    tree: Tree, task: Task, data: Dataset, sums: dict[str, Array] | None = None
+) -> tuple[Any, ...] | None:
     """What the bound task shows at every leaf, left to right: its `leaf_label` at the leaf's state on `data`.
 
-    A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves.
+    A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves. `sums` are
+    the task's statistics, as `quick_sums` gives them, where they are known.
     """
     if task.shows_labels:
         return None
-    sums = quick_sums(task, data)
+    sums = quick_sums(task, data) if sums is None else sums
     shown: list[Any] = []
     stack: list[tuple[Node, Array, Array]] = [(tree.root, np.arange(data.n_rows), np.arange(data.n_rows))]
     while stack:

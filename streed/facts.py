@@ -69,10 +69,11 @@ def facts(task: Task, data: Dataset) -> Facts:
     if task.reads_rows:
         bounds, kernel = _declared_bounds(task, data), GENERAL
     elif form is None:
-        whole = state_of(quick_sums(task, data), np.arange(data.n_rows))
+        sums = quick_sums(task, data)
+        whole = state_of(sums, np.arange(data.n_rows))
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
-        kernel = GENERATED if can_generate(task, data) else GENERAL
+        kernel = GENERATED if can_generate(task, data, sums) else GENERAL
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -88,14 +89,17 @@ def facts(task: Task, data: Dataset) -> Facts:
     )
 
 
-def can_generate(task: Task, data: Dataset) -> bool:
-    """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >."""
+def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
+    """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >.
+
+    `sums` are its statistics, as `quick_sums` gives them.
+    """
     own = objective(task)
     if own.reads_rows or own.order != TOTAL or type(own).dominates is not Task.dominates:
         return False
     if isinstance(own, Wrapping) or is_larger_better(own) is None:
         return False
-    values = first_costs(task, quick_sums(task, data), data)
+    values = first_costs(task, sums, data)
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
     return type(own).combine is Task.combine or is_symmetric(own.combine, values)

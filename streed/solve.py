@@ -106,7 +106,9 @@ def solve(
             value = shown(solution.value)
             lower, upper = _bounds(task, value, shown(outcome.lower))
             tree = Tree.grown(solution.root, data, tuple(bound.labels(data)), unit=outcome.unit)
-            tree = attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+            tree = attrs.evolve(
+                tree, shown=None if bound.shows_labels else leaf_displays(tree, bound, data, problem.sums)
+            )
             front.append((value, tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin

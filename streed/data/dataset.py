@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -129,7 +130,7 @@ class Dataset:
         check_classes(self.classes)
         return self.classes
 
-    @property
+    @functools.cached_property
     def targets(self) -> Array:
         """(n,) y as numbers, int64 or float64; raises InputError where its labels are none."""
         return read_targets(self.classes)[self.y]

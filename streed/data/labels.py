@@ -49,9 +49,10 @@ def check_classes(classes: tuple[Any, ...]) -> None:
 
 def read_targets(classes: tuple[Any, ...]) -> Array:
     """(K,) int64 or float64: labels as numbers; raises InputError for texts and where there are no labels."""
-    for label in classes:
-        if not isinstance(label, numbers.Real):
-            found = "there is none" if label is None else f"it has the label {label!r}, which is no number"
-            raise InputError("y", found, "a regression task needs one number per row")
-    whole = all(isinstance(label, numbers.Integral) for label in classes)
+    kinds = set(map(type, classes))
+    if not all(issubclass(kind, numbers.Real) for kind in kinds):
+        label = next(label for label in classes if not isinstance(label, numbers.Real))
+        found = "there is none" if label is None else f"it has the label {label!r}, which is no number"
+        raise InputError("y", found, "a regression task needs one number per row")
+    whole = all(issubclass(kind, numbers.Integral) for kind in kinds)
     return np.array(classes, dtype=np.int64 if whole else np.float64)

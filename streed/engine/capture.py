@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import hashlib
 import numbers
 import types
@@ -51,16 +52,22 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
     return tuple(found)
 
 
-def _attributes_of_self(function: Callable[..., Any]) -> Iterator[str]:
+def _attributes_of_self(function: Callable[..., Any]) -> frozenset[str]:
     """The attributes that a method reads from its first argument."""
-    code = function.__code__
+    return _attributes_of_first(function.__code__)
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes_of_first(code: types.CodeType) -> frozenset[str]:
+    names = set()
     own = code.co_varnames[0] if code.co_argcount else None
     before = None
     for instruction in dis.get_instructions(code):
         loads_self = before is not None and before.opname.startswith("LOAD_FAST") and before.argval == own
         if loads_self and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            yield str(instruction.argval)
+            names.add(str(instruction.argval))
         before = instruction
+    return frozenset(names)
 
 
 def _number(name: str, value: Any) -> Number | None:
@@ -136,12 +143,13 @@ def _dependencies(function: Function) -> Iterator[tuple[str, Any]]:
         yield name, cell.cell_contents
 
 
-def _global_names(code: types.CodeType) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names |= set(_global_names(constant))
-    return sorted(names)
+    return tuple(sorted(names))
 
 
 # -- compilable copies ---------------------------------------------------------------------------------------------

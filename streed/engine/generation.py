@@ -201,7 +201,9 @@ _NAMES = {
 # -- the text ------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def _text(shape: Shape) -> str:
+    """The kernels' source."""
     inputs = [f"x{p}" for p in range(shape.inputs)]
     parts = [_head(shape, inputs), _SCORE]
     text = "\n\n".join(parts)

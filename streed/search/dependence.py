@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import types
 
 from streed.task import Task
@@ -30,7 +31,12 @@ def _reads(task: Task, place: int) -> bool:
     function = type(task).branching_cost
     if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
         return True
-    code = function.__code__
+    return _loads(function.__code__, place)
+
+
+@functools.lru_cache(maxsize=1024)
+def _loads(code: types.CodeType, place: int) -> bool:
+    """Whether the code of a method of three arguments may load the one at that place (0 is `self`)."""
     if code.co_argcount != 4 or code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08):
         return True
     name = code.co_varnames[place]

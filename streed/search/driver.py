@@ -8,6 +8,7 @@ before it hands it out (`certificate.py`).
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,7 +16,8 @@ from typing import Any, ClassVar
 import attrs
 
 from streed.data import Dataset
-from streed.task import Task, Value
+from streed.exact import Array
+from streed.task import Task, Value, quick_sums
 from streed.tree import Node
 
 
@@ -29,6 +31,11 @@ class Problem:
     max_nodes: int | None
     min_leaf: int
     """Rows that a leaf needs: `min_leaf` and the task's limits together."""
+
+    @functools.cached_property
+    def sums(self) -> dict[str, Array]:
+        """The task's statistics as machine numbers, see `quick_sums`."""
+        return quick_sums(self.task, self.data)
 
 
 @attrs.frozen(eq=False)

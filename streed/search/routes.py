@@ -17,4 +17,6 @@ def measure_of(problem: Problem) -> Measure | None:
     form = row_cost_form(problem.task, problem.data)
     if form is not None:
         return RowCosts.of(attrs.evolve(problem, task=form))
-    return Scored.of(problem) if can_generate(problem.task, problem.data) else None
+    if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
+        return None
+    return Scored.of(problem)

@@ -34,7 +34,7 @@ from streed.search.dependence import reads_path, reads_rows
 from streed.search.driver import Problem, Solution
 from streed.search.measure import Measure
 from streed.search.row_costs import category_counts
-from streed.task import Limit, RowCostTask, State, Task, Value, quick_sums
+from streed.task import Limit, RowCostTask, State, Task, Value
 from streed.tracing import row_cost_form
 
 _MOST_GROUPS = 48
@@ -75,7 +75,7 @@ class Scored(Measure):
         """The problem packed, its kernels compiled; raises TaskError, with the line, for code that does not compile."""
         task, data = problem.task, problem.data
         own = objective(task)
-        sums = quick_sums(task, data)
+        sums = problem.sums
         terms = [_Term.of(term, data.n_columns) for term in written_terms(task)]
         planes, plane_of = _planes(sums, data.n_rows)
         table = _split_table(terms, problem)
@@ -189,9 +189,10 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
 
     Raises TaskError for tasks of which no kernel is made.
     """
-    if row_cost_form(task, data) is not None or not can_generate(task, data):
+    problem = Problem(data, task, None, None, 1)
+    if row_cost_form(task, data) is not None or not can_generate(task, data, problem.sums):
         raise TaskError(f"{type(task).__name__} has no kernel of its own")
-    measure = Scored.of(Problem(data, task, None, None, 1))
+    measure = Scored.of(problem)
     scoring = measure.packed.scoring
     assert scoring is not None
     planes, rows = [], []
