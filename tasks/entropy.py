@@ -23,11 +23,13 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.task import State
+from streed.task import State, Task, bound
 from streed.tasks.majority import MajorityLeaves, total
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+
+_LARGEST_TABLE = 2**16
 
 
 @final
@@ -38,8 +40,27 @@ class Entropy(MajorityLeaves):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
+    table: Any = bound(())
+    """x log2(x) for x = 0, 1, ... as far as weights are whole numbers and not too many: quicker than logarithms."""
+
+    def bind(self, data: Dataset) -> Task:
+        bound_ = attrs.evolve(self, classes=data.class_labels)
+        largest = sum(data.class_totals())
+        if not isinstance(largest, int) or (data.weights is not None and data.weights.dtype.kind == "f"):
+            return bound_
+        if largest > _LARGEST_TABLE:
+            return bound_
+        x = np.arange(largest + 1, dtype=np.float64)
+        return attrs.evolve(bound_, table=x * np.log2(np.maximum(x, 1)))
+
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)
+        if len(self.table) > 0:
+            left = self.table[int(rows)]
+            for count in s.counts:
+                left -= self.table[int(count)]
+            # Rounding may leave a little less than nothing.
+            return max(left, 0.0)
         bits = 0.0
         for count in s.counts:
             if count > 0:

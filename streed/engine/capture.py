@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
+from streed.engine.mathematics import STAND_INS
 from streed.errors import TaskError
 
 Function = types.FunctionType
@@ -185,6 +186,8 @@ class _Copies:
         return self._made[id(function)]
 
     def _value(self, value: Any) -> Any:
+        if id(value) in STAND_INS:
+            return STAND_INS[id(value)]
         if isinstance(value, Function):
             return self.copy(value)
         return (

@@ -71,12 +71,12 @@ class Shape:
     multiway: bool
     """Whether there are categorical columns."""
     floors: bool
-    """Whether the last plane holds lower bounds of rows, which add up."""
+    """Whether rows have lower bounds that add up."""
 
     @property
     def planes(self) -> int:
-        """Planes of pair sums: the statistics, rows, and floors if there are any."""
-        return self.inputs + 1 + self.floors
+        """Planes of pair sums: the statistics and rows."""
+        return self.inputs + 1
 
     @property
     def called(self) -> bool:
@@ -216,7 +216,6 @@ def _text(shape: Shape) -> str:
         "TOTAL": "np.float64" if shape.lane == "float64" else "np.int64",
         "PLANES": str(shape.planes),
         "ROWS": str(shape.inputs),
-        "FLOOR": str(shape.inputs + 1),
         "PRICE": price,
         "ENCODE": f"encode_{shape.coding}",
         "DECODE": f"decode_{shape.coding}",
@@ -491,6 +490,8 @@ def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
     $LOAD_T
     for j in range(binary):
         $LOAD_J
+        if j_rows < min_leaf or t_rows - j_rows < min_leaf:
+            continue
         end = min(stride, (j + 8) // 8 * 8)
         split1 = costs[SPLIT1, j]
         split0 = costs[SPLIT0, j]
@@ -628,7 +629,8 @@ def score(address):
     e.scored_leaf = code
     e.scored_least = LOWEST
     e.scored_least = $ENCODE(bound_of(parameters, $ARG_T), scale)  #: BOUND
-    e.scored_least = max(e.scored_least, $ENCODE(totals[$FLOOR], scale))  #: FLOORS
+    floors = vector(e.floor_sums, e.width + 1, np.float64)  #: FLOORS
+    e.scored_least = max(e.scored_least, $ENCODE(floors[e.width], scale))  #: FLOORS
     e.overflow |= int64(code == LOWEST)
     for k in range(stride):
         $LOAD_K
@@ -649,6 +651,16 @@ def score(address):
         if e.categorical > 0:  #: MULTIWAY
             score_categories(e, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
     best = leaf
+    if e.scored_column != NONE:  #: !MULTIWAY
+        for k in range(e.n_binary):  #: !MULTIWAY
+            side1 = min(costs[LEAF1, k], costs[SPLIT1, k])  #: !MULTIWAY
+            side0 = min(costs[LEAF0, k], costs[SPLIT0, k])  #: !MULTIWAY
+            key = joined(parameters, side0, side1)  #: !MULTIWAY
+            key = joined(parameters, key, costs[COST, k])  #: COSTS !MULTIWAY
+            best = best if best <= key else key  #: !MULTIWAY
+        e.scored_best = $ENCODE(best, scale)  #: !MULTIWAY
+        e.overflow |= int64(e.scored_best == LOWEST)  #: !MULTIWAY
+        return  #: !MULTIWAY
     for k in range(n):
         leaf1 = costs[LEAF1, k]
         leaf0 = costs[LEAF0, k]
@@ -669,8 +681,8 @@ def score(address):
         found[V_LEAST1, k] = least if k_rows > 0 else INFINITE  #: BOUND
         least = $ENCODE(bound_of(parameters, $ARG_K0), scale)  #: BOUND
         found[V_LEAST1 + 1, k] = least if t_rows > k_rows else INFINITE  #: BOUND
-        found[V_LEAST1, k] = max(found[V_LEAST1, k], $ENCODE(sums[$FLOOR, k], scale))  #: FLOORS
-        least = $ENCODE(totals[$FLOOR] - sums[$FLOOR, k], scale)  #: FLOORS
+        found[V_LEAST1, k] = max(found[V_LEAST1, k], $ENCODE(floors[k], scale))  #: FLOORS
+        least = $ENCODE(floors[e.width] - floors[k], scale)  #: FLOORS
         found[V_LEAST1 + 1, k] = max(found[V_LEAST1 + 1, k], least)  #: FLOORS
         key = joined(parameters, min(leaf0, split0), min(leaf1, split1))
         key = joined(parameters, key, costs[COST, k])  #: COSTS
@@ -718,7 +730,8 @@ def find_floors(address):  #: FLOORS
     numbers = vector(e.numbers, WORDS, np.int64)  #: FLOORS
     parameters = parameters_of(numbers)  #: FLOORS
     rows_of = matrix(e.row_values, $PLANES, e.row_space, np.float64)  #: FLOORS
+    floors = vector(e.row_floors, e.row_space, np.float64)  #: FLOORS
     for k in range(e.row_space):  #: FLOORS
         if rows_of[$ROWS, k] > 0:  #: FLOORS
-            rows_of[$FLOOR, k] = least_cost(parameters, $ARG_F)  #: FLOORS
+            floors[k] = least_cost(parameters, $ARG_F)  #: FLOORS
 """

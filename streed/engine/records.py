@@ -99,6 +99,9 @@ ADDRESSES = [
     ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
     ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
     ("row_lanes", np.int64),  # float64 (P)
+    ("row_columns", np.int64),  # int64 (P): the columns that a row has
+    ("row_floors", np.int64),  # float64 (N): what the rows of every place cost any tree; zero if that is not known
+    ("floor_sums", np.int64),  # float64 (P + 1): the sums of these over the node's rows with a column; over all of them
     ("split_costs", np.int64),  # int64 (F + categorical): branching costs by split; zero if they depend on more
     ("numbers", np.int64),  # int64 words (whole or real): the task's parameters and the worth of costs
 ]

@@ -13,7 +13,7 @@ from streed.engine.counts import count_child, count_node
 from streed.engine.pointers import call
 from streed.engine.records import INFINITE, NONE
 from streed.engine.rows import load_child
-from streed.engine.sums import sum_child, sum_node
+from streed.engine.sums import sum_child, sum_floors, sum_node
 from streed.engine.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, FIRST, SECOND, COST, FLOOR = range(8)
@@ -51,6 +51,8 @@ def prepare_counted(e, lane):  # type: ignore[no-untyped-def]
 def prepare_summed(e):  # type: ignore[no-untyped-def]
     """As `prepare_counted`, by sums over rows; there are no worst costs then."""
     sum_node(e)
+    if e.row_floors != 0:
+        sum_floors(e)
     _prepare(e, float64)
 
 

@@ -13,6 +13,9 @@ from streed.engine.rows import list_side
 from streed.engine.simd import LANES, first_one
 from streed.engine.views import inline, matrix, native, vector
 
+_SPARSE = 3
+"""Rows with fewer than this part of the columns add pair by pair, others lane by lane."""
+
 
 @native
 def sum_node(e):  # type: ignore[no-untyped-def]
@@ -46,6 +49,26 @@ def sum_child(e, column, side):  # type: ignore[no-untyped-def]
         _add_row(e, pairs, int64(rows[r]))
 
 
+@native
+def sum_floors(e):  # type: ignore[no-untyped-def]
+    """Writes floor_sums (P + 1): the floors of the node's rows that have each column; then of all its rows."""
+    rows = vector(e.rows, e.row_space + 64, int32)
+    blocks = e.stride // LANES
+    bits = matrix(e.local_bits, e.row_space + 64, blocks, int32)
+    floors = vector(e.row_floors, e.row_space, float64)
+    sums = vector(e.floor_sums, e.width + 1, float64)
+    for k in range(e.width + 1):
+        sums[k] = 0.0
+    for r in range(e.n_rows):
+        floor = floors[rows[r]]
+        sums[e.width] += floor
+        for block in range(blocks):
+            left = np.uint64(np.uint32(bits[r, block]))
+            while left != np.uint64(0):
+                sums[block * LANES + first_one(left)] += floor
+                left = left & (left - np.uint64(1))
+
+
 @inline
 def _clear(e, pairs):  # type: ignore[no-untyped-def]
     for p in range(e.planes):
@@ -62,6 +85,21 @@ def _add_row(e, pairs, row):  # type: ignore[no-untyped-def]
     place = vector(e.rows, e.row_space + 64, int32)[row]
     bits = matrix(e.local_bits, e.row_space + 64, blocks, int32)
     values = matrix(e.row_values, e.planes, e.row_space, float64)
+    listed = vector(e.row_columns, e.width, int64)
+    count = int64(0)
+    for block in range(blocks):
+        left = np.uint64(np.uint32(bits[row, block]))
+        while left != np.uint64(0):
+            listed[count] = block * LANES + first_one(left)
+            count += 1
+            left = left & (left - np.uint64(1))
+    if count * _SPARSE < stride:
+        for p in range(e.planes):
+            value = values[p, place]
+            for a in range(count):
+                for b in range(count):
+                    pairs[p * stride + listed[a], listed[b]] += value
+        return
     lanes = vector(e.row_lanes, e.width, float64)
     for p in range(e.planes):
         value = values[p, place]
@@ -69,10 +107,7 @@ def _add_row(e, pairs, row):  # type: ignore[no-untyped-def]
             word = np.uint32(bits[row, block])
             for lane in range(LANES):
                 lanes[block * LANES + lane] = value * float64((word >> uint32(lane)) & uint32(1))
-        for block in range(blocks):
-            left = np.uint64(np.uint32(bits[row, block]))
-            while left != np.uint64(0):
-                j = p * stride + block * LANES + first_one(left)
-                left = left & (left - np.uint64(1))
-                for k in range(stride):
-                    pairs[j, k] += lanes[k]
+        for a in range(count):
+            j = p * stride + listed[a]
+            for k in range(stride):
+                pairs[j, k] += lanes[k]

@@ -6,6 +6,7 @@ they grow, so a small solve pays for little; the operating system hands out page
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from itertools import accumulate
 from typing import Any
@@ -44,10 +45,12 @@ class Scoring:
     """What a scored problem has besides its columns and row groups, whose `profits` are multipliers (G, S) then."""
 
     planes: int
-    """S: the statistics, then rows, then floors if there are any."""
+    """S: the statistics, then rows."""
     rows_plane: int
     row_values: Array | None
     """(S, N) float64, if pair sums are sums over rows."""
+    row_floors: Array | None
+    """(N,) float64: what the rows of every place cost any tree at least."""
     lane: Any
     real: bool
     """Whether costs are float64."""
@@ -212,6 +215,8 @@ class Workspace:
             "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
             "row_lanes": width * 8,
+            "row_columns": width * 8,
+            "floor_sums": (width + 1) * 8,
             "scores": labels.ROWS_OF_SCORES * width * lane,
             "values": values.ROWS_OF_VALUES * (width + categorical) * 8,
             "child_rows": (row_space + 64) * 4,
@@ -252,6 +257,8 @@ class Workspace:
             arrays["numbers"] = scoring.numbers
             if scoring.row_values is not None:
                 arrays["row_values"] = scoring.row_values
+            if scoring.row_floors is not None:
+                arrays["row_floors"] = scoring.row_floors
             if scoring.split_costs is not None:
                 arrays["split_costs"] = scoring.split_costs
         if problem.floors is not None:
@@ -302,6 +309,8 @@ class Workspace:
         words_of_record[[_PLACE[name] for name in fields]] = list(fields.values())
         self.record = words_of_record.view(ENGINE)
         self.engine = self.record[0]
+        if scoring is not None and scoring.row_floors is not None:
+            ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.floor)(_address(words_of_record))
         self.engine["free_edges"] = NONE
         self.engine["free_children"] = NONE
         # tables begin empty and small; what they grow into is emptied then

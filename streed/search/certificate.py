@@ -11,7 +11,7 @@ from streed.engine.routing import measure_tree
 from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
-from streed.search.driver import Problem
+from streed.search.driver import Problem, Solution
 from streed.task import State
 from streed.tree import Branch, Leaf, Node
 
@@ -68,10 +68,8 @@ def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: Array)
         raise MismatchError(f"a leaf has {leaf_rows.min()} rows, below {problem.min_leaf}; please report this")
 
 
-def measure_task(
-    problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array
-) -> tuple[Any, Node]:
-    """(value, root) of a tree in preorder, -1 for leaves, by the task's own Python methods on sums over its rows.
+def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array) -> Solution:
+    """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
 
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
     MismatchError if the tree breaks a limit.
@@ -81,6 +79,8 @@ def measure_task(
     labels = range(len(task.labels(data)))
     columns = iter(preorder.tolist())
     leaf_rows: list[int] = []
+    shown: list[Any] = []
+    shows_labels = task.shows_labels
     deepest = 0
 
     def measure(rows: Array, above: Array, path: frozenset[int], depth: int) -> tuple[Any, Node]:
@@ -95,6 +95,8 @@ def measure_task(
             for k in labels:
                 if task.better(costs[k], costs[best]):
                     best = k
+            if not shows_labels:
+                shown.append(task.leaf_label(s, best))
             if not len(rows):
                 return None, Leaf(best, 0, 0)
             if not all(limit.allows(s) for limit in task.limits):
@@ -115,7 +117,7 @@ def measure_task(
     value, root = measure(everything, everything, frozenset(), 0)
     branches = int(np.count_nonzero(preorder != LEAF))
     _check_limits(problem, deepest, branches, np.array(leaf_rows))
-    return value, root
+    return Solution(value, root, None if shows_labels else tuple(shown))
 
 
 def merged_state(sums: dict[str, Array], counts: Array, rows: Array) -> State:

@@ -57,6 +57,8 @@ class Solution:
 
     value: Value
     root: Node
+    shown: tuple[Any, ...] | None = None
+    """What its leaves show, left to right, where a driver knows it and it is not their labels."""
 
 
 @attrs.frozen(eq=False)

@@ -142,6 +142,7 @@ class Scored(Measure):
             planes=shape.planes,
             rows_plane=shape.inputs,
             row_values=row_values,
+            row_floors=np.zeros(len(packed.row_bits)) if shape.floors else None,
             lane=lane,
             real=not whole,
             worst_unit=_worst_unit(problem, scale) if bounded else 0,
@@ -173,15 +174,15 @@ class Scored(Measure):
     def solution(
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
     ) -> tuple[Solution, bool]:
-        value, root = measure_task(problem, preorder, self.codes, self.sums, self.counts)
-        claimed = self.value(code)
+        solution = measure_task(problem, preorder, self.codes, self.sums, self.counts)
+        value, claimed = solution.value, self.value(code)
         near = math.isclose(value, claimed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * (1 + abs(claimed)))
         if not near and (complete or self.sign * (value - claimed) < 0):
             raise MismatchError(
                 f"the tree is worth {value} by the task's Python methods and {claimed} by its native ones; a method "
                 "that depends on more than the sums, or whole numbers beyond 2**63, could be why"
             )
-        return Solution(value, root), near
+        return solution, near
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:
