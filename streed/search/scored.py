@@ -79,7 +79,7 @@ class Scored(Measure):
         terms = [_Term.of(term, data.n_columns) for term in written_terms(task)]
         planes, plane_of = _planes(sums, data.n_rows)
         table = _split_table(terms, problem)
-        probe = _Probe.of(task, sums, problem, table)
+        probe = _Probe.of(problem, sums, terms, table)
         whole = planes.dtype == np.int64 and probe.whole
         groups = None
         if whole or planes.dtype == np.int64:
@@ -185,6 +185,14 @@ class Scored(Measure):
         return solution, near
 
 
+def _some_prices(task: Task, data: Dataset) -> list[Value]:
+    """What branching costs at the root, and below each column itself, where there is a cost."""
+    columns = range(data.n_columns)
+    paths = [((), j) for j in columns] + [((j,), other) for j in columns for other in {0, data.n_columns - 1}]
+    prices = [task.branching_cost(data.n_rows, path, j) for path, j in paths]
+    return [price for price in prices if price is not None]
+
+
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:
     """The cost of a leaf at each state under each label, by the native code of the bound task.
 
@@ -266,12 +274,12 @@ class _Probe:
     """Of the costs that were seen."""
 
     @classmethod
-    def of(cls, task: Task, sums: dict[str, Array], problem: Problem, table: Array | None) -> _Probe:
+    def of(cls, problem: Problem, sums: dict[str, Array], terms: Sequence[_Term], table: Array | None) -> _Probe:
+        task = problem.task
         own = objective(task)
         seen = first_costs(task, sums, problem.data)
-        cost = task.branching_cost(problem.data.n_rows, (), 0) if problem.data.n_columns else None
-        if cost is not None:
-            seen.append(cost)
+        if any(term.called for term in terms):
+            seen += _some_prices(task, problem.data)
         if type(own).combine is not Task.combine:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
