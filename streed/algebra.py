@@ -15,6 +15,7 @@ import numpy as np
 
 from streed.errors import TaskError
 from streed.exact import Array, IntegerCosts, exact_number, integer_costs
+from streed.sums import SumLimit, bound_sums
 from streed.task import Limit, RowCostTask, Task
 
 if TYPE_CHECKING:
@@ -153,9 +154,10 @@ def constrain(task: Task, limits: Sequence[Limit]) -> Task:
     for limit in limits:
         if not isinstance(limit, Limit):
             raise TaskError(f"subject_to takes limits such as MinSupport(5), not {limit!r}")
-    if isinstance(task, Constrained):
-        return Constrained(task.task, task.limits + tuple(limits))
-    return Constrained(task, tuple(limits))
+    on_sums = tuple(limit for limit in limits if isinstance(limit, SumLimit))
+    on_leaves = task.limits + tuple(limit for limit in limits if not isinstance(limit, SumLimit))
+    inner = bound_sums(objective(task), on_sums) if on_sums else objective(task)
+    return Constrained(inner, on_leaves) if on_leaves else inner
 
 
 def _terms(task: Task, operator: str) -> tuple[tuple[Fraction, RowCostTask], ...]:

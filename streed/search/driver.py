@@ -1,8 +1,8 @@
 """What a driver is: a search that takes a problem and proves its optimum.
 
 A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`,
-whose values are those of the bound task. Whatever a driver computes with, it measures every tree again from raw data before
-it hands it out (`certificate.py`).
+whose values are those of the bound task. Whatever a driver computes with, it measures every tree again from raw data
+before it hands it out (`certificate.py`).
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class Outcome:
     stopped: str | None
     """None, or what ended the search early: "time", "memory" or "interrupt"."""
     stats: Mapping[str, Any]
+    score_bound: Any = None
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
 

@@ -1,0 +1,186 @@
+"""The trees of a problem as vectors of whole sums, and scalar solves over them: all that a reduction asks of a driver.
+
+Component j of a tree's vector is the sum over its rows of `parts[j, row, label]`, plus `splits[j]` per branching node.
+A scalar solve finds a tree of least w . vector for whole weights w: a row-cost problem like any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import MismatchError
+from streed.exact import LARGEST_TOTAL, Array
+from streed.search.driver import Driver, Orders, Problem
+from streed.task import RowCostTask
+from streed.tree import Branch, Leaf, Node
+
+Vector = tuple[int, ...]
+
+Window = tuple[int, int]
+"""The least and the most that a sum may be."""
+
+
+class Stop(Exception):
+    """The orders ended the search.
+
+    `reason` as in `Outcome.stopped`; `lower`: a bound on what was to be minimised; `found`: the best tree so far.
+    """
+
+    def __init__(self, reason: str, lower: int | None = None, found: Found | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.lower = lower
+        self.found = found
+
+
+@final
+@attrs.frozen(eq=False)
+class FixedCosts(RowCostTask):
+    """Costs per row and label that are known already; labels are numbers."""
+
+    costs: Array
+    """(n, K) int64."""
+    split: int
+
+    def labels(self, data: Dataset) -> Sequence[int]:
+        return range(self.costs.shape[1])
+
+    def row_costs(self, data: Dataset) -> Array:
+        return self.costs
+
+    def split_cost(self) -> int:
+        return self.split
+
+
+@final
+@attrs.frozen(eq=False)
+class Found:
+    """A tree and its vector; leaves bear the labels, rows are unweighted."""
+
+    vector: Vector
+    root: Node
+
+
+@final
+@attrs.define(eq=False)
+class Trees:
+    """The trees that a problem allows, and the driver that finds one of least weighted sum among them."""
+
+    problem: Problem
+    parts: Array
+    """(m, n, K) int64, row weights multiplied in."""
+    splits: tuple[int, ...]
+    """(m,) per branching node."""
+    driver: Driver
+    orders: Orders
+    solves: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    stats: dict[str, Any] = attrs.field(factory=dict)
+    """Those of the last scalar solve."""
+    listings: int = 0
+    best: Callable[[], Any] = attrs.field(default=lambda: None)
+    """The best value so far, for those who are told."""
+    _data: Dataset = attrs.field(init=False)
+    _deadline: float | None = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._data = attrs.evolve(self.problem.data, weights=None, row_data={})
+        limit = self.orders.time_limit
+        self._deadline = None if limit is None else time.perf_counter() + limit
+
+    @property
+    def data(self) -> Dataset:
+        """The rows, each once: weights are in the parts."""
+        return self._data
+
+    def cheapest(self, weights: Sequence[int]) -> Found | None:
+        """A tree of least `weights` . vector, or None if no tree is allowed; raises Stop if it is not proved."""
+        costs = np.tensordot(np.array(weights, dtype=np.int64), self.parts, 1)
+        split = sum(w * each for w, each in zip(weights, self.splits, strict=True))
+        found, lower = self.solve_rows(self._data, costs, split, self.problem.max_depth, self.problem.max_nodes)
+        if found is None:
+            return None
+        vector = self.measure(found)
+        if sum(w * x for w, x in zip(weights, vector, strict=True)) != lower:
+            raise MismatchError(f"a tree has the sums {vector}, weighted not {lower} as claimed; please report this")
+        return Found(vector, found)
+
+    def solve_rows(
+        self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
+    ) -> tuple[Node | None, int]:
+        """(tree, its cost) of the least cost on some rows, the tree None if none is allowed; raises Stop."""
+        # numpy multiplies without a word about overflow, so the size is looked at in floating point
+        if float(np.abs(costs.astype(np.float64)).max(axis=1, initial=0).sum()) >= LARGEST_TOTAL:
+            raise OverflowError("weighted sums beyond 2**60")
+        problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
+        outcome = self.driver.search(
+            problem, attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report())
+        )
+        self.solves += 1
+        self.nodes += int(outcome.stats["nodes"])
+        self.seconds += float(outcome.stats["seconds_search"])
+        self.stats = dict(outcome.stats)
+        if outcome.stopped is not None:
+            raise Stop(outcome.stopped, outcome.lower)
+        if not outcome.solutions:
+            return None, 0
+        return outcome.solutions[0].root, outcome.solutions[0].value
+
+    def remaining(self) -> float | None:
+        """Seconds left; raises Stop if none are."""
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.perf_counter()
+        if left <= 0:
+            raise Stop("time")
+        return left
+
+    def _report(self) -> Any:
+        tell = self.orders.report
+        if tell is None:
+            return None
+        return lambda best, bound, nodes, phase: tell(self.best(), None, self.nodes + nodes, phase)
+
+    def measure(self, root: Node) -> Vector:
+        """The vector of a tree, from the raw codes."""
+        labels = predict_rows(root, self._data.X)
+        sums = self.parts[:, np.arange(len(labels)), labels].sum(axis=1).tolist()
+        branches = count_branches(root)
+        return tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
+
+    def constants(self) -> list[Found]:
+        """The trees that are a leaf, one for each label."""
+        n = self._data.n_rows
+        totals = self.parts.sum(axis=1).T.tolist()
+        return [Found(tuple(vector), Leaf(k, n, 0)) for k, vector in enumerate(totals)]
+
+
+def predict_rows(root: Node, codes: Array) -> Array:
+    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p)."""
+    labels = np.zeros(len(codes), np.int64)
+    stack: list[tuple[Node, Array]] = [(root, np.arange(len(codes)))]
+    while stack:
+        node, rows = stack.pop()
+        if isinstance(node, Leaf):
+            labels[rows] = node.label
+            continue
+        here = codes[rows, node.column]
+        stack.extend((child, rows[here == code]) for code, child in enumerate(node.children))
+    return labels
+
+
+def count_branches(root: Node) -> int:
+    """The number of branching nodes."""
+    return 1 + sum(map(count_branches, root.children)) if isinstance(root, Branch) else 0
+
+
+def widths(data: Dataset) -> list[int]:
+    """How many children a split on each column has."""
+    return [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
