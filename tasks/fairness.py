@@ -129,9 +129,9 @@ class FairnessLimit(SumLimit):
         weights, _ = integer_weights(data)
         limit = Fraction(exact_number(self.limit))
         found = []
+        groups = _groups(self.notion, data)
         for kind in self.notion.rates:
             counted = _counted(kind, data, positive)
-            groups = _groups(self.notion, data)
             sizes = {name: _size(rows & counted, weights) for name, rows in groups.items()}
             _check_sizes(sizes, kind, type(self.notion).__name__)
             for (a, rows_a), (b, rows_b) in itertools.combinations(groups.items(), 2):
@@ -164,14 +164,14 @@ def group_rates(
     Counted anew from the raw rows, with nothing of the sums that a search bounds.
     """
     positive = _positive(notion, data)
-    weights = [1] * data.n_rows if data.weights is None else [exact_number(w) for w in data.weights.tolist()]
+    weights, _ = integer_weights(data)
+    groups = _groups(notion, data)
     gaps, rates = {}, {}
     for kind in notion.rates:
         by_group = {}
-        for name, rows in _groups(notion, data).items():
-            members = np.flatnonzero(rows & _counted(kind, data, positive)).tolist()
-            favourable = sum(weights[i] for i in members if predicted[i] == positive)
-            by_group[name] = Fraction(favourable) / sum(weights[i] for i in members)
+        for name, rows in groups.items():
+            members = rows & _counted(kind, data, positive)
+            by_group[name] = Fraction(_size(members & (predicted == positive), weights), _size(members, weights))
         rates[kind] = by_group
         gaps[kind] = max(by_group.values()) - min(by_group.values())
     return gaps, rates
@@ -214,16 +214,27 @@ def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
 
 def _groups(notion: Fairness, data: Dataset) -> dict[str, Array]:
     """The rows (n,) bool of every group, by what it is called, in sorted order."""
-    columns = _columns(notion, data)
-    texts = list(zip(*(map(str, column.tolist()) for column in columns), strict=True))
-    names = sorted(set(texts))
-    if len(names) < 2:
-        raise InputError(
-            ROW_DATA, f"there is one group only, {', '.join(names[0])!r}", "rates are compared between two"
-        )
-    numbers = {name: number for number, name in enumerate(names)}
-    member = np.array([numbers[text] for text in texts])
-    return {", ".join(name): member == number for number, name in enumerate(names)}
+    member = np.zeros(data.n_rows, np.int64)
+    names = [""]
+    for column in _columns(notion, data):
+        values, codes = _coded(column)
+        member = member * len(values) + codes
+        names = [f"{name}, {value}" if name else str(value) for name in names for value in values]
+    groups = {names[number]: member == number for number in np.unique(member).tolist()}
+    if len(groups) < 2:
+        raise InputError(ROW_DATA, f"there is one group only, {next(iter(groups))!r}", "rates compare two or more")
+    return groups
+
+
+def _coded(column: Array) -> tuple[list[Any], Array]:
+    """The distinct values in order, and the number of each row's value (n,)."""
+    if column.dtype.kind in "biu":
+        values, codes = np.unique(column, return_inverse=True)
+        return values.tolist(), codes
+    listed = column.tolist()
+    ordered = sorted(dict.fromkeys(listed), key=lambda value: (isinstance(value, str), str(value)))
+    places = {value: place for place, value in enumerate(ordered)}
+    return ordered, np.array([places[value] for value in listed])
 
 
 def _columns(notion: Fairness, data: Dataset) -> list[Array]:

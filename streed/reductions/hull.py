@@ -21,6 +21,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.engine.listing import COST, KEY, VALUE
 from streed.exact import Array
 from streed.reductions.listing import Entries, Listing
 from streed.reductions.oracle import Incumbent, Oracle
@@ -138,22 +139,21 @@ class Search:
         """Offers the best of all trees in the segment's box with w . (x, y) <= budget."""
         trees = self.oracle.trees
         trees.listings += 1
-        order = [1, 0, *range(2, len(trees.parts))]
-        weights = [w_y, w_x, *[0] * len(self.oracle.windows)]
+        keys = [0, *range(2, len(trees.parts))]
+        multipliers = [w_x, *[0] * len(self.oracle.windows)]
         windows = [(0, segment.b[0] - 1), *self.oracle.windows]
         most_y = segment.a[1] - 1
 
         def thin(listing: Listing, entries: Entries) -> Entries:
             x = listing.sums_of(entries)[:, 0]
-            kept = entries[(x < segment.b[0]) & (entries[:, 1] <= most_y)]
+            kept = entries[(x < segment.b[0]) & (entries[:, VALUE] <= most_y)]
             return _staircase(kept) if len(listing.windows) == 1 and len(kept) > _FLAT else kept
 
-        splits = [trees.splits[j] for j in order]
-        listing = Listing(trees, trees.parts[order], splits, weights, windows, thin)
+        listing = Listing(trees, [0, 1], keys, w_y, multipliers, windows, thin)
         entries = listing.every(budget)
         best, chosen = self.incumbent.rank, None
         for (x, *_), entry in zip(listing.sums_of(entries).tolist(), entries, strict=True):
-            rank = self.incumbent.rank_of((x, int(entry[1])))
+            rank = self.incumbent.rank_of((x, int(entry[VALUE])))
             if best is None or rank > best:
                 best, chosen = rank, entry
         if chosen is not None:
@@ -209,9 +209,9 @@ class _Worst:
 
 def _staircase(entries: Entries) -> Entries:
     """The entries that no other one dominates by key and value, by rising cost."""
-    order = np.lexsort((entries[:, 1], entries[:, 0]))
-    value = entries[order, 1]
+    order = np.lexsort((entries[:, VALUE], entries[:, KEY]))
+    value = entries[order, VALUE]
     before: Array = np.concatenate([[np.iinfo(np.int64).max], np.minimum.accumulate(value)[:-1]])
     kept: Entries = entries[order[value < before]]
-    by_cost: Entries = kept[np.argsort(kept[:, 2], kind="stable")]
+    by_cost: Entries = kept[np.argsort(kept[:, COST], kind="stable")]
     return by_cost

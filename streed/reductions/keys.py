@@ -1,6 +1,6 @@
-"""Several sums of a tree in one whole number, which adds up like them.
+"""Several sums of a tree in few whole numbers, the words of a key, which add up like them.
 
-A key is a number in mixed radix whose digits are sums themselves, each with a span that no set of rows leaves. Which
+A word is a number in mixed radix whose digits are sums themselves, each with a span that no set of rows leaves. Which
 digits: either the given sums without those that the others determine, or the multiples of each direction in which a
 row may move all sums together (three groups' rates move in three directions, the counts of favourable predictions);
 whichever takes fewer bits.
@@ -16,10 +16,11 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.errors import TaskError
+from streed.engine.listing import number_rows
 from streed.exact import Array
 
 _BITS = 62
+"""Of a word."""
 
 _MOST_DIRECTIONS = 64
 
@@ -29,7 +30,7 @@ Row = list[Fraction]
 @final
 @attrs.frozen(eq=False)
 class Digit:
-    """A sum that stands in the key."""
+    """A sum that stands in a key."""
 
     part: Array
     """(n, K) int64: what giving row i the label k adds to it."""
@@ -41,7 +42,7 @@ class Digit:
 
     @property
     def bits(self) -> float:
-        """How much of the key it takes."""
+        """How much of a key it takes."""
         return math.log2(self.span)
 
 
@@ -55,53 +56,58 @@ class KeyCode:
     """(digits, q) int64."""
     divisors: Array
     """(q,) int64."""
+    _places: tuple[tuple[int, int], ...] = attrs.field(init=False)
+    """The word of each digit, and what one of it is worth there."""
 
-    @property
-    def strides(self) -> list[int]:
-        """What one of each digit is worth in the key."""
-        strides = [1]
+    def __attrs_post_init__(self) -> None:
+        places = []
+        word, worth = 0, 1
         for digit in self.digits:
-            strides.append(strides[-1] * digit.span)
-        return strides[:-1]
+            if worth > 1 and worth * digit.span >= 1 << _BITS:
+                word, worth = word + 1, 1
+            places.append((word, worth))
+            worth *= digit.span
+        object.__setattr__(self, "_places", tuple(places))
 
     @property
-    def split(self) -> int:
-        """The key of a branching node."""
-        return sum(stride * digit.split for stride, digit in zip(self.strides, self.digits, strict=True))
+    def words(self) -> int:
+        """How many words a key has, at least one."""
+        return self._places[-1][0] + 1 if self._places else 1
+
+    @property
+    def split(self) -> list[int]:
+        """The key of a branching node, by word."""
+        key = [0] * self.words
+        for (word, worth), digit in zip(self._places, self.digits, strict=True):
+            key[word] += worth * digit.split
+        return key
 
     def keys(self, shape: tuple[int, int]) -> Array:
-        """(n, K) int64: what giving row i the label k adds to the key."""
-        total = np.zeros(shape, np.int64)
-        for stride, digit in zip(self.strides, self.digits, strict=True):
-            total += stride * digit.part
+        """(n, K, words) int64: what giving row i the label k adds to the key."""
+        total = np.zeros((*shape, self.words), np.int64)
+        for (word, worth), digit in zip(self._places, self.digits, strict=True):
+            total[:, :, word] += worth * digit.part
         return total
 
     def sums(self, keys: Array) -> Array:
-        """(m, q) int64: the sums of keys (m,)."""
+        """(m, q) int64: the sums of keys (m, words)."""
         if not self.digits:
             return np.zeros((len(keys), len(self.divisors)), np.int64)
-        shifted = keys - sum(stride * digit.least for stride, digit in zip(self.strides, self.digits, strict=True))
+        shifted = keys.copy()
+        for (word, worth), digit in zip(self._places, self.digits, strict=True):
+            shifted[:, word] -= worth * digit.least
         columns = [
-            shifted // stride % digit.span + digit.least
-            for stride, digit in zip(self.strides, self.digits, strict=True)
+            shifted[:, word] // worth % digit.span + digit.least
+            for (word, worth), digit in zip(self._places, self.digits, strict=True)
         ]
         sums: Array = (np.stack(columns, axis=1) @ self.factors) // self.divisors
         return sums
 
 
 def encode(parts: Sequence[Array], splits: Sequence[int], branches: int) -> KeyCode:
-    """The code for sums given by `parts`, (n, K) each, and `splits`, for trees of at most so many branching nodes.
-
-    Raises TaskError where a key has no room for them.
-    """
+    """The code for sums given by `parts`, (n, K) each, and `splits`, for trees of at most so many branching nodes."""
     codes = [_independent(parts, splits, branches), _directions(parts, splits, branches)]
-    best = min((code for code in codes if code is not None), key=lambda code: sum(digit.bits for digit in code.digits))
-    if math.prod(digit.span for digit in best.digits) >= 1 << _BITS:
-        raise TaskError(
-            "the limits are on too many sums at once for so many rows; use fewer groups or notions, or round the row "
-            "weights"
-        )
-    return best
+    return min((code for code in codes if code is not None), key=lambda code: sum(digit.bits for digit in code.digits))
 
 
 def _digit(part: Array, split: int, branches: int) -> Digit:
@@ -113,7 +119,9 @@ def _digit(part: Array, split: int, branches: int) -> Digit:
 def _moves(parts: Sequence[Array], splits: Sequence[int]) -> Array:
     """(t, q) the distinct ways in which a row or a branching node moves the sums."""
     flat = np.stack([part.ravel() for part in parts], axis=1) if parts else np.zeros((1, 0), np.int64)
-    return np.unique(np.concatenate([flat, np.array([list(splits)], np.int64)]), axis=0)
+    moves = np.ascontiguousarray(np.concatenate([flat, np.array([list(splits)], np.int64)]))
+    distinct: Array = moves[number_rows(moves)[1]]
+    return distinct
 
 
 def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int) -> KeyCode:

@@ -31,6 +31,9 @@ Line = tuple[int, tuple[int, ...]]
 _SWEEPS = 3
 """Over all multipliers; one is enough where there is one."""
 
+_STEPS = 16
+"""Between the bound and the best value known: the listing begins with no smaller ones."""
+
 _CUTS = 40
 """Solves for one multiplier in a sweep."""
 
@@ -69,13 +72,13 @@ class Relaxation:
         """No tree within the windows has a value below it."""
         self._multipliers = [Fraction(0)] * len(windows)
         self._scaled = (1, [0] * len(windows))
-        self._costs: Array = np.tensordot(np.array(weights, np.int64), trees.parts[: self.first], 1)
+        self._costs: Array = np.tensordot(np.array(weights, np.int64), trees.sums[: self.first], 1)
         self._lines: list[Line] = []
         """Of the trees met."""
         self._answers: dict[tuple[int, ...], Line] = {}
         """Of the trees that were optimal, by scale and multipliers."""
         self._known = False
-        self._wideness = [int(np.abs(part).max(axis=1).sum()) for part in (self._costs, *trees.parts[self.first :])]
+        self._wideness = [int(np.abs(part).max(axis=1).sum()) for part in (self._costs, *trees.sums[self.first :])]
 
     @property
     def lower(self) -> int | None:
@@ -191,10 +194,8 @@ class Relaxation:
     def _search(self) -> Found | None:
         """The optimum, by lists of the trees between the bound and the best one known."""
         scale, whole = self._scaled
-        sums = np.stack([self._costs, *self.trees.parts[self.first :]])
-        split = sum(w * each for w, each in zip(self.weights, self.trees.splits, strict=False))
-        splits = [split, *self.trees.splits[self.first :]]
-        listing = Listing(self.trees, sums, splits, [scale, *whole], self.windows)
+        keys = range(self.first, len(self.trees.sums))
+        listing = Listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)
         start = self.bound
         most = self._most()
         errors = -(-start.numerator // start.denominator)
@@ -216,7 +217,8 @@ class Relaxation:
                 return self.best
             if self.upper is None and errors >= most:
                 return None
-            errors += max(1, int((errors - start) / 2))
+            wide = 0 if self.upper is None else int((self.upper - start) / _STEPS)
+            errors += max(1, int((errors - start) / 2), wide)
 
     def _most(self) -> int:
         """No tree's value is larger."""

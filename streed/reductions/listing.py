@@ -1,7 +1,7 @@
 """Lists of all trees below a budget, by their sums: what is left to do where a bound does not meet the optimum.
 
     list(rows, depth, budget): for every key, the least value of a tree of weighted cost <= budget, where
-        key    all sums of a tree but the first, in one whole number
+        key    all sums of a tree but the first
         value  the first sum
         cost   weights . sums
     a leaf for each label; for each column whose children cost at least L and R:
@@ -19,7 +19,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.engine.listing import combine, floor_children, list_shallow, meet, unite
+from streed.engine.listing import COST, KEY, VALUE, combine, list_shallow, meet, unite
+from streed.engine.pair_sums import floor_children
 from streed.engine.records import INFINITE
 from streed.exact import Array
 from streed.reductions.keys import encode
@@ -30,7 +31,7 @@ _SHALLOW = 2
 """Depths that are listed natively."""
 
 Entries = Array
-"""(m, 3) int64: key, value and cost of each, by rising cost."""
+"""(m, width) int64: cost, value and the words of the key of each, by rising cost."""
 
 
 @final
@@ -52,44 +53,46 @@ class Split:
 class Listing:
     """The trees below a budget of weights . sums, for one set of weights.
 
-    `sums` (m, n, K) and `splits` (m,): the first of them is the value, the others the key; `weights` (m,) whole
-    numbers, `windows` the bounds of the sums of the key for the whole tree. `thin`, if given, drops entries that are
-    never needed.
+    The value is `value` . vector, the sums in the key are the components `keys` of the vector, and the cost is
+    `scale` * value + `multipliers` . sums. `windows`: the bounds of these sums for the whole tree. `thin`, if given,
+    drops entries that are never needed.
     """
 
     def __init__(
         self,
         trees: Trees,
-        sums: Array,
-        splits: Sequence[int],
-        weights: Sequence[int],
+        value: Sequence[int],
+        keys: Sequence[int],
+        scale: int,
+        multipliers: Sequence[int],
         windows: Sequence[Window],
         thin: Callable[[Listing, Entries], Entries] | None = None,
     ) -> None:
         self.trees = trees
         self.windows = list(windows)
         self._thin = thin
-        data = trees.data
         self._problem = trees.problem
-        self._costs = np.tensordot(np.array(weights, np.int64), sums, 1)
-        self._split_cost = sum(w * each for w, each in zip(weights, splits, strict=True))
-        key_sums, key_splits = list(sums[1:]), list(splits[1:])
+        self._weights = np.zeros(len(trees.sums), np.int64)
+        self._weights[: len(value)] = scale * np.array(value, np.int64)
+        self._weights[list(keys)] += np.array(multipliers, np.int64)
+        value_sums = np.tensordot(np.array(value, np.int64), trees.sums[: len(value)], 1)
+        value_split = sum(w * each for w, each in zip(value, trees.splits, strict=False))
+        self._split_cost = sum(w * each for w, each in zip(self._weights.tolist(), trees.splits, strict=True))
+        key_sums, self._key_splits = [trees.sums[j] for j in keys], [trees.splits[j] for j in keys]
         if self._problem.max_nodes is not None:
-            key_sums.append(np.zeros_like(sums[0]))
-            key_splits.append(1)
+            key_sums.append(np.zeros_like(value_sums))
+            self._key_splits.append(1)
             self.windows.append((0, self._problem.max_nodes))
-        self._codes, self._member = _distinct(data.X)
-        self._code = encode(key_sums, key_splits, self._most_branches())
-        key = self._code.keys(sums[0].shape)
-        self._key_splits = key_splits
-        self._split = np.array([self._code.split, splits[0], self._split_cost], np.int64)
-        # (n', K, 3): what a distinct row's label adds to key, value and cost
-        stacked = np.stack([key, sums[0], self._costs], axis=2)
-        self._entries = np.zeros((len(self._codes), *stacked.shape[1:]), np.int64)
-        np.add.at(self._entries, self._member, stacked)
-        self._counts = np.bincount(self._member, minlength=len(self._codes))
-        self._widths = widths(data)
-        self._native = not data.categorical
+        self._codes = trees.codes
+        self._counts = trees.counts
+        self._code = encode(key_sums, self._key_splits, self._most_branches())
+        self._split = np.array([self._split_cost, value_split, *self._code.split], np.int64)
+        costs = np.tensordot(self._weights, trees.sums, 1)
+        packed = self._code.keys(costs.shape)
+        # (n', K, width): what a distinct row's label adds to an entry
+        self._entries = np.concatenate([costs[:, :, None], value_sums[:, :, None], packed], axis=2)
+        self._widths = widths(trees.data)
+        self._native = not trees.data.categorical
         self._floors: dict[tuple[bytes, int | None], int] = {}
         self._split_lists: dict[tuple[bytes, int | None], list[Split]] = {}
         if self._native:
@@ -101,7 +104,7 @@ class Listing:
 
     def sums_of(self, entries: Entries) -> Array:
         """(m, q) the sums that the keys hold."""
-        return self._code.sums(entries[:, 0])
+        return self._code.sums(entries[:, KEY:])
 
     def best(self, budget: int, below: int) -> tuple[int, Node] | None:
         """The least value of a tree of cost <= budget whose sums are in their windows, and the tree; None if >= below.
@@ -109,34 +112,33 @@ class Listing:
         Raises Stop when the orders say so.
         """
         rows, depth = self.rows(), self._problem.max_depth
-        least = np.array([low for low, _ in self.windows], np.int64)
-        most = np.array([high for _, high in self.windows], np.int64)
-        chosen: Split | None = None
-        leaves = self._leaves(rows, budget)
-        inside = self._inside(leaves) & (leaves[:, 1] < below)
-        target = None
-        if inside.any():
-            target = leaves[inside][leaves[inside, 1].argmin()]
-            below = int(target[1])
-        for split in self._splits(rows, depth) if depth != 0 else ():
+        is_shallow = depth == 0 or (self._native and depth in (1, _SHALLOW))
+        target, chosen = None, None
+        listed = self.every(budget) if is_shallow else self._leaves(rows, budget)
+        listed = listed[self._inside(listed) & (listed[:, VALUE] < below)]
+        if len(listed):
+            target = listed[listed[:, VALUE].argmin()]
+            below = int(target[VALUE])
+        for split in () if is_shallow else self._splits(rows, depth):
             if split.floor > budget:
                 break
-            lists = self._children(split, _below(depth), budget)
-            last = lists.pop()
-            first = self._combined(lists, split, budget)
-            sums = self.sums_of(last)
-            order = np.argsort(sums[:, 0], kind="stable")
-            add = np.array(self._key_splits, np.int64)
-            value, i, j = meet(
-                first, last[order], self.sums_of(first), sums[order], least - add, most - add, below - self._split[1]
-            )
-            if i >= 0:
-                below = int(value + self._split[1])
-                target = first[i] + last[order][j] + self._split
-                chosen = split
-        if target is None:
-            return None
-        return below, self._find(rows, depth, target, chosen)
+            pair = self._best_pair(split, _below(depth), budget, below)
+            if pair is not None:
+                target, chosen = pair + self._split, split
+                below = int(target[VALUE])
+        return None if target is None else (below, self._find(rows, depth, target, chosen))
+
+    def _best_pair(self, split: Split, depth: int | None, budget: int, below: int) -> Array | None:
+        """The entry of the children together that has the least value, if with the split it is in the windows."""
+        *lists, last = self._children(split, depth, budget)
+        first = self._combined(lists, split, budget)
+        sums = self.sums_of(last)
+        order = np.argsort(sums[:, 0], kind="stable")
+        last, sums = last[order], sums[order]
+        least, most = np.array(self.windows, np.int64).T - np.array(self._key_splits, np.int64)
+        _, i, j = meet(first, last, self.sums_of(first), sums, least, most, below - self._split[VALUE])
+        pair: Array | None = first[i] + last[j] if i >= 0 else None
+        return pair
 
     def every(self, budget: int) -> Entries:
         """All entries of cost <= budget whose sums are in their windows."""
@@ -181,9 +183,9 @@ class Listing:
 
     def _leaves(self, rows: Array, budget: int) -> Entries:
         if self._counts[rows].sum() < self._least_rows:
-            return np.zeros((0, 3), np.int64)
+            return np.zeros((0, len(self._split)), np.int64)
         leaves = self._entries[rows].sum(axis=0)
-        leaves = leaves[leaves[:, 2] <= budget]
+        leaves = leaves[leaves[:, COST] <= budget]
         found: Entries = unite(leaves, leaves[:0])
         return found
 
@@ -197,7 +199,7 @@ class Listing:
 
     def _make_splits(self, rows: Array, depth: int | None) -> Iterator[Split]:
         below = _below(depth)
-        native = self._native and below in (1, _SHALLOW)
+        native = self._native and below in (0, 1, _SHALLOW)
         if native:
             self.trees.remaining()
             floors = floor_children(rows, *self._arrays, self._split, len(self._widths), below, self._least_rows)
@@ -221,14 +223,15 @@ class Listing:
             self.trees.remaining()
             if depth == 0:
                 leaves = self._leaves(rows, INFINITE)
-                self._floors[name] = int(leaves[0, 2]) if len(leaves) else INFINITE
+                self._floors[name] = int(leaves[0, COST]) if len(leaves) else INFINITE
             else:
                 chosen = np.zeros(len(self._codes), np.bool_)
                 chosen[rows] = True
-                members = np.flatnonzero(chosen[self._member])
+                members = np.flatnonzero(chosen[self.trees.member])
                 nodes = None if self._problem.max_nodes is None else max(0, self._problem.max_nodes - 1)
                 data = self.trees.data.subset(members)
-                root, cost = self.trees.solve_rows(data, self._costs[members], self._split_cost, depth, nodes)
+                costs = np.tensordot(self._weights, self.trees.parts[:, members], 1)
+                root, cost = self.trees.solve_rows(data, costs, self._split_cost, depth, nodes)
                 self._floors[name] = INFINITE if root is None else cost
         return self._floors[name]
 
@@ -241,7 +244,7 @@ class Listing:
 
     def _combined(self, lists: list[Entries], split: Split, budget: int, whole: bool = False) -> Entries:
         """The lists in one, below what the children left out still cost; `whole`: with what the split adds."""
-        nothing = np.zeros(3, np.int64)
+        nothing = np.zeros_like(self._split)
         found = lists[0]
         for count, each in enumerate(lists[1:], 2):
             last = whole and count == len(lists)
@@ -255,7 +258,7 @@ class Listing:
             for label, leaf in enumerate(self._entries[rows].sum(axis=0).tolist()):
                 if leaf == target.tolist():
                     return Leaf(label, len(rows), 0)
-        budget = int(target[2])
+        budget = int(target[COST])
         for split in [hint] if hint is not None else self._splits(rows, depth):
             if split.floor > budget:
                 break
@@ -270,17 +273,12 @@ class Listing:
         rest = target - self._split
         targets: list[Array] = []
         for count in range(len(lists), 1, -1):
-            first = self._combined(lists[: count - 1], split, int(target[2]))
-            second = lists[count - 1]
-            order = np.argsort(second[:, 0], kind="stable")
-            at = np.searchsorted(second[order, 0], rest[0] - first[:, 0])
-            known = at < len(second)
-            pairs = second[order[at * known]] if len(second) else np.zeros((len(first), 3), np.int64)
-            found = np.flatnonzero(known & (first + pairs == rest).all(axis=1))
-            if not len(found):
+            first = self._combined(lists[: count - 1], split, int(target[COST]))
+            pair = _find_pair(first, lists[count - 1], rest)
+            if pair is None:
                 return None
-            targets.append(pairs[found[0]])
-            rest = first[found[0]]
+            rest = pair[0]
+            targets.append(pair[1])
         return [rest, *reversed(targets)]
 
     def _grown(self, rows: Array, depth: int | None, split: Split, targets: list[Array]) -> Node:
@@ -298,24 +296,28 @@ def _below(depth: int | None) -> int | None:
     return None if depth is None else depth - 1
 
 
-def _distinct(codes: Array) -> tuple[Array, Array]:
-    """The distinct rows of codes (n, p), and which of them each row is."""
-    if not codes.shape[1]:
-        return codes[:1], np.zeros(len(codes), np.int64)
-    whole = np.ascontiguousarray(codes).view(np.dtype((np.void, codes.shape[1]))).ravel()
-    _, first, member = np.unique(whole, return_index=True, return_inverse=True)
-    return codes[first], member.ravel()
+def _find_pair(first: Entries, second: Entries, total: Array) -> tuple[Array, Array] | None:
+    """An entry of each list that add up to the total; None if there are none."""
+    order = np.argsort(second[:, KEY], kind="stable")
+    keys = second[order, KEY]
+    wanted = total - first
+    at = np.searchsorted(keys, wanted[:, KEY])
+    end = np.searchsorted(keys, wanted[:, KEY], side="right")
+    for i in np.flatnonzero(end > at).tolist():
+        for j in order[at[i] : end[i]].tolist():
+            if (second[j] == wanted[i]).all():
+                return first[i], second[j]
+    return None
 
 
 def _native_arrays(codes: Array, entries: Array, counts: Array) -> tuple[Array, Array, Array, Array]:
     """starts, columns, profits and base as `streed.engine.listing` describes them."""
     row, columns = np.nonzero(codes)
     starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(codes)))])
-    flipped = entries[:, :, ::-1]
-    profits = (flipped[:, 1:] - flipped[:, :1]).reshape(len(codes), -1)
+    profits = (entries[:, 1:] - entries[:, :1]).reshape(len(codes), -1)
     return (
         starts.astype(np.int64),
         columns.astype(np.int64),
         np.ascontiguousarray(np.concatenate([counts[:, None], profits], axis=1)).astype(np.int64),
-        np.ascontiguousarray(flipped[:, 0]).astype(np.int64),
+        np.ascontiguousarray(entries[:, 0]).astype(np.int64),
     )

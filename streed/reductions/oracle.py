@@ -62,5 +62,5 @@ class Oracle:
 
     def spreads(self) -> list[Window]:
         """The least and the largest sum of each of the objective's components that any labels give."""
-        parts = self.trees.parts[: len(self.trees.parts) - len(self.windows)]
+        parts = self.trees.sums[: len(self.trees.sums) - len(self.windows)]
         return list(zip(parts.min(axis=2).sum(axis=1).tolist(), parts.max(axis=2).sum(axis=1).tolist(), strict=True))

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.engine.listing import number_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.search.driver import Driver, Orders, Problem
@@ -87,11 +88,27 @@ class Trees:
     listings: int = 0
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
+    codes: Array = attrs.field(init=False)
+    """(n', p): the distinct rows, in order of appearance."""
+    member: Array = attrs.field(init=False)
+    """(n,) which of them each row is."""
+    counts: Array = attrs.field(init=False)
+    """(n',) how many rows each of them is."""
+    sums: Array = attrs.field(init=False)
+    """(m, n', K) the parts of all the rows that each of them is."""
     _data: Dataset = attrs.field(init=False)
     _deadline: float | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._data = attrs.evolve(self.problem.data, weights=None, row_data={})
+        self.codes, self.member = distinct_rows(self._data.X)
+        self.counts = np.bincount(self.member, minlength=len(self.codes))
+        flat = self.parts.transpose(0, 2, 1).reshape(-1, len(self.member))
+        merged = np.zeros((len(flat), len(self.codes)), np.int64)
+        for into, part in zip(merged, flat, strict=True):
+            np.add.at(into, self.member, part)
+        shape = (len(self.parts), self.parts.shape[2], len(self.codes))
+        self.sums = np.ascontiguousarray(merged.reshape(shape).transpose(0, 2, 1))
         limit = self.orders.time_limit
         self._deadline = None if limit is None else time.perf_counter() + limit
 
@@ -150,16 +167,25 @@ class Trees:
 
     def measure(self, root: Node) -> Vector:
         """The vector of a tree, from the raw codes."""
-        labels = predict_rows(root, self._data.X)
-        sums = self.parts[:, np.arange(len(labels)), labels].sum(axis=1).tolist()
+        labels = predict_rows(root, self.codes)
+        sums = self.sums[:, np.arange(len(labels)), labels].sum(axis=1).tolist()
         branches = count_branches(root)
         return tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
 
     def constants(self) -> list[Found]:
         """The trees that are a leaf, one for each label."""
         n = self._data.n_rows
-        totals = self.parts.sum(axis=1).T.tolist()
+        totals = self.sums.sum(axis=1).T.tolist()
         return [Found(tuple(vector), Leaf(k, n, 0)) for k, vector in enumerate(totals)]
+
+
+def distinct_rows(codes: Array) -> tuple[Array, Array]:
+    """The distinct rows of codes (n, p) uint8 in order of appearance, and which of them each row is."""
+    width = max(1, -(-codes.shape[1] // 8))
+    words = np.zeros((len(codes), width * 8), np.uint8)
+    words[:, : codes.shape[1]] = codes
+    member, first = number_rows(words.view(np.int64))
+    return codes[first], member
 
 
 def predict_rows(root: Node, codes: Array) -> Array:
