@@ -1,9 +1,9 @@
 """Lists of trees: for a set of rows, every vector of sums that a tree of a bounded weighted cost can have.
 
 An entry is (cost, value, key, ...): the cost is the weighted sum that a budget bounds, the value one of the sums, and
-the key, of one or more words, tells the other sums apart. All of them add up; of equal keys the least value is kept, and
-a list is sorted by cost. Lists of trees of depth two come from sums over pairs of columns (`pair_sums.py`), deeper ones
-are combined from these.
+the key, of one or more words, tells the other sums apart. All of them add up; of equal keys the least value is kept,
+and a list is sorted by cost. Lists of trees of depth two come from sums over pairs of columns (`pair_sums.py`), deeper
+ones are combined from these.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Sums over pairs of columns for few rows, by adding row after row, and the least cost of shallow trees from them.
 
 For weights of any kind and any number of labels, where the bit counting of `counts.py` does not reach. Rows are given
-by their numbers; `starts` (n + 1,) and `columns` say which columns each row has. An entry is a vector of `width` sums, the
-first of which is the cost: `base` (n, width) holds each row's under the first label; `profits` (n, 1 + (K - 1) width)
-how many rows it stands for, then for every other label its entry beyond the base; `split` (width,) is what a branching
-node adds. All are int64.
+by their numbers; `starts` (n + 1,) and `columns` say which columns each row has. An entry is a vector of `width` sums,
+the first of which is the cost: `base` (n, width) holds each row's under the first label; `profits`
+(n, 1 + (K - 1) width) how many rows it stands for, then for every other label its entry beyond the base; `split`
+(width,) is what a branching node adds. All are int64.
 """
 
 from __future__ import annotations
@@ -201,14 +201,22 @@ def floor_children(rows, starts, columns, profits, base, split, n_columns, depth
     everything = np.zeros((size, size, labels), np.int64)
     total = np.zeros(labels, np.int64)
     add_pairs(everything, total, rows, starts, columns, local, profits, picks, int64(-1), int64(0))
-    mine = np.empty((size, size, labels), np.int64)
-    part = np.empty(labels, np.int64)
     is_signed = labels == 2 and least_rows <= 1
     all_costs = np.empty((size, size), np.int64)
     costs = np.empty((size, size), np.int64)
     singles = np.empty(size, np.int64)
     if is_signed:
         mirror_costs(everything, all_costs)
+        for p in range(size):
+            singles[p] = all_costs[p, p]
+    if is_signed and depth < 2:
+        for j in range(size):
+            least_in, least_out = signed_sides(all_costs, singles, total[1], j, depth, split[0])
+            floors[chosen[j], 1] = least_in + bases[j]
+            floors[chosen[j], 0] = least_out + whole - bases[j]
+        return floors
+    mine = np.empty((size, size, labels), np.int64)
+    part = np.empty(labels, np.int64)
     for j in range(size):
         side = 1 if 2 * counts[j] <= len(rows) else 0
         mine[:] = 0

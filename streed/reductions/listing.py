@@ -13,6 +13,7 @@ budget - R. L and R are optima of scalar solves. A limit on the branching nodes 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import final
 
@@ -32,6 +33,10 @@ _SHALLOW = 2
 
 Entries = Array
 """(m, width) int64: cost, value and the words of the key of each, by rising cost."""
+
+
+Ranked = tuple[int, int, list[int]]
+"""What a split costs at least, its column, and what each child with rows costs at least."""
 
 
 @final
@@ -94,7 +99,7 @@ class Listing:
         self._widths = widths(trees.data)
         self._native = not trees.data.categorical
         self._floors: dict[tuple[bytes, int | None], int] = {}
-        self._split_lists: dict[tuple[bytes, int | None], list[Split]] = {}
+        self._ranked: dict[tuple[bytes, int | None], list[Ranked]] = {}
         if self._native:
             self._arrays = _native_arrays(self._codes, self._entries, self._counts)
 
@@ -119,9 +124,7 @@ class Listing:
         if len(listed):
             target = listed[listed[:, VALUE].argmin()]
             below = int(target[VALUE])
-        for split in () if is_shallow else self._splits(rows, depth):
-            if split.floor > budget:
-                break
+        for split in () if is_shallow else self._splits(rows, depth, budget):
             pair = self._best_pair(split, _below(depth), budget, below)
             if pair is not None:
                 target, chosen = pair + self._split, split
@@ -158,9 +161,7 @@ class Listing:
             )
             return found if self._thin is None else self._thin(self, found)
         found = self._leaves(rows, budget)
-        for split in self._splits(rows, depth) if depth != 0 else ():
-            if split.floor > budget:
-                break
+        for split in self._splits(rows, depth, budget):
             found = unite(
                 found, self._combined(self._children(split, _below(depth), budget), split, budget, whole=True)
             )
@@ -189,32 +190,44 @@ class Listing:
         found: Entries = unite(leaves, leaves[:0])
         return found
 
-    def _splits(self, rows: Array, depth: int | None) -> list[Split]:
-        """The splits of the rows, by rising cost of their children."""
+    def _splits(self, rows: Array, depth: int | None, budget: int) -> Iterator[Split]:
+        """The splits of the rows that may cost at most `budget`, by rising cost of their children."""
+        if depth == 0:
+            return
         name = (rows.tobytes(), depth)
-        if name not in self._split_lists:
-            found = list(self._make_splits(rows, depth))
-            self._split_lists[name] = sorted(found, key=lambda split: split.floor)
-        return self._split_lists[name]
-
-    def _make_splits(self, rows: Array, depth: int | None) -> Iterator[Split]:
-        below = _below(depth)
-        native = self._native and below in (0, 1, _SHALLOW)
-        if native:
+        if name not in self._ranked:
             self.trees.remaining()
-            floors = floor_children(rows, *self._arrays, self._split, len(self._widths), below, self._least_rows)
-        for column, width in enumerate(self._widths):
-            if native and floors[column].max() >= INFINITE:
+            rank = self._rank_natively if self._native and _below(depth) in (0, 1, _SHALLOW) else self._rank_by_driver
+            self._ranked[name] = rank(rows, _below(depth))
+        for floor, column, floors in self._ranked[name]:
+            if floor > budget:
+                return
+            parts = self._parts(rows, column)
+            codes = tuple(code for code, part in enumerate(parts) if len(part))
+            yield Split(column, tuple(parts[code] for code in codes), codes, tuple(floors), floor)
+
+    def _parts(self, rows: Array, column: int) -> list[Array]:
+        here = self._codes[rows, column]
+        return [rows[here == code] for code in range(self._widths[column])]
+
+    def _rank_natively(self, rows: Array, below: int | None) -> list[Ranked]:
+        floors = floor_children(rows, *self._arrays, self._split, len(self._widths), below, self._least_rows)
+        columns = np.flatnonzero(floors.max(axis=1, initial=0) < INFINITE)
+        totals = floors[columns].sum(axis=1) + self._split_cost
+        order = np.argsort(totals, kind="stable")
+        chosen = columns[order]
+        return list(zip(totals[order].tolist(), chosen.tolist(), floors[chosen].tolist(), strict=True))
+
+    def _rank_by_driver(self, rows: Array, below: int | None) -> list[Ranked]:
+        ranked = []
+        for column in range(len(self._widths)):
+            parts = [part for part in self._parts(rows, column) if len(part)]
+            if len(parts) < 2:
                 continue
-            here = self._codes[rows, column]
-            parts = [rows[here == code] for code in range(width)]
-            codes = tuple(code for code in range(width) if len(parts[code]))
-            if len(codes) < 2:
-                continue
-            filled = tuple(parts[code] for code in codes)
-            least = tuple(floors[column].tolist()) if native else tuple(self._floor(part, below) for part in filled)
-            if max(least) < INFINITE:
-                yield Split(column, filled, codes, least, sum(least) + self._split_cost)
+            floors = [self._floor(part, below) for part in parts]
+            if max(floors) < INFINITE:
+                ranked.append((sum(floors) + self._split_cost, column, floors))
+        return sorted(ranked, key=operator.itemgetter(0))
 
     def _floor(self, rows: Array, depth: int | None) -> int:
         """The least cost of a tree for the rows."""
@@ -259,9 +272,7 @@ class Listing:
                 if leaf == target.tolist():
                     return Leaf(label, len(rows), 0)
         budget = int(target[COST])
-        for split in [hint] if hint is not None else self._splits(rows, depth):
-            if split.floor > budget:
-                break
+        for split in [hint] if hint is not None else self._splits(rows, depth, budget):
             lists = self._children(split, _below(depth), budget)
             targets = self._shared(lists, split, target)
             if targets is not None:
