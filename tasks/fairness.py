@@ -50,7 +50,7 @@ def _feature(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-@attrs.frozen
+@attrs.frozen(order=False)
 class Fairness(abc.ABC):
     """A notion of fairness; `notion <= limit` is the limit for `subject_to`.
 
@@ -75,7 +75,7 @@ class Fairness(abc.ABC):
 
 
 @final
-@attrs.frozen
+@attrs.frozen(order=False)
 class DemographicParity(Fairness):
     """The gap between groups in the rate of favourable predictions (statistical parity)."""
 
@@ -83,7 +83,7 @@ class DemographicParity(Fairness):
 
 
 @final
-@attrs.frozen
+@attrs.frozen(order=False)
 class EqualOpportunity(Fairness):
     """The gap between groups in the rate of favourable predictions among the positive rows (true positive rates)."""
 
@@ -91,7 +91,7 @@ class EqualOpportunity(Fairness):
 
 
 @final
-@attrs.frozen
+@attrs.frozen(order=False)
 class PredictiveEquality(Fairness):
     """The gap between groups in the rate of favourable predictions among the negative rows (false positive rates)."""
 
@@ -99,7 +99,7 @@ class PredictiveEquality(Fairness):
 
 
 @final
-@attrs.frozen
+@attrs.frozen(order=False)
 class EqualizedOdds(Fairness):
     """The larger one of the gaps in true and in false positive rates."""
 

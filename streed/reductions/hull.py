@@ -1,6 +1,6 @@
 """Scores that are monotone in two sums, by scalar solves: segments of the hull, then what may lie below them.
 
-    A, B = the ends of the front of (x, y): least x, then least y, and the other way round; both are offered
+    A, B = beyond the ends: less x than any tree and more y, and the other way round
     heap of segments (A, B) by the best rank of whole points strictly inside their box and above all lines
     while the best of them beats the incumbent:
         w = the normal of AB; C = a tree of least w . (x, y) = v; from now on no point lies below the line (w, v)
@@ -8,7 +8,7 @@
         else         no corner lies between: every tree with w . (x, y) <= T is listed, T being the largest w . (x, y)
                      of points inside that would beat the incumbent; the best of them is offered
 
-Some optimum of a monotone score is nondominated, hence an end, a corner of the hull, or strictly inside one box.
+Some optimum of a monotone score is nondominated, hence a corner of the hull, or strictly inside one box.
 """
 
 from __future__ import annotations
@@ -75,13 +75,8 @@ class Search:
 
     def run(self) -> None:
         """Searches until no segment can beat the incumbent."""
-        (_, most_x), (_, most_y) = self.oracle.spreads()
-        a = self._solve(most_y + 1, 1)
-        if a is None:
-            return
-        b = self._solve(1, most_x + 1)
-        assert b is not None
-        self._push(a.vector, b.vector)
+        (low_x, most_x), (low_y, most_y) = self.oracle.spreads()
+        self._push((low_x - 1, most_y + 1), (most_x + 1, low_y - 1))
         self._begun = True
         while self._open and self._beats(self._open[0][0].rank):
             segment = heapq.heappop(self._open)[2]
@@ -108,13 +103,6 @@ class Search:
     def _beats(self, rank: Any) -> bool:
         return self.incumbent.found is None or rank > self.incumbent.rank
 
-    def _solve(self, w_x: int, w_y: int) -> Found | None:
-        found = self.oracle.minimise([w_x, w_y])
-        if found is not None:
-            self.lines.append((w_x, w_y, w_x * found.vector[0] + w_y * found.vector[1]))
-            self.incumbent.offer(found)
-        return found
-
     def _push(self, a: Vector, b: Vector) -> None:
         segment = Segment(a, b)
         rank = self._best_rank(segment)
@@ -124,9 +112,13 @@ class Search:
     def _look_into(self, segment: Segment) -> None:
         a, b = segment.a, segment.b
         w_x, w_y = a[1] - b[1], b[0] - a[0]
-        found = self._solve(w_x, w_y)
-        assert found is not None
+        found = self.oracle.minimise([w_x, w_y])
+        if found is None:
+            self._open.clear()
+            return
         c = found.vector
+        self.lines.append((w_x, w_y, w_x * c[0] + w_y * c[1]))
+        self.incumbent.offer(found)
         if w_x * c[0] + w_y * c[1] < w_x * a[0] + w_y * a[1]:
             self._push(a, c)
             self._push(c, b)

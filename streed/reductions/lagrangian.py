@@ -53,7 +53,7 @@ def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window]) ->
     try:
         return relaxation.solve()
     except Stop as stop:
-        raise Stop(stop.reason, relaxation.lower, relaxation.best) from None
+        raise Stop(stop.reason, relaxation.lower, relaxation.best) from stop
 
 
 @final
@@ -122,7 +122,7 @@ class Relaxation:
         scale, whole = self._rounded(multipliers)
         name = (scale, *whole)
         if name not in self._answers:
-            found = self.trees.cheapest([scale * w for w in self.weights] + whole)
+            found = self._cheapest([scale * w for w in self.weights] + whole)
             if found is None:
                 return None
             e, z = self._answers[name] = self._meet(found)
@@ -131,6 +131,14 @@ class Relaxation:
             if not self._known or bound > self.bound:
                 self.bound, self._scaled, self._known = bound, (scale, whole), True
         return [Fraction(m, scale) for m in whole], self._answers[name]
+
+    def _cheapest(self, weights: list[int]) -> Found | None:
+        try:
+            return self.trees.cheapest(weights)
+        except Stop as stop:
+            if stop.found is not None:
+                self._meet(stop.found)
+            raise
 
     def _allowance(self, whole: Sequence[int]) -> int:
         """The most that the multiplied sums of a tree in the windows can be."""
@@ -187,7 +195,7 @@ class Relaxation:
         """A tree of least sign * z_j."""
         weights = [0] * (self.first + len(self.windows))
         weights[self.first + j] = sign
-        found = self.trees.cheapest(weights)
+        found = self._cheapest(weights)
         assert found is not None
         return self._meet(found)
 

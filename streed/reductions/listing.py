@@ -244,8 +244,8 @@ class Listing:
                 nodes = None if self._problem.max_nodes is None else max(0, self._problem.max_nodes - 1)
                 data = self.trees.data.subset(members)
                 costs = np.tensordot(self._weights, self.trees.parts[:, members], 1)
-                root, cost = self.trees.solve_rows(data, costs, self._split_cost, depth, nodes)
-                self._floors[name] = INFINITE if root is None else cost
+                least = self.trees.least_cost(data, costs, self._split_cost, depth, nodes)
+                self._floors[name] = INFINITE if least is None else least
         return self._floors[name]
 
     def _children(self, split: Split, depth: int | None, budget: int) -> list[Entries]:

@@ -23,6 +23,7 @@ from streed.sums import LinearFraction
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
     """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
     oracle.seed(incumbent)
+    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
     while True:
         f = incumbent.rank if incumbent.found is not None else Fraction(0)
         p, q = f.numerator, f.denominator
@@ -35,7 +36,8 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
         except Stop as stop:
             if stop.found is not None:
                 incumbent.offer(stop.found)
-            incumbent.bound = _bound(oracle, score, f, target, None if stop.lower is None else stop.lower / scale)
+            if stop.lower is not None:
+                incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, target - stop.lower / scale))
             raise
         if found is None:
             return
@@ -59,22 +61,14 @@ def _scale(numbers: list[Fraction | int]) -> Fraction:
     return Fraction(common, max(divisor, 1))
 
 
-def _bound(
-    oracle: Oracle, score: LinearFraction, f: Fraction, target: Fraction | int, lower: Fraction | None
-) -> Fraction | None:
-    """A bound on the score where no tree has w . v below `lower`: q N - p D <= target - lower.
+def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction) -> Fraction | float:
+    """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
 
-    So N / D <= f + (target - lower) / (q D) for the least D that any labels give.
+    D is at least what the labels that give it least make of it.
     """
     least = score.base + sum(
-        min(slope * x for x in ends) for slope, ends in zip(score.slopes, oracle.spreads(), strict=False)
-    )
-    most = score.top - sum(
-        min(fall * x for x in ends) for fall, ends in zip(score.falls, oracle.spreads(), strict=False)
+        min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.spreads(), strict=True)
     )
     if least <= 0:
-        return None
-    simple = Fraction(most) / least
-    if lower is None:
-        return simple
-    return min(simple, f + max(Fraction(0), target - lower) / (f.denominator * least))
+        return math.inf
+    return f + max(Fraction(0), excess) / (f.denominator * least)

@@ -17,7 +17,7 @@ from streed.data import Dataset
 from streed.engine.listing import number_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.search.driver import Driver, Orders, Problem
+from streed.search.driver import Driver, Orders, Outcome, Problem
 from streed.task import RowCostTask
 from streed.tree import Branch, Leaf, Node
 
@@ -121,34 +121,40 @@ class Trees:
         """A tree of least `weights` . vector, or None if no tree is allowed; raises Stop if it is not proved."""
         costs = np.tensordot(np.array(weights, dtype=np.int64), self.parts, 1)
         split = sum(w * each for w, each in zip(weights, self.splits, strict=True))
-        found, lower = self.solve_rows(self._data, costs, split, self.problem.max_depth, self.problem.max_nodes)
-        if found is None:
-            return None
-        vector = self.measure(found)
-        if sum(w * x for w, x in zip(weights, vector, strict=True)) != lower:
-            raise MismatchError(f"a tree has the sums {vector}, weighted not {lower} as claimed; please report this")
-        return Found(vector, found)
+        outcome = self._ask(self._data, costs, split, self.problem.max_depth, self.problem.max_nodes)
+        found = None
+        if outcome.solutions:
+            root = outcome.solutions[0].root
+            found = Found(self.measure(root), root)
+            if sum(w * x for w, x in zip(weights, found.vector, strict=True)) != outcome.solutions[0].value:
+                raise MismatchError(
+                    f"a tree of the sums {found.vector} costs otherwise than claimed; please report this"
+                )
+        if outcome.stopped is not None:
+            raise Stop(outcome.stopped, outcome.lower, found)
+        return found
 
-    def solve_rows(
+    def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
-    ) -> tuple[Node | None, int]:
-        """(tree, its cost) of the least cost on some rows, the tree None if none is allowed; raises Stop."""
+    ) -> int | None:
+        """The least cost of a tree for some rows, None if no tree is allowed; raises Stop if it is not proved."""
+        outcome = self._ask(data, costs, split, max_depth, max_nodes)
+        if outcome.stopped is not None:
+            raise Stop(outcome.stopped)
+        return outcome.solutions[0].value if outcome.solutions else None
+
+    def _ask(self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None) -> Outcome:
         # numpy multiplies without a word about overflow, so the size is looked at in floating point
         if float(np.abs(costs.astype(np.float64)).max(axis=1, initial=0).sum()) >= LARGEST_TOTAL:
             raise OverflowError("weighted sums beyond 2**60")
         problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
-        outcome = self.driver.search(
-            problem, attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report())
-        )
+        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report())
+        outcome = self.driver.search(problem, orders)
         self.solves += 1
         self.nodes += int(outcome.stats["nodes"])
         self.seconds += float(outcome.stats["seconds_search"])
         self.stats = dict(outcome.stats)
-        if outcome.stopped is not None:
-            raise Stop(outcome.stopped, outcome.lower)
-        if not outcome.solutions:
-            return None, 0
-        return outcome.solutions[0].root, outcome.solutions[0].value
+        return outcome
 
     def remaining(self) -> float | None:
         """Seconds left; raises Stop if none are."""
