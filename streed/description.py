@@ -77,7 +77,7 @@ def rebuild(description: Any, depth: int = 0) -> Any:
 
 
 def _class(module: str, name: str) -> type:
-    own = module == "streed.algebra" or module.startswith("streed.tasks.")
+    own = module in ("streed.algebra", "streed.sums") or module.startswith("streed.tasks.")
     if own:
         try:
             found = getattr(importlib.import_module(module), name, None)

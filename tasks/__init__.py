@@ -5,7 +5,6 @@ from streed.tasks.fairness import (
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
-    FairnessLimit,
     PredictiveEquality,
 )
 from streed.tasks.metrics import (
@@ -29,7 +28,6 @@ __all__ = [
     "EqualOpportunity",
     "EqualizedOdds",
     "FBeta",
-    "FairnessLimit",
     "GMean",
     "Jaccard",
     "MatthewsCorrelation",

@@ -63,10 +63,10 @@ class Outcome:
     stopped: str | None
     """None, or what ended the search early: "time", "memory" or "interrupt"."""
     stats: Mapping[str, Any]
-    score_bound: Any = None
-    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
+    score_bound: Any = None
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
 
 
 class Driver(abc.ABC):
