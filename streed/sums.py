@@ -14,11 +14,14 @@ so an upper bound on each is an anti-monotone constraint (STreeD, Prop. A.3). At
 from __future__ import annotations
 
 import abc
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
+import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_array
@@ -38,10 +41,11 @@ class LinearFraction:
     slopes: tuple[Fraction | int, ...]
 
     def at(self, value: Value) -> Fraction:
-        """The fraction at an exact value."""
-        above = self.top - sum(a * x for a, x in zip(self.falls, value, strict=True))
-        below = self.base + sum(a * x for a, x in zip(self.slopes, value, strict=True))
-        return Fraction(above) / Fraction(below)
+        """The fraction at an exact value; further entries do not count."""
+        above = self.top - sum(map(operator.mul, self.falls, value))
+        below = self.base + sum(map(operator.mul, self.slopes, value))
+        whole = isinstance(above, int) and isinstance(below, int)
+        return Fraction(above, below) if whole else Fraction(above) / Fraction(below)
 
 
 @attrs.frozen
@@ -106,7 +110,8 @@ class BoundedSum:
     def spread(self, weights: Array | None) -> tuple[int, int]:
         """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers."""
         w = 1 if weights is None else weights
-        return int((self.costs.min(axis=1) * w).sum()), int((self.costs.max(axis=1) * w).sum())
+        least, most = least_of_labels(self.costs), most_of_labels(self.costs)
+        return int((least * w).sum()), int((most * w).sum())
 
 
 @attrs.frozen
@@ -127,6 +132,16 @@ class SumLimit(Limit):
     @final
     def allows(self, s: State) -> bool:
         return True
+
+
+def least_of_labels(costs: Array) -> Array:
+    """(n,) the least entry of each row of costs (n, K); quicker than numpy where K is small."""
+    return functools.reduce(np.minimum, costs.T)
+
+
+def most_of_labels(costs: Array) -> Array:
+    """(n,) the largest entry of each row of costs (n, K)."""
+    return functools.reduce(np.maximum, costs.T)
 
 
 def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
@@ -209,8 +224,8 @@ class BoundTask(Task):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         named = dict(self.task.statistics(data))
         for j, each in enumerate(self.bounded_sums):
-            named[f"above{j}"] = each.costs - each.costs.min(axis=1, keepdims=True)
-            named[f"below{j}"] = each.costs.max(axis=1, keepdims=True) - each.costs
+            named[f"above{j}"] = each.costs - least_of_labels(each.costs)[:, None]
+            named[f"below{j}"] = most_of_labels(each.costs)[:, None] - each.costs
         return named
 
     def labels(self, data: Dataset) -> Sequence[Any]:

@@ -9,6 +9,7 @@ import attrs
 
 from streed.reductions import lagrangian
 from streed.reductions.trees import Found, Trees, Vector, Window
+from streed.sums import least_of_labels, most_of_labels
 
 
 @final
@@ -63,4 +64,4 @@ class Oracle:
     def spreads(self) -> list[Window]:
         """The least and the largest sum of each of the objective's components that any labels give."""
         parts = self.trees.sums[: len(self.trees.sums) - len(self.windows)]
-        return list(zip(parts.min(axis=2).sum(axis=1).tolist(), parts.max(axis=2).sum(axis=1).tolist(), strict=True))
+        return [(int(least_of_labels(part).sum()), int(most_of_labels(part).sum())) for part in parts]

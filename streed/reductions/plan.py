@@ -11,9 +11,17 @@ import numpy as np
 
 from streed.algebra import exact_costs, objective
 from streed.exact import Array
-from streed.reductions.trees import Vector, Window
+from streed.reductions.trees import Vector, Window, count_leaves, leaf_numbers
 from streed.search.driver import Problem
-from streed.sums import BoundTask, LinearFraction, SumLimit, SumTask, integer_weights
+from streed.sums import (
+    BoundTask,
+    LinearFraction,
+    SumLimit,
+    SumTask,
+    integer_weights,
+    least_of_labels,
+    most_of_labels,
+)
 from streed.task import Totals
 from streed.tree import Branch, Leaf, Node
 
@@ -27,7 +35,7 @@ class Plan:
     """(m, n, K) int64, row weights multiplied in: the objective's components, then the limited sums."""
     splits: tuple[int, ...]
     """(m,) what a branching node adds."""
-    units: tuple[Fraction, ...]
+    units: tuple[Fraction | int, ...]
     """(m,) what one of the whole numbers is worth in the task's values."""
     windows: tuple[Window, ...]
     limits: tuple[SumLimit, ...]
@@ -56,36 +64,49 @@ class Plan:
 
     def relabelled(self, root: Node, codes: Array) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
-        rows = np.arange(len(codes))
-        return self._relabelled(root, rows, rows, codes)
-
-    def _relabelled(self, node: Node, rows: Array, above: Array, codes: Array) -> Node:
-        if isinstance(node, Branch):
-            here = codes[rows, node.column]
-            parts = enumerate(node.children)
-            below = tuple(self._relabelled(child, rows[here == code], rows, codes) for code, child in parts)
-            return Branch(node.column, below, len(rows))
-        if not len(rows):
-            return Leaf(int(self.parts[0][above].sum(axis=0).argmin()), 0, 0)
+        numbers = leaf_numbers(root, codes)
+        order = np.argsort(numbers, kind="stable")
+        ends = np.searchsorted(numbers[order], np.arange(count_leaves(root) + 1)).tolist()
         count = len(self.parts) - len(self.windows)
-        cost: list[Any] = []
-        for j, part in enumerate(self.parts):
-            mine = part[rows]
-            total = int(mine[:, node.label].sum())
-            sums = [total] if j < count else [total - _least(mine), _most(mine) - total]
-            cost += [_plain(self.units[j] * each) for each in sums]
-        return Leaf(node.label, len(rows), tuple(cost))
+
+        def leaf(number: int, label: int, siblings: tuple[int, int]) -> Leaf:
+            rows = order[ends[number] : ends[number + 1]]
+            if not len(rows):
+                above = order[ends[siblings[0]] : ends[siblings[1]]]
+                return Leaf(int(self.parts[0][above].sum(axis=0).argmin()), 0, 0)
+            cost: list[Any] = []
+            for j, part in enumerate(self.parts):
+                total = int(part[rows, label].sum())
+                sums = [total]
+                if j >= count:
+                    mine = part[rows]
+                    sums = [total - _least(mine), _most(mine) - total]
+                cost += [_plain(self.units[j] * each) for each in sums]
+            return Leaf(label, len(rows), tuple(cost))
+
+        def grown(node: Node, first: int, siblings: tuple[int, int]) -> tuple[Node, int]:
+            """The subtree whose first leaf has this number, and the number after its last."""
+            if isinstance(node, Leaf):
+                return leaf(first, node.label, siblings), first + 1
+            own = (first, first + count_leaves(node))
+            children = []
+            for child in node.children:
+                subtree, first = grown(child, first, own)
+                children.append(subtree)
+            return Branch(node.column, tuple(children), ends[own[1]] - ends[own[0]]), first
+
+        return grown(root, 0, (0, 0))[0]
 
 
 def _least(part: Array) -> int:
-    return int(part.min(axis=1).sum())
+    return int(least_of_labels(part).sum())
 
 
 def _most(part: Array) -> int:
-    return int(part.max(axis=1).sum())
+    return int(most_of_labels(part).sum())
 
 
-def _plain(x: Fraction) -> int | Fraction:
+def _plain(x: Fraction | int) -> int | Fraction:
     return int(x) if x.denominator == 1 else x
 
 
@@ -98,7 +119,8 @@ def make_plan(problem: Problem) -> Plan:
     inner = task.task if isinstance(task, BoundTask) else task
     bounded = task.bounded_sums if isinstance(task, BoundTask) else ()
     limits = task.sum_limits if isinstance(task, BoundTask) else ()
-    weights, unit = integer_weights(data)
+    weights, fine = integer_weights(data)
+    unit = _plain(fine)
     by_row = 1 if weights is None else weights[:, None]
     sums = [each.costs * by_row for each in bounded]
     windows = tuple((each.least, each.most) for each in bounded)
@@ -106,18 +128,20 @@ def make_plan(problem: Problem) -> Plan:
         costs = exact_costs(inner, data)
         fraction = LinearFraction(0, (1,), 1, (0,))
         parts, splits = np.stack([costs.costs, *sums]), (costs.split, *[0] * len(sums))
-        units = (costs.unit, *[unit] * len(sums))
+        units = (_plain(costs.unit), *[unit] * len(sums))
         return Plan(parts, splits, units, windows, limits, lambda vector: -vector[0], fraction, None)
     named = inner.sums(data)
     components = [np.asarray(named[name], dtype=np.int64) * by_row for name in inner.components]
     totals = Totals(inner, data)
     found = inner.fraction(totals)
     if found is not None:
-        falls, slopes = tuple(unit * x for x in found.falls), tuple(unit * x for x in found.slopes)
-        found = LinearFraction(found.top, falls, found.base, slopes)
+        falls, slopes = [tuple(_plain(unit * x) for x in each) for each in (found.falls, found.slopes)]
+        found = LinearFraction(_plain(found.top), falls, _plain(found.base), slopes)
     count = len(components)
 
     def rank(vector: Vector) -> Any:
+        if found is not None:
+            return found.at(vector)
         return inner.rank(tuple(_plain(unit * x) for x in vector[:count]), totals)
 
     total = count + len(sums)

@@ -194,18 +194,38 @@ def distinct_rows(codes: Array) -> tuple[Array, Array]:
     return codes[first], member
 
 
-def predict_rows(root: Node, codes: Array) -> Array:
-    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p)."""
-    labels = np.zeros(len(codes), np.int64)
+def leaf_numbers(root: Node, codes: Array) -> Array:
+    """(n,) int64: the number of the leaf, left to right, that each row of `codes` (n, p) falls into."""
+    numbers = np.zeros(len(codes), np.int64)
     stack: list[tuple[Node, Array]] = [(root, np.arange(len(codes)))]
+    number = 0
     while stack:
         node, rows = stack.pop()
         if isinstance(node, Leaf):
-            labels[rows] = node.label
+            numbers[rows] = number
+            number += 1
             continue
         here = codes[rows, node.column]
-        stack.extend((child, rows[here == code]) for code, child in enumerate(node.children))
+        stack.extend((node.children[code], rows[here == code]) for code in reversed(range(len(node.children))))
+    return numbers
+
+
+def leaves_of(root: Node) -> list[Leaf]:
+    """The leaves, left to right."""
+    if isinstance(root, Leaf):
+        return [root]
+    return [leaf for child in root.children for leaf in leaves_of(child)]
+
+
+def predict_rows(root: Node, codes: Array) -> Array:
+    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p)."""
+    labels: Array = np.array([leaf.label for leaf in leaves_of(root)])[leaf_numbers(root, codes)]
     return labels
+
+
+def count_leaves(root: Node) -> int:
+    """The number of leaves, those without rows included."""
+    return sum(map(count_leaves, root.children)) if isinstance(root, Branch) else 1
 
 
 def count_branches(root: Node) -> int:
