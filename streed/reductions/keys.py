@@ -1,9 +1,9 @@
 """Several sums of a tree in few whole numbers, the words of a key, which add up like them.
 
-A word is a number in mixed radix whose digits are sums themselves, each with a span that no set of rows leaves. Which
-digits: either the given sums without those that the others determine, or the multiples of each direction in which a
-row may move all sums together (three groups' rates move in three directions, the counts of favourable predictions);
-whichever takes fewer bits.
+A word is a number in mixed radix whose digits are sums themselves, each with a span that no set of rows leaves. Where
+the given sums do not fit one word, the digits are either those that do not determine the others, or the multiples of
+each direction in which a row may move all sums together (three groups' rates move in three directions, the counts of
+favourable predictions); whichever takes fewer bits.
 """
 
 from __future__ import annotations
@@ -106,6 +106,10 @@ class KeyCode:
 
 def encode(parts: Sequence[Array], splits: Sequence[int], branches: int) -> KeyCode:
     """The code for sums given by `parts`, (n, K) each, and `splits`, for trees of at most so many branching nodes."""
+    digits = tuple(_digit(part, split, branches) for part, split in zip(parts, splits, strict=True))
+    plain = KeyCode(digits, np.eye(len(parts), dtype=np.int64), np.ones(len(parts), np.int64))
+    if plain.words == 1:
+        return plain
     codes = [_independent(parts, splits, branches), _directions(parts, splits, branches)]
     return min((code for code in codes if code is not None), key=lambda code: sum(digit.bits for digit in code.digits))
 
