@@ -17,6 +17,7 @@ from streed.algebra.sums import Sum, exact_costs
 from streed.constrained import Constrained, Wrapping, objective
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import exact_number
+from streed.sums import SumLimit, bound_sums
 from streed.task import TOTAL, Limit, State, Task
 from streed.tracing import adds, row_cost_form
 
@@ -89,11 +90,14 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
         if not isinstance(limit, (Limit, Threshold)):
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
     thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
+    on_sums = tuple(limit for limit in limits if isinstance(limit, SumLimit))
     inner = objective(task)
     if thresholds:
         inner = _thresholded(inner, thresholds)
+    if on_sums:
+        inner = bound_sums(inner, on_sums)
     earlier = task.further if isinstance(task, Constrained) else ()
-    further = earlier + tuple(limit for limit in limits if isinstance(limit, Limit))
+    further = earlier + tuple(limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
     return Constrained(inner, further) if further or not limits else inner
 
 

@@ -74,6 +74,8 @@ class Outcome:
     stats: Mapping[str, Any]
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
+    score_bound: Any = None
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
 
 
 class Driver(abc.ABC):

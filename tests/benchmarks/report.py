@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.benchmarks import accuracy, harness, known_optima, sparse, startup, stopping
+from tests.benchmarks import accuracy, harness, known_optima, sparse, startup, stopping, user_tasks
 
 PAGE = harness.ROOT / "docs" / "explanation" / "performance.md"
 
@@ -26,6 +26,7 @@ RENDERERS: dict[str, Callable[[harness.Record], str]] = {
     "sparse": sparse.render,
     "startup": startup.render,
     "stopping": stopping.render,
+    "user-tasks": user_tasks.render,
 }
 
 

@@ -2,12 +2,12 @@
 
 Three tables, all in one run on one core. Accuracy written as a user's task against the built-in one: once with a leaf
 cost that is linear in its sums, which runs as costs per row, and once with one that is not, which is compiled. Gini and
-entropy against pystreed's `accuracy-flex`, and squared errors against its regression; the peer's tree, read node by node
-and measured by our task, must not be better than our optimum, otherwise the exit code is 1 (it may be worse: the peer
-joins leaves of equal label after its search, which costs purity). And the time to a first answer of a
-task that was never seen, with everything else compiled, in a fresh process; then in a second process.
+entropy against pystreed's `accuracy-flex`, and squared errors against its regression; the peer's tree, node by node
+measured by our task, must not be better than our optimum, otherwise the exit code is 1 (it may be worse: the peer joins
+leaves of equal label after its search, which costs purity). And the time to a first answer of a task that was never
+seen, with everything else compiled, in a fresh process; then in a second process.
 
-Timed is `fit` or `streed.solve` alone; the two take turns (see `tests.benchmarks.accuracy`).
+Timed is `fit` or `streed.solve` alone; the two take turns (see `tests.benchmarks.duel`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import streed
 from streed.evaluate import evaluate
 from streed.tasks import Accuracy, Entropy, Gini, SquaredError
 from streed.tree import Branch, Leaf, Node, Tree
-from tests.benchmarks import accuracy, harness
+from tests.benchmarks import duel, harness
 
 MOST_SLOWER = 3.0
 LEAST_FASTER = 10.0
@@ -96,8 +96,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _own(X: Any, y: Any, name: str, depth: int, repeats: int | None) -> harness.Record:
     tasks = {"built-in": Accuracy(), "linear": LinearAccuracy(), "compiled": CompiledAccuracy()}
-    calls = {kind: functools.partial(streed.solve, task, X, y, max_depth=depth) for kind, task in tasks.items()}
-    times, answers = _timed(calls, repeats)
+    calls: dict[str, Callable[[], Any]] = {
+        kind: functools.partial(streed.solve, task, X, y, max_depth=depth) for kind, task in tasks.items()
+    }
+    times, answers = duel.run(calls, repeats)
     base = harness.median(times["built-in"].wall)
     return {
         "dataset": name,
@@ -112,14 +114,14 @@ def _own(X: Any, y: Any, name: str, depth: int, repeats: int | None) -> harness.
 def _against(
     task: streed.Task, objective: str, X: Any, y: Any, name: str, depth: int, repeats: int | None
 ) -> harness.Record:
-    calls = {
-        accuracy.PEER: _peer(objective, X, y, depth),
+    calls: dict[str, Callable[[], Any]] = {
+        duel.PEER: _peer(objective, X, y, depth),
         "streed": functools.partial(streed.solve, task, X, y, max_depth=depth),
     }
-    times, answers = _timed(calls, repeats)
+    times, answers = duel.run(calls, repeats)
     result = answers["streed"]
     data = streed.Dataset.make(X, y)
-    worth = float(evaluate(_tree_of(answers[accuracy.PEER], data), task, data))
+    worth = float(evaluate(_tree_of(answers[duel.PEER], data), task, data))
     theirs, ours = (harness.median(times[solver].wall) for solver in calls)
     return {
         "objective": objective,
@@ -133,18 +135,6 @@ def _against(
         "ratio": theirs / ours,
         "pair_passes": result.stats["pair_passes"],
     }
-
-
-def _timed(calls: dict[str, Callable[[], Any]], repeats: int | None) -> tuple[dict[str, harness.Times], dict[str, Any]]:
-    """Times and answers of calls that take turns."""
-    times = {solver: harness.Times() for solver in calls}
-    answers: dict[str, Any] = {}
-    with harness.no_collection():
-        while due := [solver for solver, taken in times.items() if len(taken) < accuracy._wanted(taken, repeats)]:
-            for solver in due:
-                for k in range(accuracy._turn(times[solver], repeats)):
-                    answers[solver] = times[solver].run(calls[solver], accuracy._is_compiled, first=k == 0)
-    return times, answers
 
 
 def _peer(objective: str, X: Any, y: Any, depth: int) -> Callable[[], Any]:
@@ -184,9 +174,9 @@ _NEW_TASK = """
 
 def _first_answers() -> harness.Record:
     """Seconds (all, compiling) of the first solve of a new task and of one in a second process; a warm cache."""
-    found = []
+    found: list[harness.Record] = []
     for number in (0, time.time_ns(), 0):
-        text = textwrap.dedent(_NEW_TASK % (number or found[-1]["number"] if found else number))
+        text = textwrap.dedent(_NEW_TASK % (number or (found[-1]["number"] if found else 0)))
         done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
         total, compiling = map(float, done.stdout.split())
         found.append({"number": number, "seconds": total, "compile": compiling})
@@ -217,8 +207,7 @@ def render(record: harness.Record) -> str:
     parts = [
         "Accuracy as a user's task, in the built-in's time",
         own,
-        f"Geometric means {means['linear']:.2f} (linear) and {means['compiled']:.2f} (compiled); goal: at most "
-        f"{MOST_SLOWER:g}.",
+        f"Geometric means {means['linear']:.2f} and {means['compiled']:.2f} (compiled); goal: at most {MOST_SLOWER:g}.",
         "Against the peer",
         harness.table(
             ["objective", "data set", "depth", "optimum", "peer ms", "streed ms", "ratio", "pair passes"],
@@ -244,20 +233,23 @@ def render(record: harness.Record) -> str:
 
 def _means(rows: list[harness.Record]) -> str:
     groups = sorted({(row["objective"], row["depth"]) for row in rows})
-    each = ", ".join(
-        f"{objective} depth {depth} "
-        f"{harness.geometric_mean([r['ratio'] for r in rows if (r['objective'], r['depth']) == (objective, depth)]):.1f}"
-        for objective, depth in groups
-    )
+    each = ", ".join(f"{objective} depth {depth} {_mean(rows, objective, depth):.1f}" for objective, depth in groups)
     whole = harness.geometric_mean([row["ratio"] for row in rows])
     return f"Geometric means: {each}; of all rows {whole:.1f} (goal: at least {LEAST_FASTER:g})."
 
 
+def _mean(rows: list[harness.Record], objective: str, depth: int) -> float:
+    return harness.geometric_mean(
+        [row["ratio"] for row in rows if (row["objective"], row["depth"]) == (objective, depth)]
+    )
+
+
 def _answers(first: harness.Record) -> str:
+    once, again = first["first"], first["second"]
     return (
-        f"First solve of a new task {first['first']['seconds']:.2f} s with all imports (goal: at most {MOST_FIRST:g}), of "
-        f"these {first['first']['compile']:.2f} s compiling; in a second process {first['second']['seconds']:.2f} s, "
-        f"{first['second']['compile']:.3f} s compiling (goal: at most {MOST_SECOND:g})."
+        f"First solve of a new task {once['seconds']:.2f} s with all imports (goal: at most {MOST_FIRST:g}), of these "
+        f"{once['compile']:.2f} s compiling; in a second process {again['seconds']:.2f} s, {again['compile']:.3f} s "
+        f"compiling (goal: at most {MOST_SECOND:g})."
     )
 
 

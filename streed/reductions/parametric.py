@@ -1,0 +1,94 @@
+"""Scores that are fractions of affine functions, by scalar solves: Dinkelbach's method in whole numbers.
+
+    maximise N(v) / D(v), N = top - falls . v, D = base + slopes . v > 0, v the sums of a tree
+
+    f = p / q, the score of a known tree; repeat
+        the tree of least w . v, w = q falls + p slopes            (w . v < q top - p base exactly if N / D > f)
+        none below q top - p base: f is the optimum; else f is that tree's score, strictly larger
+
+There are finitely many scores, and f rises. W. Dinkelbach (1967): On nonlinear fractional programming, Management
+Science 13, 492-498.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.trees import Found, Stop
+from streed.sums import LinearFraction
+
+_SHALLOW = 3
+"""The depth of the trees that a deep search starts from."""
+
+_QUICK = 4
+"""Up to this depth a scalar solve is quick."""
+
+
+def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
+    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    oracle.seed(incumbent)
+    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
+    if not any(score.slopes):
+        found = _minimise(oracle, score, Fraction(0), incumbent, proving=True)
+        if found is not None:
+            incumbent.offer(found)
+            incumbent.bound = incumbent.rank
+        return
+    if oracle.trees.problem.max_depth is None or oracle.trees.problem.max_depth > _QUICK:
+        # a good start saves a deep solve or two; where these are quick, it costs as much as it saves
+        with oracle.trees.within(_SHALLOW):
+            _climb(oracle, score, incumbent, proving=False)
+    if _climb(oracle, score, incumbent, proving=True):
+        incumbent.bound = incumbent.rank
+
+
+def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
+    """Offers ever better trees until there are none; False if no tree is allowed."""
+    while True:
+        f = incumbent.rank if incumbent.found is not None else Fraction(0)
+        found = _minimise(oracle, score, f, incumbent, proving=proving)
+        if found is None:
+            return False
+        if incumbent.found is not None and incumbent.rank_of(found.vector) <= f:
+            return True
+        incumbent.offer(found)
+
+
+def _minimise(
+    oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
+) -> Found | None:
+    """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
+    p, q = f.numerator, f.denominator
+    weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+    scale = _scale(weights)
+    try:
+        return oracle.minimise([int(w * scale) for w in weights])
+    except Stop as stop:
+        if stop.found is not None:
+            incumbent.offer(stop.found)
+        if proving and stop.lower is not None:
+            excess = q * score.top - p * score.base - stop.lower / scale
+            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, excess))
+        raise
+
+
+def _scale(numbers: list[Fraction | int]) -> Fraction:
+    """The factor that makes the numbers whole and coprime."""
+    common = math.lcm(*(Fraction(x).denominator for x in numbers))
+    divisor = math.gcd(*(int(x * common) for x in numbers))
+    return Fraction(common, max(divisor, 1))
+
+
+def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction) -> Fraction | float:
+    """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
+
+    D is at least what the labels that give it least make of it.
+    """
+    least = score.base + sum(
+        min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.spreads(), strict=True)
+    )
+    if least <= 0:
+        return math.inf
+    return f + max(Fraction(0), excess) / (f.denominator * least)
