@@ -10,7 +10,7 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +33,9 @@ Exit codes:
   4    solve: no tree meets the limits
   130  interrupted before there was a tree"""
 
+_NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality")
+"""The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
+
 _path = click.Path(path_type=Path)
 _data = click.argument("data", metavar="DATA")
 _tree = click.argument("tree", metavar="TREE.json", type=_path)
@@ -50,6 +53,14 @@ def main() -> None:
     app(prog_name="streed")
 
 
+def _notion_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name in reversed(_NOTIONS):
+        words = name.replace("-", " ")
+        option = click.option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {words}.")
+        command = option(command)
+    return command
+
+
 @app.command(epilog=_CODES)
 @_data
 @click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
@@ -63,6 +74,13 @@ def main() -> None:
 @click.option("--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated.")
 @click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
 @click.option("--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)'; may be repeated.")
+@click.option(
+    "--sensitive",
+    metavar="COLUMN",
+    multiple=True,
+    help="Column of the groups that fairness is about, no feature; if repeated, groups are the combinations.",
+)
+@_notion_options
 @click.option("--max-depth", type=int, help="Largest depth (default: any).")
 @click.option("--max-nodes", type=int, help="Most branching nodes (default: any number).")
 @click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf.")
@@ -93,6 +111,7 @@ def solve(
     param: tuple[str, ...],
     lam: str | None,
     subject_to: tuple[str, ...],
+    sensitive: tuple[str, ...],
     max_depth: int | None,
     max_nodes: int | None,
     min_leaf: int,
@@ -106,6 +125,7 @@ def solve(
     out: Path | None,
     as_json: bool,
     progress: bool | None,
+    **notions: float | None,
 ) -> None:
     """Find the optimal tree for DATA, and prove it.
 
@@ -114,8 +134,8 @@ def solve(
     with _errors():
         if out is not None and not out.parent.is_dir():
             _fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
-        objective = _objective(task, param, lam, subject_to)
-        table, reading = _read(data, target, weights, categorical, one_hot)
+        objective = _fair(_objective(task, param, lam, subject_to), notions, sensitive)
+        table, reading = _read(data, target, weights, categorical, one_hot, sensitive)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)
@@ -141,8 +161,11 @@ def solve(
         else:
             click.echo(f"data    {data}: {', '.join(f'{count} {what}' for what, count in shape.items())}")
             click.echo(result.to_text())
-            if result.stats:
-                click.echo("\n" + "  ".join(f"{key} {_brief(value)}" for key, value in result.stats.items()))
+            for found in result.stats.get("limits", ()):
+                click.echo(_kept(found))
+            told = {key: value for key, value in result.stats.items() if key != "limits"}
+            if told:
+                click.echo("\n" + "  ".join(f"{key} {_brief(value)}" for key, value in told.items()))
         sys.exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))
 
 
@@ -238,11 +261,11 @@ def check(task: str, data: str | None, examples: int, seed: int | None, engine: 
 @app.command()
 @_json
 def tasks(as_json: bool) -> None:
-    """List the objectives and limits, with their parameters."""
+    """List the objectives, limits and notions of fairness, with their parameters."""
     with _errors():
         from streed import registry
 
-        kinds = {"tasks": registry.tasks(), "limits": registry.limits()}
+        kinds = {"tasks": registry.tasks(), "limits": registry.limits(), "notions": registry.notions()}
         if as_json:
             listed = {
                 kind: [{"name": e.name, "parameters": dict(e.parameters), "summary": e.summary} for e in found.values()]
@@ -334,8 +357,32 @@ def _objective(task: str, parameters: Sequence[str], lam: str | None, limits: Se
     return objective.subject_to(*map(registry.make_limit, limits)) if limits else objective
 
 
+def _fair(objective: Task, notions: Mapping[str, float | None], sensitive: Sequence[str]) -> Task:
+    """The objective under the limits of fairness that were given."""
+    from streed import registry
+
+    given = {name.replace("_", "-"): most for name, most in notions.items() if most is not None}
+    limits = [registry.make_notion_limit(name, most, sensitive) for name, most in given.items()]
+    return objective.subject_to(*limits) if limits else objective
+
+
+def _kept(found: Mapping[str, Any]) -> str:
+    """What a limit came to, in one line."""
+    rates = [
+        f"{group} {rate:.4g}" + ("" if kind == "all" else f" of the {kind}")
+        for kind, by_group in found["rates"].items()
+        for group, rate in by_group.items()
+    ]
+    return f"{found['limit_on']}: gap {found['value']:.4g} of at most {found['limit']:g}; {', '.join(rates)}"
+
+
 def _read(
-    data: str, target: str | None, weights: str | None, categorical: Sequence[str], one_hot: bool
+    data: str,
+    target: str | None,
+    weights: str | None,
+    categorical: Sequence[str],
+    one_hot: bool,
+    sensitive: Sequence[str],
 ) -> tuple[dict[str, list[Any]], Reading]:
     from streed import datasets as bundled
     from streed.preparation import plan
@@ -345,7 +392,15 @@ def _read(
     if found is None:
         _fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
     trusted = data in bundled.names()
-    return table, plan(table, found, weights=weights, categorical=categorical, one_hot=one_hot, trusted=trusted)
+    return table, plan(
+        table,
+        found,
+        weights=weights,
+        categorical=categorical,
+        one_hot=one_hot,
+        trusted=trusted,
+        sensitive=sensitive,
+    )
 
 
 def _saved(tree: Tree | None, reading: Reading) -> Tree | None:

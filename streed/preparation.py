@@ -19,19 +19,29 @@ ALL = "all"
 
 
 def plan(
-    table: Table, target: str, *, weights: str | None, categorical: Sequence[str], one_hot: bool, trusted: bool
+    table: Table,
+    target: str,
+    *,
+    weights: str | None,
+    categorical: Sequence[str],
+    one_hot: bool,
+    trusted: bool,
+    sensitive: Sequence[str] = (),
 ) -> Reading:
-    """How to make features of the table's columns but `target` and `weights`.
+    """How to make features of the table's columns but `target`, `weights` and `sensitive` ones.
 
     Texts are categories; numbers with more than two values must be listed in `categorical`, unless the table is
     `trusted` to hold nothing but categories. Raises InputError for unknown columns, missing values and such numbers.
     """
-    for argument, name in (("target", target), ("weights", weights), *(("categorical", c) for c in categorical)):
+    listed_names = [("categorical", c) for c in categorical] + [("sensitive", c) for c in sensitive]
+    for argument, name in (("target", target), ("weights", weights), *listed_names):
         if name is not None and name not in table and not (argument == "categorical" and name == ALL):
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
     if weights == target:
         raise InputError("weights", f"{target!r} is the target", "name another column")
-    features = [name for name in table if name not in (target, weights)]
+    if target in sensitive:
+        raise InputError("sensitive", f"{target!r} is the target", "name another column")
+    features = [name for name in table if name not in (target, weights, *sensitive)]
     chosen = [name for name in categorical if name in table]
     if trusted or (ALL in categorical and ALL not in table):
         chosen = features
@@ -51,26 +61,30 @@ def plan(
             )
         if one_hot:
             sources[name] = tuple(values)
-    return Reading(target, weights, tuple(listed), one_hot, sources)
+    return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive))
 
 
 def make_dataset(table: Table, reading: Reading) -> Dataset:
     """The table's rows as `reading` says; raises InputError for columns that are not there."""
-    for argument, name in (("target", reading.target), ("weights", reading.weights)):
+    groups = [("sensitive", name) for name in reading.sensitive]
+    for argument, name in (("target", reading.target), ("weights", reading.weights), *groups):
         if name is not None and name not in table:
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    features = {name: table[name] for name in table if name not in (reading.target, reading.weights)}
+    others = (reading.target, reading.weights, *reading.sensitive)
+    features = {name: table[name] for name in table if name not in others}
+    sensitive = {name: table[name] for name in reading.sensitive} or None
     labels = table[reading.target]
     weights = None if reading.weights is None else table[reading.weights]
     if not reading.one_hot or not features:
         listed = [name for name in reading.categorical if name in features]
         X: Any = features or np.zeros((len(labels), 0), dtype=np.uint8)
-        return Dataset.make(X, labels, sample_weight=weights, categorical=listed or None)
+        return Dataset.make(X, labels, sample_weight=weights, categorical=listed or None, sensitive_features=sensitive)
     for name, values in features.items():
         _distinct(name, values)
     columns = one_hot(features)
     codes = np.array(list(columns.values()), dtype=np.uint8).T
-    return Dataset.make(codes, labels, sample_weight=weights, names=list(columns))
+    named = list(columns)
+    return Dataset.make(codes, labels, sample_weight=weights, names=named, sensitive_features=sensitive)
 
 
 def predict(tree: Tree, table: Table) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -16,6 +16,7 @@ import attrs
 import streed.tasks
 from streed.errors import InputError
 from streed.task import Limit, Task, is_parameter
+from streed.tasks.fairness import Fairness
 
 Kind = TypeVar("Kind", Task, Limit)
 
@@ -41,6 +42,11 @@ def limits() -> dict[str, Entry]:
     return _entries(Limit)
 
 
+def notions() -> dict[str, Entry]:
+    """Every notion of fairness by name."""
+    return _entries(Fairness)
+
+
 def make_task(written: str, parameters: Mapping[str, str]) -> Task:
     """The task that `written` names: "accuracy", or with arguments "sparse-accuracy(0.01)" or "...(lam=0.01)".
 
@@ -54,6 +60,18 @@ def make_limit(written: str) -> Limit:
     """The limit that `written` names, such as "min-support(5)"; raises InputError as `make_task` does."""
     made: Limit = _make(written, {}, limits(), "subject_to")
     return made
+
+
+def make_notion_limit(name: str, most: float, sensitive: Sequence[str]) -> Limit:
+    """At most so much by a notion of fairness, such as "demographic-parity", between the groups of these columns.
+
+    Raises InputError for limits that are no gaps between rates, and where there are no columns.
+    """
+    if not sensitive:
+        raise InputError(name, "between which groups?", "name the column of the groups: --sensitive COLUMN")
+    notion = notions()[name].made_by(sensitive[0] if len(sensitive) == 1 else tuple(sensitive))
+    limit: Limit = notion <= most
+    return limit
 
 
 def literal(text: str) -> Any:

@@ -21,6 +21,7 @@ from streed.evaluate import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
 from streed.result import Result
+from streed.sums import Bounded, SumTask
 from streed.task import RowCostTask, Task, Totals
 from streed.tree import Tree
 
@@ -71,9 +72,11 @@ def solve(
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.n_rows}", "lower it")
     _check_orders(time_limit, memory_limit, threads)
     with reporter(progress) as listener:
-        if not (isinstance(objective(task), RowCostTask) and is_shipped(task)):
+        if not (isinstance(objective(task), (RowCostTask, SumTask, Bounded)) and is_shipped(task)):
             check_contract(task, data)
-        driver = _driver(search)
+        from streed.reductions import reduced
+
+        driver = reduced(task, _driver(search))
         driver.check(task)
         from streed.search.compilation import Compilation
         from streed.search.driver import Orders, Problem
@@ -97,6 +100,7 @@ def solve(
                 problem,
                 Orders(_capped(time_limit), _capped(memory_limit), threads, None if listener.silent else report),
             )
+        bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
@@ -104,7 +108,7 @@ def solve(
         front = []
         for solution in outcome.solutions:
             value = shown(solution.value)
-            lower, upper = _bounds(task, value, shown(outcome.lower))
+            lower, upper = _bounds(task, value, bound_score)
             tree = Tree.grown(solution.root, data, tuple(bound.labels(data)), unit=outcome.unit)
             tree = attrs.evolve(
                 tree, shown=None if bound.shows_labels else leaf_displays(tree, bound, data, problem.sums)
@@ -113,7 +117,7 @@ def solve(
         if not listener.silent:
             elapsed = time.perf_counter() - begin
             nodes = int(outcome.stats["nodes"])
-            listener.finish(_progress(front[0][0] if front else None, shown(outcome.lower), nodes, elapsed, "done"))
+            listener.finish(_progress(front[0][0] if front else None, bound_score, nodes, elapsed, "done"))
         stats = {
             **outcome.stats,
             "stopped": outcome.stopped,
@@ -123,7 +127,7 @@ def solve(
     if not front:
         return Result(None, None, status, None, None, stats, task)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
-    lower, upper = _bounds(task, value, shown(outcome.lower))
+    lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
 
 

@@ -157,6 +157,7 @@ def _claims(claims: Claims) -> dict[str, Any]:
         held["reading"] = attrs.asdict(claims.reading, recurse=False) | {
             "categorical": list(claims.reading.categorical),
             "sources": sources,
+            "sensitive": list(claims.reading.sensitive),
         }
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
@@ -167,7 +168,8 @@ def _reading(held: dict[str, Any] | None) -> Reading | None:
     if held is None:
         return None
     sources = {name: tuple(map(_plain, values)) for name, values in held["sources"].items()}
-    return Reading(**{**held, "categorical": tuple(held["categorical"]), "sources": sources})
+    listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive")}
+    return Reading(**{**held, **listed, "sources": sources})
 
 
 def _typed(value: Any) -> dict[str, Any]:

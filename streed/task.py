@@ -77,9 +77,12 @@ class Totals(State):
         if not name.startswith("_") and "_source" in self.__dict__:
             task, data = self.__dict__.pop("_source")
             self.__dict__.update(beside_sums(task, data, np.arange(data.n_rows)))
-            for key, values in sums_over(task.bind(data), data).items():
-                total = values.sum(axis=0)
-                self.__dict__[key] = tuple(total) if isinstance(total, np.ndarray) else total
+            bound = task.bind(data)
+            quick = quick_sums(bound, data)
+            whole = all(values.dtype.kind == "i" for values in quick.values())
+            for key, values in (quick if whole else sums_over(bound, data)).items():
+                total = values.sum(axis=0).tolist() if whole else values.sum(axis=0)
+                self.__dict__[key] = tuple(total) if values.ndim > 1 else total
             return getattr(self, name)
         return super().__getattr__(name)
 

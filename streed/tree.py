@@ -75,6 +75,8 @@ class Reading:
     """Whether there is a 0/1 column per category, or one column with a child per category."""
     sources: Mapping[str, tuple[Any, ...]]
     """Where `one_hot`: the columns that became several, and the values that each had."""
+    sensitive: tuple[str, ...] = ()
+    """The columns of the groups that limits are about; they are no features."""
 
 
 @attrs.frozen

@@ -17,6 +17,7 @@ from streed.algebra.sums import Sum, exact_costs
 from streed.constrained import Constrained, Wrapping, objective
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import exact_number
+from streed.sums import SumLimit, bound_sums
 from streed.task import TOTAL, Limit, State, Task
 from streed.tracing import adds, row_cost_form
 
@@ -92,8 +93,12 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
     inner = objective(task)
     if thresholds:
         inner = _thresholded(inner, thresholds)
+    on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
+    if on_sums:
+        inner = bound_sums(inner, on_sums)
     earlier = task.further if isinstance(task, Constrained) else ()
-    further = earlier + tuple(limit for limit in limits if isinstance(limit, Limit))
+    on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
+    further = earlier + tuple(on_leaves)
     return Constrained(inner, further) if further or not limits else inner
 
 

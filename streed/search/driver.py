@@ -72,12 +72,17 @@ class Outcome:
     stats: Mapping[str, Any]
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
+    score_bound: Any = None
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
 
 
 class Driver(abc.ABC):
     """A search over the tasks that it accepts."""
 
     name: ClassVar[str]
+
+    reduces: ClassVar[bool] = True
+    """Whether it is better asked for scalar solves where a task of several sums allows it (`streed.reductions`)."""
 
     @abc.abstractmethod
     def check(self, task: Task) -> None:

@@ -27,7 +27,7 @@ import numpy as np
 
 import streed
 from streed.tasks import Accuracy
-from tests.benchmarks import harness
+from tests.benchmarks import duel, harness
 
 QUICK = ("tic-tac-toe", "primary-tumor", "anneal", "kr-vs-kp", "hypothyroid")
 """The data sets on which depths above 5 are tried: there pystreed takes minutes or hours on others."""
@@ -35,7 +35,7 @@ QUICK = ("tic-tac-toe", "primary-tumor", "anneal", "kr-vs-kp", "hypothyroid")
 GOALS: Mapping[int, tuple[float, float | None]] = {3: (15, None), 4: (50, 8), 5: (40, 8)}
 """Per depth, pystreed's time in ours: the geometric mean, and the smallest."""
 
-PEER = "pystreed"
+PEER = duel.PEER
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,11 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.repeats is not None and options.repeats < 1:
         parser.error("--repeats: give a number >= 1")
     if not options.no_peer:
-        _peer_version()  # said before anything is measured
+        duel.peer_version()  # said before anything is measured
     found = harness.start(options)
 
     record: harness.Record = {"benchmark": "accuracy", "machine": found}
-    record["peer"] = None if options.no_peer else _peer_version()
+    record["peer"] = None if options.no_peer else duel.peer_version()
     record["warm_up"] = _warm_up(options.data, not options.no_peer)
     harness.note(
         f"warm-up {record['warm_up']['seconds']:.2f} s, of these {record['warm_up']['compile']:.2f} s compiling"
@@ -73,13 +73,7 @@ def measure(folder: Path, name: str, depth: int, repeats: int | None, peer: bool
     X, y = harness.read_data(folder, "classification", name)
     solvers = {PEER: _peer(X, y, depth)} if peer else {}
     solvers["streed"] = functools.partial(streed.solve, Accuracy(), X, y, max_depth=depth)
-    times = {solver: harness.Times() for solver in solvers}
-    answers: dict[str, Any] = {}
-    with harness.no_collection():
-        while due := [solver for solver, taken in times.items() if len(taken) < _wanted(taken, repeats)]:
-            for solver in due:
-                for k in range(_turn(times[solver], repeats)):
-                    answers[solver] = times[solver].run(solvers[solver], _is_compiled, first=k == 0)
+    times, answers = duel.run(solvers, repeats)
     result = answers["streed"]
     optima = {"streed": result.value, "its tree": int(np.count_nonzero(np.asarray(result.tree.predict(X)) != y))}
     proved = result.status == "optimal"
@@ -98,53 +92,17 @@ def measure(folder: Path, name: str, depth: int, repeats: int | None, peer: bool
         "seconds": ours.wall,
         "cpu_seconds": ours.cpu,
         "first_seconds": ours.first,
-        **_comparison(ours, theirs),
+        **duel.comparison(ours, theirs),
         "nodes": result.stats["nodes"],
         "work_units": result.stats["work_units"],
         "stats": result.summary()["stats"],
     }
 
 
-def _comparison(ours: harness.Times, theirs: harness.Times | None) -> harness.Record:
-    """The peer's times, and what the medians of ours go into theirs; None where there is no peer."""
-    kinds = {"": "wall", "cpu_": "cpu", "first_": "first"}
-    if theirs is None:
-        return {f"{prefix}{what}": None for prefix in kinds for what in ("ratio", "peer_seconds")}
-    compared: harness.Record = {}
-    for prefix, kind in kinds.items():
-        compared[f"{prefix}peer_seconds"] = getattr(theirs, kind)
-        compared[f"{prefix}ratio"] = harness.median(getattr(theirs, kind)) / harness.median(getattr(ours, kind))
-    return compared
-
-
-def _wanted(taken: harness.Times, repeats: int | None) -> int:
-    return repeats or (harness.repeats(min(taken.wall)) if taken.wall else 1)
-
-
-def _turn(taken: harness.Times, repeats: int | None) -> int:
-    if not taken.wall:
-        return 1
-    return min(harness.turn(min(taken.wall)), _wanted(taken, repeats) - len(taken))
-
-
-def _is_compiled(answer: Any) -> bool:
-    """Whether nothing was compiled for the answer, as is for a kernel that a solve needs for the first time."""
-    return not isinstance(answer, streed.Result) or answer.stats["seconds_compile"] == 0
-
-
 def _peer(X: Any, y: Any, depth: int) -> Callable[[], Any]:
     from pystreed import STreeDClassifier
 
     return lambda: STreeDClassifier("accuracy", max_depth=depth).fit(X, y)
-
-
-def _peer_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(PEER)
-    except PackageNotFoundError:
-        harness.fail(f'{PEER} is not installed: pip install -e ".[bench]", or give --no-peer')
 
 
 def _warm_up(folder: Path, peer: bool) -> harness.Record:

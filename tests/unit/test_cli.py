@@ -294,7 +294,9 @@ def test_every_task_and_limit_is_listed() -> None:
     listed = {entry["name"] for entry in answer["tasks"]}
     assert {"accuracy", "balanced-accuracy", "sparse-accuracy", "splits", "weighted-accuracy"} <= listed
     assert [entry["name"] for entry in answer["limits"]] == ["min-support"]
-    assert len(listed) + len(answer["limits"]) == len(streed.tasks.__all__)
+    notions = {entry["name"] for entry in answer["notions"]}
+    assert notions == {"demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality"}
+    assert len(listed) + len(answer["limits"]) + len(notions) == len(streed.tasks.__all__)
     sparse = next(entry for entry in answer["tasks"] if entry["name"] == "sparse-accuracy")
     assert sparse["parameters"] == {"lam": "required"}
     assert all(entry["summary"] for kind in answer.values() for entry in kind)
@@ -388,3 +390,25 @@ def test_a_saved_tree_is_a_tree(play: str, tmp_path: Path) -> None:
     path, document = saved(play, tmp_path)
     tree = Tree.from_json(path.read_text(encoding="utf-8"))
     assert json.loads(tree.to_json()) == document
+
+
+FAIR = ("solve", "berkeley", "--target", "admitted", "--task", "accuracy", "--max-depth", "3")
+
+
+def test_fairness_between_the_groups_of_a_column() -> None:
+    text = run(*FAIR, "--sensitive", "gender", "--demographic-parity", "0.2").stdout
+    lines = {line.split()[0]: line.split(maxsplit=1)[-1] for line in text.splitlines() if line.strip()}
+    assert (lines["status"], lines["value"]) == ("optimal", "1600")
+    assert lines["data"] == "berkeley: 4526 rows, 6 columns, 2 classes"
+    assert lines["DemographicParity:"] == "gap 0.1945 of at most 0.2; female 0.01362, male 0.2081"
+    odds = run(*FAIR, "--sensitive", "gender", "--equalized-odds", "0.3", "--equal-opportunity", "0.25").stdout
+    assert "EqualOpportunity: gap" in odds
+    assert "EqualizedOdds: gap" in odds
+    assert "of the negative" in odds
+
+
+def test_fairness_is_refused_without_groups() -> None:
+    assert "--sensitive" in refused(*FAIR, "--demographic-parity", "0.1")
+    assert "'sex'" in refused(*FAIR, "--demographic-parity", "0.1", "--sensitive", "sex")
+    assert "0 to 1" in refused(*FAIR, "--demographic-parity", "2", "--sensitive", "gender")
+    assert "target" in refused(*FAIR, "--demographic-parity", "0.1", "--sensitive", "admitted")

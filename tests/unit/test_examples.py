@@ -29,5 +29,15 @@ def test_user_tasks(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines["errors in two splits"] == "2.0"
 
 
+def test_fair_admissions(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "fair_admissions.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    accuracies = [float(line.split()[-3].rstrip(",")) for line in lines if "proved optimal" in line]
+    gaps = [float(line.split()[2]) for line in lines if line.split()[:1] == ["DemographicParity"]]
+    assert accuracies == sorted(accuracies, reverse=True)
+    assert accuracies[0] == pytest.approx(1 - 1331 / 4526, abs=1e-4)
+    assert gaps[0] > 0.2 >= gaps[1] > 0.01 >= gaps[2]
+
+
 def test_every_example_is_tested() -> None:
-    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["sizes.py", "user_tasks.py"]
+    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["fair_admissions.py", "sizes.py", "user_tasks.py"]

@@ -1,0 +1,29 @@
+"""Tasks with several sums, solved by scalar solves on any driver, where the facts that they declare allow it.
+
+A reduction asks a driver only for trees of least weighted cost per row, so it runs on all of them, and it reads what
+`streed.sums` lets a task declare, never which task it is:
+
+- `parametric`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
+- `hull`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
+- `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streed.algebra import objective
+from streed.sums import Bounded, SumTask
+
+if TYPE_CHECKING:
+    from streed.search.driver import Driver
+    from streed.task import Task
+
+
+def reduced(task: Task, driver: Driver) -> Driver:
+    """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums."""
+    if not driver.reduces or not isinstance(objective(task), (SumTask, Bounded)):
+        return driver
+    from streed.reductions.reduction import Reduction
+
+    return Reduction(driver)

@@ -1,0 +1,251 @@
+"""A tree of least cost whose sums keep their limits: a Lagrangian bound, then the enumeration of the slack.
+
+    least e subject to least_j <= z_j <= most_j, for sums e and z_j of a tree
+
+    dual    g(m) = min over trees of (S e + sum_j m_j z_j) - sum_j (m_j most_j if m_j > 0 else m_j least_j), for S > 0
+            no tree within the limits has e < g(m) / S. Concave in m / S: maximised one multiplier at a time, by cutting
+            planes, since every tree met is a line above it. A tree met that keeps the limits is an incumbent.
+    search  E = the dual bound; a tree within the limits of e <= E costs at most T = S E + the sum above, for every m,
+            so it is in the list of all trees of cost <= T (`listing`). Found: the least e in it is the optimum; none: E
+            rises.
+
+The multipliers decide how long the lists are, and nothing else. After M. L. Fisher (1981): The Lagrangian relaxation
+method for solving integer programming problems, Management Science 27, 1-18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from streed.exact import Array
+from streed.reductions.listing import Listing
+from streed.reductions.trees import Found, Stop, Trees, Window
+
+Line = tuple[int, tuple[int, ...]]
+"""(e, z) of a tree: its relaxed value is a line in each multiplier."""
+
+_SWEEPS = 3
+"""Over all multipliers; one is enough where there is one."""
+
+_STEPS = 16
+"""Between the bound and the best value known: the listing begins with no smaller ones."""
+
+_CUTS = 40
+"""Solves for one multiplier in a sweep."""
+
+_NARROW, _WIDE = 2**29, 2**58
+"""Totals that fit the engine's middle lanes, and its widest ones."""
+
+_FINE = 256
+"""The least that the two whole numbers of a multiplier should be, so that rounding it loses little."""
+
+
+def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window]) -> Found | None:
+    """A tree of least weights . (first components) whose last components are in their windows; None if there is none.
+
+    Raises Stop, with the best tree so far and a lower bound on its weighted sum.
+    """
+    relaxation = Relaxation(trees, weights, windows)
+    try:
+        return relaxation.solve()
+    except Stop as stop:
+        raise Stop(stop.reason, relaxation.lower, relaxation.best) from stop
+
+
+@final
+class Relaxation:
+    """One problem of a least sum e under windows on sums z, and what is known of it."""
+
+    def __init__(self, trees: Trees, weights: Sequence[int], windows: Sequence[Window]) -> None:
+        self.trees = trees
+        self.windows = tuple(windows)
+        self.weights = list(weights)
+        self.first = len(trees.parts) - len(windows)
+        self.best: Found | None = None
+        self.upper: int | None = None
+        """The value of the best tree within the windows."""
+        self.bound = Fraction(0)
+        """No tree within the windows has a value below it."""
+        self._multipliers = [Fraction(0)] * len(windows)
+        self._scaled = (1, [0] * len(windows))
+        self._costs: Array = np.tensordot(np.array(weights, np.int64), trees.sums[: self.first], 1)
+        self._lines: list[Line] = []
+        """Of the trees met."""
+        self._answers: dict[tuple[int, ...], Line] = {}
+        """Of the trees that were optimal, by scale and multipliers."""
+        self._known = False
+        self._wideness = [int(np.abs(part).max(axis=1).sum()) for part in (self._costs, *trees.sums[self.first :])]
+
+    @property
+    def lower(self) -> int | None:
+        """The bound as a whole number, or None before there is one."""
+        return -(-self.bound.numerator // self.bound.denominator) if self._known else None
+
+    def solve(self) -> Found | None:
+        """The optimum, or None if no tree is in the windows."""
+        if self.trees.problem.min_leaf > self.trees.data.n_rows:
+            return None
+        for found in self.trees.constants():
+            self._meet(found)
+        if self._relaxed(self._multipliers) is None:
+            return None
+        for _ in range(_SWEEPS if len(self.windows) > 1 else 1):
+            before = self.bound
+            for j in range(len(self.windows)):
+                if not self._is_open():
+                    return self.best
+                if not self._raise_multiplier(j):
+                    return None
+            if self.bound == before:
+                break
+        return self._search() if self._is_open() else self.best
+
+    def _is_open(self) -> bool:
+        return self.upper is None or self.bound <= self.upper - 1
+
+    def _meet(self, found: Found) -> Line:
+        """(e, z) of a tree; keeps it if it is the best one in the windows."""
+        z = found.vector[self.first :]
+        e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
+        self._lines.append((e, z))
+        inside = all(least <= x <= most for x, (least, most) in zip(z, self.windows, strict=True))
+        if inside and (self.upper is None or e < self.upper):
+            self.best, self.upper = found, e
+        return e, z
+
+    def _relaxed(self, multipliers: list[Fraction]) -> tuple[list[Fraction], Line] | None:
+        """(the multipliers as rounded, a tree of least relaxed value); raises the bound. None if no tree is allowed."""
+        scale, whole = self._rounded(multipliers)
+        name = (scale, *whole)
+        if name not in self._answers:
+            found = self._cheapest([scale * w for w in self.weights] + whole)
+            if found is None:
+                return None
+            e, z = self._answers[name] = self._meet(found)
+            value = scale * e + sum(m * x for m, x in zip(whole, z, strict=True))
+            bound = Fraction(value - self._allowance(whole), scale)
+            if not self._known or bound > self.bound:
+                self.bound, self._scaled, self._known = bound, (scale, whole), True
+        return [Fraction(m, scale) for m in whole], self._answers[name]
+
+    def _cheapest(self, weights: list[int]) -> Found | None:
+        try:
+            return self.trees.cheapest(weights)
+        except Stop as stop:
+            if stop.found is not None:
+                self._meet(stop.found)
+            raise
+
+    def _allowance(self, whole: Sequence[int]) -> int:
+        """The most that the multiplied sums of a tree in the windows can be."""
+        return sum(m * (most if m > 0 else least) for m, (least, most) in zip(whole, self.windows, strict=True))
+
+    def _rounded(self, multipliers: Sequence[Fraction]) -> tuple[int, list[int]]:
+        """The multipliers as whole numbers over a common scale, so that costs stay in narrow lanes if they can."""
+        total = self._wideness[0] + sum(abs(m) * w for m, w in zip(multipliers, self._wideness[1:], strict=True))
+        for most in (_NARROW, _WIDE):
+            scale = int(most / max(total, 1))
+            whole = [round(m * scale) for m in multipliers]
+            if scale >= _FINE and all(abs(w) >= _FINE or not m for w, m in zip(whole, multipliers, strict=True)):
+                break
+        if not any(multipliers):
+            scale = 1
+        return max(scale, 1), whole
+
+    def _raise_multiplier(self, j: int) -> bool:
+        """Raises the bound by the j-th multiplier; False if no tree is in the j-th window."""
+        others = [m if i != j else Fraction(0) for i, m in enumerate(self._multipliers)]
+        least, most = self.windows[j]
+        answer = self._relaxed(others)
+        if answer is None:
+            return False
+        z = answer[1][1][j]
+        if least <= z <= most:
+            self._multipliers = others
+            return True
+        sign = 1 if z > most else -1
+
+        def height(tree: Line) -> tuple[Fraction, int]:
+            """(e', h): the tree's relaxed value is e' + a h for a multiplier sign * a."""
+            e, sums = tree
+            excess = sums[j] - most if sign > 0 else least - sums[j]
+            return e + sum((m * x for m, x in zip(others, sums, strict=True)), Fraction(0)), excess
+
+        heights = [height(tree) for tree in self._lines]
+        if all(h > 0 for _, h in heights):
+            heights.append(height(self._least_sum(j, sign)))
+            if heights[-1][1] > 0:
+                return False
+        for _ in range(_CUTS):
+            answer = self._relaxed([*others[:j], sign * _highest(heights), *others[j + 1 :]])
+            assert answer is not None
+            a = abs(answer[0][j])
+            self._multipliers = [*others[:j], sign * a, *others[j + 1 :]]
+            e, h = height(answer[1])
+            if e + a * h >= min(e + a * h for e, h in heights) or not self._is_open():
+                break
+            heights.append((e, h))
+        return True
+
+    def _least_sum(self, j: int, sign: int) -> Line:
+        """A tree of least sign * z_j."""
+        weights = [0] * (self.first + len(self.windows))
+        weights[self.first + j] = sign
+        found = self._cheapest(weights)
+        assert found is not None
+        return self._meet(found)
+
+    def _search(self) -> Found | None:
+        """The optimum, by lists of the trees between the bound and the best one known."""
+        scale, whole = self._scaled
+        keys = range(self.first, len(self.trees.sums))
+        listing = Listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)
+        start = self.bound
+        most = self._most()
+        errors = -(-start.numerator // start.denominator)
+        while True:
+            errors = min(errors, (most if self.upper is None else self.upper) - (self.upper is not None))
+            self.trees.listings += 1
+            limit = most + 1 if self.upper is None else self.upper
+            found = listing.best(scale * errors + self._allowance(whole), limit)
+            if found is not None:
+                value, root = found
+                tree = Found(self.trees.measure(root), root)
+                self._meet(tree)
+                assert self.upper == value, "the tree of a list has another value; please report this"
+                if value <= errors:
+                    self.bound = Fraction(value)
+                    return self.best
+            self.bound = max(self.bound, Fraction(errors + 1))
+            if self.upper is not None and errors >= self.upper - 1:
+                return self.best
+            if self.upper is None and errors >= most:
+                return None
+            wide = 0 if self.upper is None else int((self.upper - start) / _STEPS)
+            errors += max(1, int((errors - start) / 2), wide)
+
+    def _most(self) -> int:
+        """No tree's value is larger."""
+        split = sum(w * each for w, each in zip(self.weights, self.trees.splits, strict=False))
+        return int(self._costs.max(axis=1).sum()) + split * self.trees.data.n_rows
+
+
+def _highest(lines: Sequence[tuple[Fraction, int]]) -> Fraction:
+    """The a >= 0 where the least of the lines e + a h is highest; some line falls or is flat."""
+    rising = min(lines, key=lambda line: (line[0], line[1]))
+    falling = min((line for line in lines if line[1] <= 0), key=lambda line: line[0])
+    if rising[1] <= 0:
+        return Fraction(0)
+    while True:
+        a = (falling[0] - rising[0]) / (rising[1] - falling[1])
+        lowest = min(lines, key=lambda line: line[0] + a * line[1])
+        if lowest[0] + a * lowest[1] >= rising[0] + a * rising[1]:
+            return a
+        if lowest[1] > 0:
+            rising = lowest
+        else:
+            falling = lowest

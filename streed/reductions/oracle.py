@@ -1,0 +1,67 @@
+"""What the reductions ask: a tree of least weighted sum among those that keep the limits; and the best tree so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import attrs
+
+from streed.reductions import lagrangian
+from streed.reductions.trees import Found, Trees, Vector, Window
+from streed.sums import least_of_labels, most_of_labels
+
+
+@final
+@attrs.define(eq=False)
+class Incumbent:
+    """The best tree so far by a rank of its vector, larger is better, and what no tree's rank exceeds."""
+
+    rank_of: Callable[[Vector], Any]
+    allows: Callable[[Vector], bool]
+    found: Found | None = None
+    rank: Any = None
+    bound: Any = None
+    """None where nothing is known."""
+
+    def offer(self, found: Found) -> None:
+        """Takes the tree if it is allowed and better."""
+        if not self.allows(found.vector):
+            return
+        rank = self.rank_of(found.vector)
+        if self.found is None or rank > self.rank:
+            self.found, self.rank = found, rank
+
+
+@final
+@attrs.frozen(eq=False)
+class Oracle:
+    """Trees under windows on the last components of their vectors; the others are those of the objective."""
+
+    trees: Trees
+    windows: tuple[Window, ...]
+
+    def allows(self, vector: Vector) -> bool:
+        """Whether a tree of this vector keeps the limits."""
+        last = vector[len(vector) - len(self.windows) :]
+        return all(least <= x <= most for x, (least, most) in zip(last, self.windows, strict=True))
+
+    def minimise(self, weights: Sequence[int]) -> Found | None:
+        """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
+
+        Raises Stop, with a bound on that least sum where there is one.
+        """
+        if not self.windows:
+            return self.trees.cheapest(weights)
+        return lagrangian.minimise(self.trees, weights, self.windows)
+
+    def seed(self, incumbent: Incumbent) -> None:
+        """Offers the trees that are a leaf."""
+        if self.trees.problem.min_leaf <= self.trees.data.n_rows:
+            for found in self.trees.constants():
+                incumbent.offer(found)
+
+    def spreads(self) -> list[Window]:
+        """The least and the largest sum of each of the objective's components that any labels give."""
+        parts = self.trees.sums[: len(self.trees.sums) - len(self.windows)]
+        return [(int(least_of_labels(part).sum()), int(most_of_labels(part).sum())) for part in parts]

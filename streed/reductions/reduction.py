@@ -1,0 +1,87 @@
+"""The driver that answers tasks of several sums by another driver's scalar solves."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.algebra import constrain, objective
+from streed.errors import MismatchError, TaskError
+from streed.reductions import hull, parametric
+from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.plan import make_plan
+from streed.reductions.trees import FixedCosts, Stop, Trees, predict_rows
+from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
+from streed.sums import Bounded, SumLimit, SumTask
+from streed.task import RowCostTask, Task
+from streed.tree import Node
+
+
+@final
+@attrs.frozen(eq=False)
+class Reduction(Driver):
+    """Solves tasks of several sums by the scalar solves of another driver."""
+
+    driver: Driver
+    name: ClassVar[str] = "reduction"
+
+    def check(self, task: Task) -> None:
+        inner = objective(task)
+        inner = inner.task if isinstance(inner, Bounded) else inner
+        if not isinstance(inner, (RowCostTask, SumTask)):
+            raise TaskError(f"{type(inner).__name__} has no costs per row; subclass RowCostTask or SumTask")
+        for limit in task.limits:
+            if limit.support is None:
+                raise TaskError(
+                    f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
+                    'MinSupport, or search="general"'
+                )
+        if isinstance(inner, SumTask) and len(inner.components) != 2:
+            raise TaskError(f'{type(inner).__name__} has {len(inner.components)} sums, not two; use search="general"')
+        scalar = FixedCosts(np.zeros((1, 1), np.int64), 0)
+        self.driver.check(constrain(scalar, task.limits) if task.limits else scalar)
+
+    def search(self, problem: Problem, orders: Orders) -> Outcome:
+        begin = time.perf_counter()
+        plan = make_plan(problem)
+        trees = Trees(problem, plan.parts, plan.splits, self.driver, orders)
+        oracle = Oracle(trees, plan.windows)
+        incumbent = Incumbent(plan.rank_of, oracle.allows)
+        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found.vector)
+        stopped = None
+        try:
+            if plan.fraction is not None:
+                parametric.maximise(oracle, plan.fraction, incumbent)
+            else:
+                hull.maximise(oracle, incumbent)
+        except Stop as stop:
+            stopped = stop.reason
+        except KeyboardInterrupt:
+            stopped = "interrupt"
+        stats: dict[str, Any] = {
+            **trees.stats,
+            "reduction": "hull" if plan.fraction is None else "parametric",
+            "scalar_solves": trees.solves,
+            "listings": trees.listings,
+            "nodes": trees.nodes,
+            "seconds_scalar": trees.seconds,
+            "seconds_search": time.perf_counter() - begin,
+        }
+        lower, bound = plan.bounds(incumbent.bound)
+        if incumbent.found is None:
+            return Outcome((), lower, stopped, stats, score_bound=bound)
+        root = plan.relabelled(incumbent.found.root, problem.data.X)
+        stats["limits"] = [check_limit(limit, problem, root) for limit in plan.limits]
+        solution = Solution(plan.value(incumbent.found.vector), root)
+        return Outcome((solution,), lower, stopped, stats, score_bound=bound)
+
+
+def check_limit(limit: SumLimit, problem: Problem, root: Node) -> dict[str, Any]:
+    """What the limited quantity came to by the tree's predictions on the raw rows; raises MismatchError if too much."""
+    found = limit.achieved(problem.data, predict_rows(root, problem.data.X))
+    if not found["holds"]:
+        raise MismatchError(f"{limit!r} is broken by the tree found: {dict(found)}; please report this")
+    return dict(found)

@@ -1,0 +1,268 @@
+"""Group fairness: how far the groups' rates of favourable predictions lie apart, limited exactly.
+
+A notion compares a rate over the rows of each group g, and its gap is the largest rate minus the smallest one:
+
+    DemographicParity    |{x in g: tree(x) = +}| / |g|
+    EqualOpportunity     the same of the positive rows only: true positive rates
+    PredictiveEquality   the same of the negative rows only: false positive rates
+    EqualizedOdds        the larger gap of the last two
+
+With rates p_a / n_a, the gap is at most d if and only if |n_b p_a - n_a p_b| <= d n_a n_b for all pairs of groups a, b;
+the left side is a whole number, so the right one may be rounded down: no epsilon. The imbalance n_b p_a - n_a p_b is a
+sum over rows; its two parts are worsening sums with thresholds, which are anti-monotone constraints (STreeD, Eq. 11 and
+Prop. A.3). Rows count by their weights.
+
+The groups are row data, `sensitive_features`: one column of any kind, or a table with named ones of which a notion
+names one, or several whose combinations are the groups. They are no columns of X, unless the caller puts them there.
+
+>>> import streed
+>>> from streed.tasks import Accuracy, DemographicParity
+>>> X, y, sex = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 0, 1, 1] * 2, ["f", "m", "m", "m", "f", "f", "m", "m"]
+>>> streed.solve(Accuracy(), X, y, max_depth=2).value
+0
+>>> streed.solve(Accuracy().subject_to(DemographicParity() <= 0.1), X, y, max_depth=2, sensitive_features=sex).value
+4
+"""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError, TaskError
+from streed.exact import Array, exact_number
+from streed.sums import BoundedSum, SumLimit, integer_weights
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+ROW_DATA = "sensitive_features"
+
+
+def _feature(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+@attrs.frozen(order=False)
+class Fairness(abc.ABC):
+    """A notion of fairness; `notion <= limit` is the limit for `subject_to`.
+
+    `feature` names the sensitive column, or several; None where there is but one. `positive` is the favourable label,
+    the second of two in sorted order unless it is given.
+    """
+
+    feature: Any = attrs.field(default=None, converter=_feature)
+    positive: Any = attrs.field(default=None, kw_only=True)
+
+    rates: ClassVar[tuple[str, ...]]
+    """What is compared: rates among "all" rows, the "positive" ones, the "negative" ones."""
+
+    def __le__(self, limit: Any) -> FairnessLimit:
+        return FairnessLimit(self, limit)
+
+    def __lt__(self, limit: Any) -> FairnessLimit:
+        raise TaskError(f"write {type(self).__name__}(...) <= {limit!r}: a limit holds with equality too")
+
+    def __ge__(self, limit: Any) -> FairnessLimit:
+        raise TaskError(f"{type(self).__name__} is a gap, which can be bounded from above only: write <= {limit!r}")
+
+
+@final
+@attrs.frozen(order=False)
+class DemographicParity(Fairness):
+    """The gap between groups in the rate of favourable predictions (statistical parity)."""
+
+    rates: ClassVar[tuple[str, ...]] = ("all",)
+
+
+@final
+@attrs.frozen(order=False)
+class EqualOpportunity(Fairness):
+    """The gap between groups in the rate of favourable predictions among the positive rows (true positive rates)."""
+
+    rates: ClassVar[tuple[str, ...]] = ("positive",)
+
+
+@final
+@attrs.frozen(order=False)
+class PredictiveEquality(Fairness):
+    """The gap between groups in the rate of favourable predictions among the negative rows (false positive rates)."""
+
+    rates: ClassVar[tuple[str, ...]] = ("negative",)
+
+
+@final
+@attrs.frozen(order=False)
+class EqualizedOdds(Fairness):
+    """The larger one of the gaps in true and in false positive rates."""
+
+    rates: ClassVar[tuple[str, ...]] = ("positive", "negative")
+
+
+def _check_notion(limit: FairnessLimit, attribute: Any, value: Any) -> None:
+    if not isinstance(value, Fairness):
+        raise InputError("notion", f"{value!r} is no notion of fairness", "give one such as DemographicParity()")
+
+
+def _check_limit(limit: FairnessLimit, attribute: Any, value: Any) -> None:
+    if isinstance(value, bool) or not 0 <= exact_number(value, "limit") <= 1:
+        raise InputError("limit", f"{value!r} is no gap between rates", "give a number from 0 to 1, such as 0.01")
+
+
+@final
+@attrs.frozen
+class FairnessLimit(SumLimit):
+    """At most a given gap by a notion of fairness; written `DemographicParity() <= 0.01`."""
+
+    notion: Fairness = attrs.field(validator=_check_notion)
+    limit: Any = attrs.field(validator=_check_limit)
+
+    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+        positive = _positive(self.notion, data)
+        weights, _ = integer_weights(data)
+        limit = Fraction(exact_number(self.limit))
+        found = []
+        groups = _groups(self.notion, data)
+        for kind in self.notion.rates:
+            counted = _counted(kind, data, positive)
+            sizes = {name: _size(rows & counted, weights) for name, rows in groups.items()}
+            _check_sizes(sizes, kind, type(self.notion).__name__)
+            for (a, rows_a), (b, rows_b) in itertools.combinations(groups.items(), 2):
+                common = math.gcd(sizes[a], sizes[b])
+                costs = np.zeros((data.n_rows, data.n_classes), np.int64)
+                costs[rows_a & counted, positive] = sizes[b] // common
+                costs[rows_b & counted, positive] = -(sizes[a] // common)
+                most = limit * sizes[a] * sizes[b] / common
+                found.append(BoundedSum(costs, -math.floor(most), math.floor(most)))
+        return tuple(found)
+
+    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
+        gaps, rates = group_rates(self.notion, data, predicted)
+        value, limit = max(gaps.values()), Fraction(exact_number(self.limit))
+        shown = {kind: {name: float(rate) for name, rate in by_group.items()} for kind, by_group in rates.items()}
+        return {
+            "limit_on": type(self.notion).__name__,
+            "value": float(value),
+            "limit": float(limit),
+            "holds": value <= limit,
+            "rates": shown,
+        }
+
+
+def group_rates(
+    notion: Fairness, data: Dataset, predicted: Array
+) -> tuple[dict[str, Fraction], dict[str, dict[str, Fraction]]]:
+    """(gap, rate of every group) by kind of rate, for predictions (n,) that are numbers of labels, row by row.
+
+    Counted anew from the raw rows, with nothing of the sums that a search bounds.
+    """
+    positive = _positive(notion, data)
+    weights, _ = integer_weights(data)
+    groups = _groups(notion, data)
+    gaps, rates = {}, {}
+    for kind in notion.rates:
+        by_group = {}
+        for name, rows in groups.items():
+            members = rows & _counted(kind, data, positive)
+            by_group[name] = Fraction(_size(members & (predicted == positive), weights), _size(members, weights))
+        rates[kind] = by_group
+        gaps[kind] = max(by_group.values()) - min(by_group.values())
+    return gaps, rates
+
+
+def _positive(notion: Fairness, data: Dataset) -> int:
+    """The number of the favourable label."""
+    classes = list(data.classes)
+    if notion.positive is not None:
+        if notion.positive not in classes:
+            raise InputError("positive", f"{notion.positive!r} does not occur in y", f"use one of {classes}")
+        return classes.index(notion.positive)
+    if len(classes) != 2:
+        raise InputError(
+            "y", f"it has {len(classes)} classes", f"say which one is favourable: {type(notion).__name__}(positive=...)"
+        )
+    return 1
+
+
+def _counted(kind: str, data: Dataset, positive: int) -> Array:
+    """(n,) bool: the rows over which a rate is taken."""
+    is_positive: Array = data.y == positive
+    return {"all": np.ones(data.n_rows, np.bool_), "positive": is_positive, "negative": ~is_positive}[kind]
+
+
+def _size(rows: Array, weights: Array | None) -> int:
+    return int(rows.sum() if weights is None else weights[rows].sum())
+
+
+def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
+    for group, size in sizes.items():
+        if size == 0:
+            which = "" if kind == "all" else f"{kind} "
+            raise InputError(
+                ROW_DATA,
+                f"group {group!r} has no {which}rows of any weight",
+                f"its rate for {name} is undefined; leave it out",
+            )
+
+
+def _groups(notion: Fairness, data: Dataset) -> dict[str, Array]:
+    """The rows (n,) bool of every group, by what it is called, in sorted order."""
+    member = np.zeros(data.n_rows, np.int64)
+    names = [""]
+    for column in _columns(notion, data):
+        values, codes = _coded(column)
+        member = member * len(values) + codes
+        names = [f"{name}, {value}" if name else str(value) for name in names for value in values]
+    groups = {names[number]: member == number for number in np.unique(member).tolist()}
+    if len(groups) < 2:
+        raise InputError(ROW_DATA, f"there is one group only, {next(iter(groups))!r}", "rates compare two or more")
+    return groups
+
+
+def _coded(column: Array) -> tuple[list[Any], Array]:
+    """The distinct values in order, and the number of each row's value (n,)."""
+    if column.dtype.kind in "biu":
+        values, codes = np.unique(column, return_inverse=True)
+        return values.tolist(), codes
+    listed = column.tolist()
+    ordered = sorted(dict.fromkeys(listed), key=lambda value: (isinstance(value, str), str(value)))
+    places = {value: place for place, value in enumerate(ordered)}
+    return ordered, np.array([places[value] for value in listed])
+
+
+def _columns(notion: Fairness, data: Dataset) -> list[Array]:
+    """The sensitive columns that the notion is about."""
+    name = type(notion).__name__
+    if ROW_DATA not in data.row_data:
+        raise InputError(ROW_DATA, f"missing, and {name} compares groups of rows", f"give solve(..., {ROW_DATA}=...)")
+    table = data.row_data[ROW_DATA]
+    wanted = notion.feature if isinstance(notion.feature, tuple) else (notion.feature,)
+    if table.dtype.names is not None:
+        named = {label: table[label] for label in table.dtype.names}
+        if notion.feature is None and len(named) > 1:
+            raise InputError(ROW_DATA, f"it has the columns {', '.join(named)}", f'name one or several: {name}("...")')
+        chosen = list(named) if notion.feature is None else list(wanted)
+        for label in chosen:
+            if label not in named:
+                raise InputError(ROW_DATA, f"there is no column {label!r}", f"its columns are {', '.join(named)}")
+        return [named[label] for label in chosen]
+    if table.ndim == 2 and table.shape[1] == 1:
+        table = table[:, 0]
+    if table.ndim != 1:
+        raise InputError(ROW_DATA, f"its {table.shape[1]} columns have no names", "give a table or dict with names")
+    if notion.feature is not None:
+        raise InputError(
+            ROW_DATA, f"it is one column without a name, not a table with {notion.feature!r}", f"write {name}()"
+        )
+    if table.dtype.kind == "f" and np.isnan(table).any():
+        raise InputError(
+            ROW_DATA, f"row {int(np.isnan(table).argmax())} has no group", "fill it in, or leave the row out"
+        )
+    return [table]

@@ -1,0 +1,227 @@
+"""Scores of two classes by their errors: F1, F-beta, Jaccard, Matthews correlation, G-mean, Cohen's kappa, one's own.
+
+A value is (false negatives, false positives), both sums over rows, and the score of the whole tree never rises with
+either of them, so the best score is that of a nondominated value (STreeD, Section 4.4 and Eq. 10, which is F1). With P
+positives and N negatives, TP = P - FN and TN = N - FP:
+
+    F-beta = (1 + b) TP / ((1 + b) TP + b FN + FP), b = beta^2          Jaccard = TP / (TP + FN + FP)
+    kappa = 2 (TP TN - FN FP) / ((TP + FP) N + (TN + FN) P)
+    MCC = (TP TN - FP FN) / sqrt(P N (TP + FP) (TN + FN))                G-mean = sqrt(TP / P * TN / N)
+
+The first three are fractions of affine functions of the errors. The others are not, and are exact nevertheless: trees
+are compared by the square of the score, a fraction. The positive class is the second one in sorted order,
+unless `positive` names the other.
+
+>>> import streed
+>>> from streed.tasks import F1
+>>> result = streed.solve(F1(), [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 1, 1, 1, 0, 0, 1, 1], max_depth=1)
+>>> result.value, result.status
+(0.8888888888888888, 'optimal')
+"""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import math
+import numbers
+import random
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError, NotSeparableError
+from streed.exact import Array, exact_number
+from streed.sums import LinearFraction, SumTask
+from streed.task import State, Task, Value
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+def positive_number(data: Dataset, positive: Any, name: str) -> int:
+    """The number of the positive class, 0 or 1; raises InputError unless it is one of two classes."""
+    classes = list(data.classes)
+    if len(classes) != 2:
+        found = "every row has the same label" if len(classes) == 1 else f"it has {len(classes)} classes"
+        raise InputError("y", found, f"{name} needs two classes, the positive one and the other")
+    if positive is None:
+        return 1
+    if positive not in classes:
+        raise InputError("positive", f"{positive!r} does not occur in y", f"use one of {classes}")
+    return classes.index(positive)
+
+
+@attrs.frozen
+class ErrorMetric(SumTask):
+    """A score of the errors in two classes."""
+
+    components: ClassVar[tuple[str, ...]] = ("false_negatives", "false_positives")
+
+    positive: Any = attrs.field(default=None, kw_only=True)
+
+    def bind(self, data: Dataset) -> Task:
+        positive_number(data, self.positive, type(self).__name__)
+        for k, total in enumerate(data.class_totals()):
+            if total == 0:
+                raise InputError("sample_weight", f"class {data.classes[k]!r} weighs nothing", "give it some weight")
+        return self
+
+    @final
+    def sums(self, data: Dataset) -> Mapping[str, Array]:
+        positive = positive_number(data, self.positive, type(self).__name__)
+        wrong = (data.y[:, None] != np.arange(2)).astype(np.int64)
+        is_positive = (data.y == positive)[:, None]
+        return {"false_negatives": wrong * is_positive, "false_positives": wrong * ~is_positive}
+
+
+def _sizes(totals: State) -> tuple[Any, Any]:
+    """(P, N): calling every row negative errs on all positives, and the other way round."""
+    return max(totals.false_negatives), max(totals.false_positives)
+
+
+@attrs.frozen
+class FractionMetric(ErrorMetric):
+    """A score that is a fraction of affine functions of the errors."""
+
+    def rank(self, value: Value, totals: State) -> Fraction:
+        return self.fraction(totals).at(value)
+
+    @abc.abstractmethod
+    def fraction(self, totals: State) -> LinearFraction: ...
+
+
+def _check_beta(task: FBeta, attribute: Any, value: Any) -> None:
+    if exact_number(value, "beta") <= 0:
+        raise InputError("beta", f"{value!r} is not positive", "give a number > 0; 1 is F1")
+
+
+@final
+@attrs.frozen
+class FBeta(FractionMetric):
+    """F-beta of the positive class: recall counts beta times as much as precision; maximised."""
+
+    beta: Any = attrs.field(validator=_check_beta)
+
+    def fraction(self, totals: State) -> LinearFraction:
+        P, _ = _sizes(totals)
+        b = Fraction(exact_number(self.beta)) ** 2
+        return LinearFraction((1 + b) * P, (1 + b, 0), (1 + b) * P, (-1, 1))
+
+
+@final
+@attrs.frozen
+class F1(FractionMetric):
+    """F1 of the positive class, the harmonic mean of precision and recall; maximised."""
+
+    def fraction(self, totals: State) -> LinearFraction:
+        P, _ = _sizes(totals)
+        return LinearFraction(2 * P, (2, 0), 2 * P, (-1, 1))
+
+
+@final
+@attrs.frozen
+class Jaccard(FractionMetric):
+    """The Jaccard index of the positive class, or intersection over union; maximised."""
+
+    def fraction(self, totals: State) -> LinearFraction:
+        P, _ = _sizes(totals)
+        return LinearFraction(P, (1, 0), P, (0, 1))
+
+
+@final
+@attrs.frozen
+class CohenKappa(FractionMetric):
+    """Cohen's kappa, the agreement beyond that of chance; maximised."""
+
+    def fraction(self, totals: State) -> LinearFraction:
+        P, N = _sizes(totals)
+        return LinearFraction(2 * P * N, (2 * N, 2 * P), 2 * P * N, (P - N, N - P))
+
+
+@final
+@attrs.frozen
+class MatthewsCorrelation(ErrorMetric):
+    """Matthews correlation of predictions and labels; maximised.
+
+    It falls with each error wherever it is positive; what is worse than guessing counts as 0, like guessing.
+    """
+
+    def rank(self, value: Value, totals: State) -> Fraction:
+        P, N = map(Fraction, _sizes(totals))
+        fn, fp = value
+        below = P * N * (P - fn + fp) * (N - fp + fn)
+        above = (P - fn) * (N - fp) - fp * fn
+        return Fraction(above * above / below) if above > 0 else Fraction(0)
+
+    def shown(self, rank: Any) -> float:
+        return math.sqrt(rank)
+
+
+@final
+@attrs.frozen
+class GMean(ErrorMetric):
+    """The geometric mean of the two classes' recall; maximised."""
+
+    def rank(self, value: Value, totals: State) -> Fraction:
+        P, N = map(Fraction, _sizes(totals))
+        return Fraction((P - value[0]) * (N - value[1]) / (P * N))
+
+    def shown(self, rank: Any) -> float:
+        return math.sqrt(rank)
+
+
+_TRIED = 2000
+"""Pairs of neighbouring values on which a user's function is tried."""
+
+
+@final
+@attrs.frozen
+class MonotoneMetric(ErrorMetric):
+    """A function of one's own of (false negatives, false positives, positives, negatives), maximised.
+
+    It must never rise with more errors of either kind. That is tried on some two thousand values before the search;
+    raises NotSeparableError with a pair of values where it does not hold.
+    """
+
+    function: Callable[..., Any] = attrs.field(validator=attrs.validators.is_callable())
+
+    def bind(self, data: Dataset) -> Task:
+        ErrorMetric.bind(self, data)
+        negatives, positives = data.class_totals()
+        if positive_number(data, self.positive, "MonotoneMetric") == 0:
+            negatives, positives = positives, negatives
+        _try_function(self.function, positives, negatives)
+        return self
+
+    def rank(self, value: Value, totals: State) -> Any:
+        return self.function(*value, *_sizes(totals))
+
+    def shown(self, rank: Any) -> Any:
+        return rank
+
+
+def _try_function(function: Callable[..., Any], positives: Any, negatives: Any) -> None:
+    steps = [[Fraction(i) * size / 40 for i in range(41)] for size in (positives, negatives)]
+    if all(isinstance(size, numbers.Integral) for size in (positives, negatives)):
+        steps = [sorted({int(x) for x in step}) for step in steps]
+    pairs = list(itertools.product(*steps))
+    if len(pairs) > _TRIED:
+        pairs = random.Random(0).sample(pairs, _TRIED)
+    for fn, fp in pairs:
+        for more in ((_next(fn, steps[0]), fp), (fn, _next(fp, steps[1]))):
+            less = function(fn, fp, positives, negatives)
+            if not function(*more, positives, negatives) <= less:
+                raise NotSeparableError(
+                    f"MonotoneMetric: the function is better with more errors: (false negatives, false positives) = "
+                    f"({more[0]}, {more[1]}) gives {function(*more, positives, negatives)!r}, ({fn}, {fp}) gives "
+                    f"{less!r}; give one that never rises with an error"
+                )
+
+
+def _next(x: Any, steps: list[Any]) -> Any:
+    at = steps.index(x)
+    return steps[min(at + 1, len(steps) - 1)]

@@ -1,0 +1,175 @@
+"""Small random instances of tasks of several sums: scores of errors, fairness limits, and both together.
+
+As a program, it judges as many as one likes: `python -m tests.differential.reduced 0 5000`.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.evaluate import inspect
+from streed.reference import optimal_front
+from streed.task import Task, Totals
+from streed.tasks import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    CohenKappa,
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    FBeta,
+    GMean,
+    Jaccard,
+    MatthewsCorrelation,
+    MinSupport,
+    MonotoneMetric,
+    PredictiveEquality,
+    SparseAccuracy,
+    WeightedAccuracy,
+)
+
+KINDS = ("score", "limit", "both")
+
+
+def _worse_rate(fn: Any, fp: Any, positives: Any, negatives: Any) -> Fraction:
+    return -Fraction(max(Fraction(fn) / positives, Fraction(fp) / negatives))
+
+
+def _squares(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:
+    return -(3 * fn * fn + fp * fp)
+
+
+SCORES: tuple[Callable[[random.Random], Task], ...] = (
+    lambda _: F1(),
+    lambda _: F1(positive=0),
+    lambda draw: FBeta(draw.choice([0.5, 1.5, 2])),
+    lambda _: Jaccard(),
+    lambda _: CohenKappa(),
+    lambda _: MatthewsCorrelation(),
+    lambda _: GMean(),
+    lambda _: MonotoneMetric(_worse_rate),
+    lambda _: MonotoneMetric(_squares, positive=0),
+)
+COSTS: tuple[Callable[[random.Random], Task], ...] = (
+    lambda _: Accuracy(),
+    lambda _: Accuracy(),
+    lambda draw: SparseAccuracy(draw.choice([0.01, 0.05, 0.1])),
+    lambda _: WeightedAccuracy({1: 2}),
+    lambda _: BalancedAccuracy(),
+)
+NOTIONS = (DemographicParity, EqualOpportunity, PredictiveEquality, EqualizedOdds)
+
+
+@attrs.frozen(eq=False)
+class Reduced:
+    """A task on data, and the trees that are allowed."""
+
+    task: Task
+    data: Dataset
+    limits: dict[str, Any]
+
+
+def make_reduced(seed: int, kind: str) -> Reduced:
+    """The instance that belongs to the seed."""
+    draw = random.Random(seed)
+    n_rows, n_columns = draw.randint(4, 24), draw.randint(1, 5)
+    X = [[draw.randint(0, 1) for _ in range(n_columns)] for _ in range(n_rows)]
+    extras: dict[str, Any] = {}
+    if draw.random() < 0.15:
+        column = draw.randrange(n_columns)
+        for i, row in enumerate(X):
+            row[column] = i if i < 3 else draw.randint(0, 2)
+        extras["categorical"] = [column]
+    guide, noise = draw.randrange(n_columns), draw.choice([0.1, 0.3, 0.5])
+    y = [int((row[guide] > 0) ^ (draw.random() < noise)) for row in X]
+    y[0] = 1 - y[1]
+    groups = [draw.choice("ab") if draw.random() < 0.8 else "ab"[row[0] > 0] for row in X]
+    if draw.random() < 0.15:
+        groups = [draw.choice("abc") for _ in X]
+    extras["sensitive_features"] = groups
+    if draw.random() < 0.25:
+        extras["sample_weight"] = [draw.choice([1, 1, 2, 3]) for _ in X]
+    elif draw.random() < 0.1:
+        extras["sample_weight"] = [draw.choice([0.5, 1.25, 2.0]) for _ in X]
+    limits = {
+        "max_depth": draw.choice([0, 1, 2, 2, 3, 3, None]),
+        "max_nodes": draw.choice([None, None, None, 1, 2, 3]),
+        "min_leaf": draw.choice([1, 1, 1, 2, 3]),
+    }
+    if limits["max_depth"] is None and limits["max_nodes"] is None:
+        limits["max_depth"] = 3
+    return Reduced(_make_task(draw, kind), Dataset.make(np.array(X), y, **extras), limits)
+
+
+def _make_task(draw: random.Random, kind: str) -> Task:
+    task = draw.choice(COSTS if kind == "limit" else SCORES)(draw)
+    if kind == "score":
+        return task.subject_to(MinSupport(2)) if draw.random() < 0.1 else task
+    chosen = [draw.choice(NOTIONS)() <= draw.choice([0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5])]
+    if draw.random() < 0.15:
+        chosen.append(draw.choice(NOTIONS)() <= draw.choice([0.1, 0.3]))
+    return task.subject_to(*chosen, *([MinSupport(2)] if draw.random() < 0.1 else []))
+
+
+def judge(instance: Reduced) -> tuple[str, list[str]]:
+    """(what came of it, what is wrong with it in words) of `streed.solve`, by the reference's front."""
+    task, data, limits = instance.task, instance.data, instance.limits
+    try:
+        result = streed.solve(task, data, **limits)
+    except InputError as error:
+        return "refused", [] if error.argument == "sensitive_features" else [str(error)]
+    totals = Totals(task, data)
+    scores = [task.score(value, totals) for value, _ in optimal_front(task, data, **limits)]
+    if not scores:
+        return "infeasible", [] if result.status == "infeasible" else [f"no tree is feasible, but {result!r}"]
+    best = (max if task.maximize else min)(scores)
+    if result.tree is None or result.status != "optimal":
+        return "unsolved", [f"status {result.status}, the optimum is {best}"]
+    wrong = []
+    for name, value in (("value", result.value), ("lower", result.lower_bound), ("upper", result.upper_bound)):
+        if abs(float(value) - float(best)) > 1e-12:
+            wrong.append(f"{name} {value!r}, the optimum is {best!r}")
+    found = inspect(result.tree, task, data)
+    if abs(float(task.score(found.value, totals)) - float(best)) > 1e-12:
+        wrong.append(f"the tree's score is {task.score(found.value, totals)!r}, the optimum is {best!r}")
+    if not task.bind(data).feasible(found.value) or found.broken:
+        wrong.append("the tree breaks a limit")
+    if max(limits["min_leaf"], 1) > min(rows for rows in found.leaf_rows if rows):
+        wrong.append("a leaf is too small")
+    for leaf, rows, cost in zip(result.tree.leaves(), found.leaf_rows, found.leaf_costs, strict=True):
+        if rows and (leaf.rows, tuple(leaf.cost)) != (rows, tuple(cost)):
+            wrong.append(f"a leaf claims {leaf.rows} rows of cost {leaf.cost}, and has {rows} of {cost}")
+    return "listed" if result.stats["listings"] else "bounded", wrong
+
+
+def main(first: int, last: int) -> int:
+    """1 if an instance of the range is answered wrongly, else 0; prints how many there were of each kind."""
+    seen: Counter[tuple[str, str]] = Counter()
+    failed = 0
+    for seed in range(first, last):
+        for kind in KINDS:
+            outcome, wrong = judge(make_reduced(seed, kind))
+            seen[kind, outcome] += 1
+            if wrong:
+                failed += 1
+                print(f"make_reduced({seed}, {kind!r}): {'; '.join(wrong)}", flush=True)
+    for (kind, outcome), count in sorted(seen.items()):
+        print(f"{kind:6} {outcome:10} {count}")
+    print(f"{failed} wrong")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,197 @@
+"""Fairness limits: gaps by hand from the raw groups, every form of groups, and the input that they refuse."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import streed
+from streed.errors import TaskError
+from streed.result import Result
+from streed.tasks import (
+    F1,
+    Accuracy,
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    MinSupport,
+    PredictiveEquality,
+    SparseAccuracy,
+)
+from streed.tasks.fairness import Fairness
+from tests.unit.outcomes import tree_of
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(3)
+SEX = RNG.integers(0, 2, 120)
+RACE = RNG.integers(0, 3, 120)
+X = np.column_stack([RNG.integers(0, 2, (120, 5)), (SEX ^ (RNG.random(120) < 0.15)).astype(int)])
+Y = ((X[:, 0] + X[:, 1] + SEX + RNG.integers(0, 2, 120)) >= 2).astype(int)
+
+NOTIONS = {DemographicParity: (0, 1), EqualOpportunity: (1,), PredictiveEquality: (0,)}
+"""The classes over whose rows a rate is taken."""
+
+
+def gap(predicted: Any, y: Any, groups: Any, counted: tuple[int, ...], weights: Any = None) -> float:
+    """The largest difference between two groups' rates of prediction 1."""
+    w = np.ones(len(y)) if weights is None else np.asarray(weights)
+    rates = []
+    for group in np.unique(groups):
+        rows = (groups == group) & np.isin(y, counted)
+        rates.append(w[rows & (predicted == 1)].sum() / w[rows].sum())
+    return float(max(rates) - min(rates))
+
+
+def solve(limit: Any, base: Any = None, groups: Any = SEX, **options: Any) -> Result:
+    task = (Accuracy() if base is None else base).subject_to(limit)
+    return streed.solve(task, X, Y, max_depth=2, sensitive_features=groups, **options)
+
+
+@pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.__name__)
+@pytest.mark.parametrize("limit", [0, 0.02, 0.1])
+def test_the_tree_keeps_the_limit_and_says_how(notion: type[Fairness], limit: float) -> None:
+    free = streed.solve(Accuracy(), X, Y, max_depth=2)
+    result = solve(notion() <= limit)
+    predicted = tree_of(result).predict(X)
+    found = gap(predicted, Y, SEX, NOTIONS[notion])
+    (reported,) = result.stats["limits"]
+    assert found <= limit + 1e-12
+    assert reported["value"] == pytest.approx(found, abs=1e-12)
+    assert (reported["limit_on"], reported["limit"], reported["holds"]) == (notion.__name__, limit, True)
+    assert result.value == (predicted != Y).sum() >= free.value
+    assert (result.status, result.lower_bound) == ("optimal", result.value)
+
+
+def test_equalized_odds_are_both_rates() -> None:
+    result = solve(EqualizedOdds() <= 0.05)
+    both = solve(EqualOpportunity() <= 0.05, base=Accuracy().subject_to(PredictiveEquality() <= 0.05))
+    assert result.value == both.value
+    (reported,) = result.stats["limits"]
+    assert set(reported["rates"]) == {"positive", "negative"}
+    assert len(both.stats["limits"]) == 2
+
+
+def test_a_limit_of_one_is_none() -> None:
+    assert solve(DemographicParity() <= 1).value == streed.solve(Accuracy(), X, Y, max_depth=2).value
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        SEX.astype(bool),
+        SEX.astype(float),
+        SEX.tolist(),
+        np.where(SEX, "male", "female"),
+        ["m" if s else "f" for s in SEX],
+        pd.Series(np.where(SEX, "m", "f")),
+        pd.Series(SEX, dtype="category"),
+        pl.Series(SEX),
+        SEX[:, None],
+        pd.DataFrame({"sex": SEX}),
+        {"sex": SEX.tolist()},
+    ],
+    ids=["bool", "float", "list", "text", "texts", "pandas", "category", "polars", "column", "frame", "dict"],
+)
+def test_groups_of_every_form(groups: Any) -> None:
+    assert solve(DemographicParity() <= 0.02, groups=groups).value == solve(DemographicParity() <= 0.02).value
+
+
+def test_named_columns_and_their_combinations() -> None:
+    table = pd.DataFrame({"sex": SEX, "race": RACE})
+    assert solve(DemographicParity("sex") <= 0.02, groups=table).value == solve(DemographicParity() <= 0.02).value
+    race = solve(DemographicParity("race") <= 0.05, groups=table)
+    predicted = tree_of(race).predict(X)
+    assert gap(predicted, Y, RACE, (0, 1)) <= 0.05
+    assert set(race.stats["limits"][0]["rates"]["all"]) == {"0", "1", "2"}
+    both = solve(DemographicParity(["sex", "race"]) <= 0.1, groups=table)
+    assert gap(tree_of(both).predict(X), Y, 3 * SEX + RACE, (0, 1)) <= 0.1
+    assert len(both.stats["limits"][0]["rates"]["all"]) == 6
+
+
+def test_the_favourable_label_may_be_named() -> None:
+    y = np.where(Y, "granted", "refused")
+    task = Accuracy().subject_to(EqualOpportunity(positive="granted") <= 0.02)
+    result = streed.solve(task, X, y, max_depth=2, sensitive_features=SEX)
+    assert result.value == solve(EqualOpportunity() <= 0.02).value
+
+
+def test_more_than_two_classes_with_a_named_favourable_one() -> None:
+    y = Y + (X[:, 2] & X[:, 3])
+    task = Accuracy().subject_to(DemographicParity(positive=2) <= 0.03)
+    result = streed.solve(task, X, y, max_depth=2, sensitive_features=SEX)
+    assert gap(tree_of(result).predict(X) == 2, y, SEX, (0, 1, 2)) <= 0.03
+    free = Accuracy().subject_to(DemographicParity() <= 0.03)
+    refused("y", "3 classes", call=lambda: streed.solve(free, X, y, sensitive_features=SEX))
+
+
+def test_rows_count_by_their_weights() -> None:
+    weights = RNG.integers(1, 4, 120) * 0.5
+    result = solve(DemographicParity() <= 0.02, sample_weight=weights)
+    predicted = tree_of(result).predict(X)
+    assert gap(predicted, Y, SEX, (0, 1), weights) <= 0.02 + 1e-12
+    assert result.value == pytest.approx(weights[predicted != Y].sum())
+
+
+def test_other_objectives_under_a_limit() -> None:
+    limit = DemographicParity() <= 0.02
+    f1 = solve(limit, base=F1())
+    predicted = tree_of(f1).predict(X)
+    assert gap(predicted, Y, SEX, (0, 1)) <= 0.02
+    tp = int(((predicted == 1) & (Y == 1)).sum())
+    assert f1.value == pytest.approx(2 * tp / (predicted.sum() + Y.sum()))
+    assert f1.value <= streed.solve(F1(), X, Y, max_depth=2).value
+    sparse = solve(limit, base=SparseAccuracy(0.01).subject_to(MinSupport(10)))
+    tree = tree_of(sparse)
+    assert sparse.value == pytest.approx((tree.predict(X) != Y).mean() + 0.01 * tree.n_branches)
+    assert min(leaf.rows for leaf in tree.leaves()) >= 10
+    few = solve(limit, max_nodes=1)
+    assert tree_of(few).n_branches <= 1
+    assert few.value >= solve(limit).value
+
+
+def test_a_stopped_solve_has_a_fair_tree_and_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    many, labels = rng.integers(0, 2, (3000, 60)), rng.integers(0, 2, 3000)
+    groups = many[:, 0] ^ (rng.random(3000) < 0.2)
+    task = Accuracy().subject_to(DemographicParity() <= 0.01)
+    result = streed.solve(task, many, labels, max_depth=7, time_limit=0.3, sensitive_features=groups)
+    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
+    assert gap(tree_of(result).predict(many), labels, groups, (0, 1)) <= 0.01
+    assert result.value > result.lower_bound >= 0
+    assert result.stats["seconds_search"] < 1.5
+
+
+def test_refused_input() -> None:
+    refused("sensitive_features", "missing", call=lambda: solve(DemographicParity() <= 0.1, groups=None))
+    refused("sensitive_features", "119 rows", call=lambda: solve(DemographicParity() <= 0.1, groups=SEX[:-1]))
+    refused("sensitive_features", "one group", call=lambda: solve(DemographicParity() <= 0.1, groups=[1] * 120))
+    missing = [None, *SEX[1:]]
+    refused("sensitive_features", "missing", call=lambda: solve(DemographicParity() <= 0.1, groups=missing))
+    only_negative = np.where(Y == 1, 0, SEX)
+    refused(
+        "sensitive_features",
+        "'1'",
+        "positive rows",
+        call=lambda: solve(EqualOpportunity() <= 0.1, groups=only_negative),
+    )
+    table = {"sex": SEX, "race": RACE}
+    refused("sensitive_features", "sex, race", call=lambda: solve(DemographicParity() <= 0.1, groups=table))
+    refused("sensitive_features", "'age'", call=lambda: solve(DemographicParity("age") <= 0.1, groups=table))
+    refused("sensitive_features", "'sex'", call=lambda: solve(DemographicParity("sex") <= 0.1))
+    two = np.column_stack([SEX, RACE])
+    refused("sensitive_features", "no names", call=lambda: solve(DemographicParity() <= 0.1, groups=two))
+    refused("positive", "7", call=lambda: solve(DemographicParity(positive=7) <= 0.1))
+    for limit in (-0.01, 1.5, float("nan"), True, "0.1"):
+        refused("limit", call=functools.partial(DemographicParity().__le__, limit))
+
+
+def test_only_upper_limits_are_limits() -> None:
+    with pytest.raises(TaskError, match=r"<= 0\.1"):
+        _ = DemographicParity() < 0.1
+    with pytest.raises(TaskError, match="from above"):
+        _ = DemographicParity() >= 0.1

@@ -1,0 +1,121 @@
+"""Scores of the errors in two classes: values by hand, and the input that they refuse."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.errors import NotSeparableError
+from streed.task import Task
+from streed.tasks import (
+    F1,
+    CohenKappa,
+    FBeta,
+    GMean,
+    Jaccard,
+    MatthewsCorrelation,
+    MinSupport,
+    MonotoneMetric,
+)
+from tests.unit.outcomes import BOTH, CUBE, tree_of
+from tests.unit.refusal import refused
+
+
+def penalty(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:
+    return -(10 * fn + fp)
+
+
+# The tree that asks about the first column errs on (FN, FP) = (0, 2) or (2, 0); a leaf on (0, 6) or (2, 0).
+BY_HAND: list[tuple[Task, float, float]] = [
+    (F1(), 4 / 10, 4 / 6),
+    (F1(positive=0), 12 / 14, 12 / 14),
+    (FBeta(2), 10 / 16, 10 / 12),
+    (FBeta(0.5), 2.5 / 8.5, 2.5 / 4.5),
+    (Jaccard(), 2 / 8, 2 / 4),
+    (CohenKappa(), 0.0, 0.5),
+    (MatthewsCorrelation(), 0.0, 8 / math.sqrt(4 * 2 * 6 * 4)),
+    (GMean(), 0.0, math.sqrt(4 / 6)),
+    (MonotoneMetric(penalty), -6, -2),
+]
+
+
+@pytest.mark.parametrize(("task", "leaf", "split"), BY_HAND, ids=[repr(task) for task, *_ in BY_HAND])
+def test_scores_by_hand(task: Task, leaf: float, split: float) -> None:
+    for depth, expected in ((0, leaf), (1, split)):
+        result = streed.solve(task, CUBE, BOTH, max_depth=depth)
+        assert result.value == pytest.approx(expected, abs=1e-15)
+        assert (result.status, result.lower_bound, result.upper_bound) == ("optimal", result.value, result.value)
+        assert tree_of(result).depth <= depth
+    whole = streed.solve(task, CUBE, BOTH, max_depth=2)
+    assert whole.value == pytest.approx(0 if isinstance(task, MonotoneMetric) else 1)
+    assert tree_of(whole).predict(CUBE).tolist() == BOTH
+
+
+def test_leaves_cost_their_errors_of_either_kind() -> None:
+    tree = tree_of(streed.solve(F1(), CUBE, BOTH, max_depth=1))
+    assert sorted((leaf.label, leaf.rows, leaf.cost) for leaf in tree.leaves()) == [(0, 4, (0, 0)), (1, 4, (0, 2))]
+
+
+def test_labels_may_be_texts() -> None:
+    y = ["no" if label == 0 else "yes" for label in BOTH]
+    assert streed.solve(F1(), CUBE, y, max_depth=1).value == pytest.approx(4 / 6)
+    assert streed.solve(F1(positive="no"), CUBE, y, max_depth=1).value == pytest.approx(12 / 14)
+
+
+@pytest.mark.parametrize("task", [F1(), GMean(), CohenKappa()], ids=repr)
+@pytest.mark.parametrize("unit", [1, 0.25])
+def test_a_row_of_weight_two_is_two_rows(task: Task, unit: float) -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 2, (40, 6)), rng.integers(0, 2, 40)
+    weights = rng.integers(0, 4, 40)
+    once = streed.solve(task, X, y, max_depth=2, sample_weight=weights * unit)
+    many = streed.solve(task, np.repeat(X, weights, axis=0), np.repeat(y, weights), max_depth=2)
+    assert once.value == many.value
+    assert once.status == many.status == "optimal"
+
+
+def test_limits_on_the_tree() -> None:
+    assert streed.solve(F1(), CUBE, BOTH, max_nodes=1).value == pytest.approx(4 / 6)
+    assert streed.solve(F1(), CUBE, BOTH, min_leaf=4).value == pytest.approx(4 / 6)
+    assert streed.solve(GMean().subject_to(MinSupport(5)), CUBE, BOTH).value == 0
+    assert streed.solve(F1().subject_to(MinSupport(9)), CUBE, BOTH).status == "infeasible"
+
+
+def test_progress_is_in_the_units_of_the_score() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (2000, 40)), rng.integers(0, 2, 2000)
+    told: list[Any] = []
+    result = streed.solve(F1(), X, y, max_depth=4, time_limit=2, progress=told.append)
+    assert told
+    assert all(each.incumbent is None or 0 <= each.incumbent <= result.value for each in told)
+    assert told[-1].incumbent == result.value
+
+
+@pytest.mark.parametrize("task", [F1(), GMean()], ids=repr)
+def test_a_stopped_solve_has_a_tree_and_a_bound(task: Task) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (3000, 60)), rng.integers(0, 2, 3000)
+    result = streed.solve(task, X, y, max_depth=7, time_limit=0.3)
+    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
+    assert 0 < result.value == result.lower_bound < result.upper_bound <= 1
+    assert result.stats["seconds_search"] < 1.5
+
+
+def test_refused_input() -> None:
+    refused("y", "3 classes", call=lambda: streed.solve(F1(), CUBE, [0, 1, 2, 0, 1, 2, 0, 1]))
+    refused("y", "same label", call=lambda: streed.solve(F1(), CUBE, [1] * 8))
+    refused("positive", "'maybe'", call=lambda: streed.solve(F1(positive="maybe"), CUBE, BOTH))
+    refused("beta", "not positive", call=lambda: FBeta(0))
+    zero = [1, 1, 1, 1, 1, 1, 0, 0]
+    refused("sample_weight", "class 1", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=zero))
+    real = [math.pi * (i + 1) for i in range(8)]
+    refused("sample_weight", "too many digits", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=real))
+
+
+def test_a_function_that_rises_with_errors_is_no_metric() -> None:
+    with pytest.raises(NotSeparableError, match="better with more errors"):
+        streed.solve(MonotoneMetric(lambda fn, fp, positives, negatives: fp - fn), CUBE, BOTH)

@@ -1,0 +1,174 @@
+"""The parts of the reductions by themselves: keys that hold sums, lists of trees against all trees, dual bounds."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import TaskError
+from streed.exact import Array
+from streed.reductions.keys import encode
+from streed.reductions.lagrangian import Relaxation, minimise
+from streed.reductions.listing import Listing
+from streed.reductions.trees import FixedCosts, Trees, predict_rows
+from streed.reference import every_tree
+from streed.search.driver import Orders, Problem
+from streed.tasks import Accuracy, DemographicParity
+from streed.tree import Node
+
+
+def make_trees(seed: int, labels: int = 2, **limits: Any) -> Trees:
+    """Twelve rows of three columns with three random sums; the last two of them are signed."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (12, 3))
+    if limits.pop("categorical", False):
+        X[:, 0] = rng.permutation([0, 1, 2] * 4)
+        data = Dataset.make(X, np.arange(12) % labels, categorical=[0])
+    else:
+        data = Dataset.make(X, np.arange(12) % labels)
+    parts = rng.integers(-4, 5, (3, 12, labels))
+    parts[0] = np.abs(parts[0])
+    parts[:, :, 0] *= rng.integers(0, 2, 12)
+    allowed = {"max_depth": 2, "max_nodes": None, "min_leaf": 1, **limits}
+    problem = Problem(data, FixedCosts(parts[0], 0), **allowed)
+    return Trees(problem, parts.astype(np.int64), (1, 0, 0), streed.DepthFirst(), Orders())
+
+
+def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
+    """Every vector of an allowed tree."""
+    problem = trees.problem
+    found: dict[tuple[int, ...], Node] = {}
+    for root in every_tree(problem.task, problem.data, max_depth=problem.max_depth, max_nodes=problem.max_nodes):
+        if smallest_leaf(root, problem.data.X) >= problem.min_leaf:
+            found.setdefault(trees.measure(root), root)
+    return found
+
+
+def smallest_leaf(root: Node, codes: Array) -> int:
+    from streed.reductions.trees import leaf_numbers
+
+    return int(np.unique(leaf_numbers(root, codes), return_counts=True)[1].min())
+
+
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"max_depth": 1},
+    {"max_depth": 0},
+    {"max_nodes": 2},
+    {"min_leaf": 2},
+    {"labels": 3},
+    {"categorical": True},
+    {"max_depth": 3, "max_nodes": 2, "min_leaf": 2},
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_list_is_of_all_trees_below_the_budget(kind: dict[str, Any], seed: int) -> None:
+    trees = make_trees(seed, **kind)
+    vectors = all_vectors(trees)
+    scale, multipliers = 3, (2, -1)
+    cost = {v: scale * v[0] + multipliers[0] * v[1] + multipliers[1] * v[2] for v in vectors}
+    least = min(cost.values())
+    for slack in (0, 5, 40):
+        listing = Listing(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
+        entries = listing.every(least + slack)
+        best: dict[tuple[int, int], int] = {}
+        for v, total in cost.items():
+            if total <= least + slack:
+                best[v[1], v[2]] = min(best.get((v[1], v[2]), v[0]), v[0])
+        sums = listing.sums_of(entries)[:, :2].tolist()
+        found: dict[tuple[int, int], int] = {}
+        for (a, b), entry in zip(sums, entries, strict=True):
+            found[a, b] = min(found.get((a, b), 10**9), int(entry[1]))
+            assert trees.measure(listing.tree(entry)) == (int(entry[1]), a, b)
+        assert found == best
+        assert entries[:, 0].tolist() == sorted(entries[:, 0].tolist())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_least_sum_within_windows(kind: dict[str, Any], seed: int) -> None:
+    trees = make_trees(seed, **kind)
+    vectors = all_vectors(trees)
+    draw = random.Random(seed)
+    for windows in ([(-3, 3), (-6, 2)], [(0, 0), (-100, 100)], [(draw.randint(-9, 0), 1), (2, 30)], [(300, 400)] * 2):
+        allowed = [v for v in vectors if all(a <= z <= b for z, (a, b) in zip(v[1:], windows, strict=True))]
+        found = minimise(trees, [1], windows)
+        if not allowed:
+            assert found is None
+        else:
+            assert found is not None
+            assert found.vector in allowed
+            assert found.vector[0] == min(v[0] for v in allowed)
+            assert trees.measure(found.root) == found.vector
+
+
+def test_the_dual_bound_is_below_the_optimum() -> None:
+    for seed in range(6):
+        trees = make_trees(seed)
+        windows = [(-2, 2), (-2, 2)]
+        allowed = [v[0] for v in all_vectors(trees) if all(-2 <= z <= 2 for z in v[1:])]
+        relaxation = Relaxation(trees, [1], windows)
+        for j in (0, 1):
+            if not relaxation._raise_multiplier(j):
+                assert not allowed
+            elif allowed:
+                assert relaxation.bound <= min(allowed)
+
+
+def test_keys_hold_all_sums() -> None:
+    rng = np.random.default_rng(1)
+    for width, span in ((1, 10), (3, 10**9), (4, 10**12), (6, 3)):
+        parts = [rng.integers(-span, span + 1, (20, 2)) for _ in range(width)]
+        parts.append(parts[0] * 3 - parts[-1])
+        code = encode(parts, [1, *[0] * (width - 1), 3 if width > 1 else 2], branches=7)
+        keys = code.keys((20, 2))
+        for _ in range(20):
+            rows, labels = rng.random(20) < 0.5, rng.integers(0, 2, 20)
+            branches = int(rng.integers(0, 8))
+            chosen = keys[rows, labels[rows]].sum(axis=0) + branches * np.array(code.split)
+            expected = [part[rows, labels[rows]].sum() for part in parts]
+            expected[0] += branches
+            expected[-1] += branches * (3 if width > 1 else 2)
+            assert code.sums(chosen[None]).tolist() == [expected]
+
+
+def test_three_groups_take_no_more_room_than_their_counts() -> None:
+    """Each pair's imbalance alone would take more than 25 bits here."""
+    groups = np.repeat([0, 1, 2], 2**13)
+    sizes = [2**13 - 1, 2**13 + 1, 2**13 + 3]
+    parts = []
+    for a, b in itertools.combinations(range(3), 2):
+        part = np.zeros((len(groups), 2), np.int64)
+        part[groups == a, 1], part[groups == b, 1] = sizes[b], -sizes[a]
+        parts.append(part)
+    code = encode(parts, [0, 0, 0], branches=7)
+    assert code.words == 1
+    assert sum(digit.bits for digit in code.digits) < 40
+
+
+def test_predictions_route_every_row() -> None:
+    trees = make_trees(0, categorical=True)
+    for vector, root in itertools.islice(all_vectors(trees).items(), 20):
+        labels = predict_rows(root, trees.data.X)
+        assert tuple(trees.parts[:, np.arange(12), labels].sum(axis=1).tolist())[1:] == vector[1:]
+
+
+def test_limits_on_sums_need_sums() -> None:
+    class Odd(streed.Task):
+        def statistics(self, data: Dataset) -> dict[str, Array]:
+            return {"y": data.y}
+
+        def leaf_cost(self, s: Any, k: int) -> Any:
+            return s.y**2
+
+    with pytest.raises(TaskError, match="sums over rows"):
+        Odd().subject_to(DemographicParity() <= 0.1)
+    assert repr(Accuracy().subject_to(DemographicParity() <= 0.1)).count("DemographicParity") == 1
