@@ -16,42 +16,62 @@ import math
 from fractions import Fraction
 
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import Stop
+from streed.reductions.trees import Found, Stop
 from streed.sums import LinearFraction
+
+_SHALLOW = 3
+"""The depth of the trees that a deep search starts from."""
+
+_QUICK = 4
+"""Up to this depth a scalar solve is quick."""
 
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
     """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
     oracle.seed(incumbent)
     incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
-    while True:
-        f = incumbent.rank if incumbent.found is not None else Fraction(0)
-        p, q = f.numerator, f.denominator
-        weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-        target = q * score.top - p * score.base
-        scale = _scale([*weights, target])
-        whole = [int(w * scale) for w in weights]
-        try:
-            found = oracle.minimise(whole)
-        except Stop as stop:
-            if stop.found is not None:
-                incumbent.offer(stop.found)
-            if stop.lower is not None:
-                incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, target - stop.lower / scale))
-            raise
-        if found is None:
-            return
-        if not any(score.slopes):
+    if not any(score.slopes):
+        found = _minimise(oracle, score, Fraction(0), incumbent, proving=True)
+        if found is not None:
             incumbent.offer(found)
             incumbent.bound = incumbent.rank
-            return
-        if (
-            incumbent.found is not None
-            and sum(w * x for w, x in zip(whole, found.vector, strict=False)) >= target * scale
-        ):
-            incumbent.bound = incumbent.rank
-            return
+        return
+    if oracle.trees.problem.max_depth is None or oracle.trees.problem.max_depth > _QUICK:
+        # a good start saves a deep solve or two; where these are quick, it costs as much as it saves
+        with oracle.trees.within(_SHALLOW):
+            _climb(oracle, score, incumbent, proving=False)
+    if _climb(oracle, score, incumbent, proving=True):
+        incumbent.bound = incumbent.rank
+
+
+def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
+    """Offers ever better trees until there are none; False if no tree is allowed."""
+    while True:
+        f = incumbent.rank if incumbent.found is not None else Fraction(0)
+        found = _minimise(oracle, score, f, incumbent, proving=proving)
+        if found is None:
+            return False
+        if incumbent.found is not None and incumbent.rank_of(found.vector) <= f:
+            return True
         incumbent.offer(found)
+
+
+def _minimise(
+    oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
+) -> Found | None:
+    """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
+    p, q = f.numerator, f.denominator
+    weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+    scale = _scale(weights)
+    try:
+        return oracle.minimise([int(w * scale) for w in weights])
+    except Stop as stop:
+        if stop.found is not None:
+            incumbent.offer(stop.found)
+        if proving and stop.lower is not None:
+            excess = q * score.top - p * score.base - stop.lower / scale
+            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, excess))
+        raise
 
 
 def _scale(numbers: list[Fraction | int]) -> Fraction:

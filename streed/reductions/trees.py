@@ -6,8 +6,9 @@ A scalar solve finds a tree of least w . vector for whole weights w: a row-cost 
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import attrs
@@ -133,6 +134,16 @@ class Trees:
         if outcome.stopped is not None:
             raise Stop(outcome.stopped, outcome.lower, found)
         return found
+
+    @contextlib.contextmanager
+    def within(self, max_depth: int) -> Iterator[None]:
+        """A context in which trees are no deeper than this."""
+        problem = self.problem
+        self.problem = attrs.evolve(problem, max_depth=max_depth)
+        try:
+            yield
+        finally:
+            self.problem = problem
 
     def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
