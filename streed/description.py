@@ -81,7 +81,8 @@ def rebuild(description: Any, depth: int = 0) -> Any:
 
 
 def _class(module: str, name: str) -> type:
-    own = module in ("streed.constrained", "streed.sums") or module.startswith(("streed.algebra.", "streed.tasks."))
+    homes = ("streed.constrained", "streed.sums")
+    own = module in homes or module.startswith(("streed.algebra.", "streed.tasks."))
     if own:
         try:
             found = getattr(importlib.import_module(module), name, None)

@@ -90,7 +90,7 @@ class Result:
 
     @property
     def _is_front(self) -> bool:
-        return self.task.order != TOTAL
+        return self.task.order != TOTAL and (self.lower_bound is None or self.upper_bound is None)
 
     def __str__(self) -> str:
         return self.to_text()

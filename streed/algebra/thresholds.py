@@ -90,14 +90,15 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
         if not isinstance(limit, (Limit, Threshold)):
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
     thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
-    on_sums = tuple(limit for limit in limits if isinstance(limit, SumLimit))
     inner = objective(task)
     if thresholds:
         inner = _thresholded(inner, thresholds)
+    on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
     if on_sums:
         inner = bound_sums(inner, on_sums)
     earlier = task.further if isinstance(task, Constrained) else ()
-    further = earlier + tuple(limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
+    on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
+    further = earlier + tuple(on_leaves)
     return Constrained(inner, further) if further or not limits else inner
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streed.algebra import objective
-from streed.errors import TaskError
 from streed.sums import Bounded, SumTask
 
 if TYPE_CHECKING:
@@ -22,18 +21,9 @@ if TYPE_CHECKING:
 
 
 def reduced(task: Task, driver: Driver) -> Driver:
-    """The driver itself, or one that asks it for scalar solves where the task's facts allow that.
-
-    A task that no reduction accepts is left to the driver; the general search finds whole fronts by itself.
-    """
-    if not isinstance(objective(task), (SumTask, Bounded)):
+    """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums."""
+    if not driver.reduces or not isinstance(objective(task), (SumTask, Bounded)):
         return driver
     from streed.reductions.reduction import Reduction
-    from streed.search.general import General
 
-    reduction = Reduction(driver)
-    try:
-        reduction.check(task)
-    except TaskError:
-        return driver
-    return driver if isinstance(driver, General) else reduction
+    return Reduction(driver)

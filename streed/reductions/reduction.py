@@ -33,6 +33,14 @@ class Reduction(Driver):
         inner = inner.task if isinstance(inner, Bounded) else inner
         if not isinstance(inner, (RowCostTask, SumTask)):
             raise TaskError(f"{type(inner).__name__} has no costs per row; subclass RowCostTask or SumTask")
+        for limit in task.limits:
+            if limit.support is None:
+                raise TaskError(
+                    f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
+                    'MinSupport, or search="general"'
+                )
+        if isinstance(inner, SumTask) and len(inner.components) != 2:
+            raise TaskError(f'{type(inner).__name__} has {len(inner.components)} sums, not two; use search="general"')
         scalar = FixedCosts(np.zeros((1, 1), np.int64), 0)
         self.driver.check(constrain(scalar, task.limits) if task.limits else scalar)
 

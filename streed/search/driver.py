@@ -83,6 +83,9 @@ class Driver(abc.ABC):
 
     name: ClassVar[str]
 
+    reduces: ClassVar[bool] = True
+    """Whether it is better asked for scalar solves where a task of several sums allows it (`streed.reductions`)."""
+
     @abc.abstractmethod
     def check(self, task: Task) -> None:
         """Raises TaskError, naming the reason and what would do, if this driver cannot search the task."""

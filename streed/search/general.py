@@ -44,6 +44,7 @@ class General(Driver):
     """Dynamic programming in Python over any separable task, with fronts where the order is partial."""
 
     name: ClassVar[str] = "general"
+    reduces: ClassVar[bool] = False
 
     def check(self, task: Task) -> None:
         """Takes every task."""

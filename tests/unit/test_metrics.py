@@ -43,7 +43,11 @@ BY_HAND: list[tuple[Task, float, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("task", "leaf", "split"), BY_HAND, ids=[repr(task) for task, *_ in BY_HAND])
+@pytest.mark.parametrize(
+    ("task", "leaf", "split"),
+    BY_HAND,
+    ids=[type(task).__name__ + str(number) for number, (task, *_) in enumerate(BY_HAND)],
+)
 def test_scores_by_hand(task: Task, leaf: float, split: float) -> None:
     for depth, expected in ((0, leaf), (1, split)):
         result = streed.solve(task, CUBE, BOTH, max_depth=depth)
