@@ -9,7 +9,7 @@ import numbers
 import operator
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -24,6 +24,9 @@ from streed.result import Result
 from streed.sums import Bounded, SumTask
 from streed.task import RowCostTask, Task, Totals
 from streed.tree import Tree
+
+if TYPE_CHECKING:
+    from streed.search.driver import Problem, Solution
 
 MOST_THREADS = 64
 
@@ -110,9 +113,7 @@ def solve(
             value = shown(solution.value)
             lower, upper = _bounds(task, value, bound_score)
             tree = Tree.grown(solution.root, data, tuple(bound.labels(data)), unit=outcome.unit)
-            tree = attrs.evolve(
-                tree, shown=None if bound.shows_labels else leaf_displays(tree, bound, data, problem.sums)
-            )
+            tree = attrs.evolve(tree, shown=_shown(solution, tree, problem))
             front.append((value, tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin
@@ -186,6 +187,13 @@ def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
             raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
     if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= int(threads) <= MOST_THREADS:
         raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")
+
+
+def _shown(solution: Solution, tree: Tree, problem: Problem) -> tuple[Any, ...] | None:
+    """What the leaves show, if it is not their labels."""
+    if solution.shown is not None or problem.task.shows_labels:
+        return solution.shown
+    return leaf_displays(tree, problem.task, problem.data, problem.sums)
 
 
 def _bounds(task: Task, value: Any, bound: Any) -> tuple[Any, Any]:

@@ -63,13 +63,17 @@ def test_a_limited_number_of_nodes(seed: int) -> None:
     assert _check(_instance(seed, kind="weights"), 5, 6, nodes=40) > 0
 
 
+def test_a_limited_number_of_nodes_in_a_small_store() -> None:
+    evictions = [_check(_instance(seed, kind="weights", split=1), None, 7, children=1200) for seed in range(30)]
+    assert max(evictions) > 0
+
+
 @pytest.mark.xfail(reason="a side that was settled is forgotten before its edge leads to the best tree", strict=True)
 @pytest.mark.parametrize(
     ("depth", "nodes", "split", "space"),
     [
         (6, None, 1, {"nodes": 64}),
         (None, None, 1, {"nodes": 200}),
-        (None, 7, 1, {"children": 1200}),
     ],
 )
 def test_trees_of_which_parts_were_forgotten(

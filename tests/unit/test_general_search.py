@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -335,7 +336,9 @@ class InterruptedFront(Interrupted):
 
 
 @pytest.mark.parametrize("kind", [Interrupted, InterruptedFront])
-def test_an_interrupt_gives_what_is_known(kind: Callable[[int], Task]) -> None:
+def test_an_interrupt_gives_what_is_known(kind: Callable[[int], Task], monkeypatch: pytest.MonkeyPatch) -> None:
+    # the first calls would be those of the check, which a user may well interrupt
+    monkeypatch.setattr(sys.modules["streed.solve"], "check_contract", lambda task, data: None)
     data = random_data(300, 10)
     known = []
     for last in (5, 60, 600, 2500):
@@ -377,7 +380,7 @@ class Fickle(GeneralTask):
 
 
 def test_a_tree_that_does_not_have_its_value_is_an_error() -> None:
-    with pytest.raises(MismatchError, match="the search claimed 1"):
+    with pytest.raises(MismatchError, match="the search claimed"):
         general(Fickle(), random_data(8, 2), max_depth=1)
 
 
