@@ -28,6 +28,12 @@ _LARGEST = 2**50
 _BLOCK = 2**20
 """Combinations of two fronts that are looked at together."""
 
+_MANY = 2**12
+"""Values of three or more components that are filtered together."""
+
+_WORTH = 0.7
+"""Filtering by parts is worth another round if it leaves less than this."""
+
 _FEW = 64
 """Fewer combinations than this are quicker one by one."""
 
@@ -46,6 +52,12 @@ def nondominated_rows(values: Array) -> Array:
         keep = np.ones(len(order), dtype=bool)
         keep[1:] = second[1:] < np.minimum.accumulate(second)[:-1]
         return np.sort(order[keep])
+    if len(values) > _MANY:
+        # parts first: most of what is dominated is so within its part, where looking is cheap
+        parts = range(0, len(values), _MANY)
+        ahead = np.concatenate([begin + nondominated_rows(values[begin : begin + _MANY]) for begin in parts])
+        if len(ahead) < _WORTH * len(values):
+            return ahead[nondominated_rows(values[ahead])]
     order = np.lexsort(values.T[::-1])
     rest, kept = values[order], []
     while len(order):
