@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from streed.search.budgets import Budgets
 from streed.search.nondominated import Front, Gathering
 from streed.search.states import Cell, Found, States
+from streed.search.stumps import StumpTable
 
 if TYPE_CHECKING:
     from streed.search.driver import Problem
@@ -31,6 +32,7 @@ class FrontSearch:
         self._states = states
         self._budgets = budgets
         self._lookout = lookout
+        self._table = StumpTable(states)
         self._finished: list[Found] = []
         """The front of the last depth that was searched to the end."""
         self._root: Gathering | None = None
@@ -101,6 +103,8 @@ class FrontSearch:
                     return
 
     def _stumps(self, cell: Cell, path: tuple[int, ...], gathering: Gathering) -> None:
+        if gathering.adds and self._table.usable and self._table.merge(cell, path, gathering):
+            return
         first: dict[Any, Found] = {}
         for column, leaves in self._states.stumps(cell):
             cost = self._task.branching_cost(cell.size, path, column)

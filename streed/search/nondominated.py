@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -28,8 +28,17 @@ _LARGEST = 2**50
 _BLOCK = 2**20
 """Combinations of two fronts that are looked at together."""
 
+_MANY = 2**12
+"""Values of three or more components that are filtered together."""
+
+_WORTH = 0.7
+"""Filtering by parts is worth another round if it leaves less than this."""
+
 _FEW = 64
 """Fewer combinations than this are quicker one by one."""
+
+_BATCH = 2**12
+"""Solutions that are taken in together."""
 
 _MOST_PEELS = 3
 """So often are nondominated values asked for feasibility before all of those that are left are."""
@@ -43,6 +52,12 @@ def nondominated_rows(values: Array) -> Array:
         keep = np.ones(len(order), dtype=bool)
         keep[1:] = second[1:] < np.minimum.accumulate(second)[:-1]
         return np.sort(order[keep])
+    if len(values) > _MANY:
+        # parts first: most of what is dominated is so within its part, where looking is cheap
+        parts = range(0, len(values), _MANY)
+        ahead = np.concatenate([begin + nondominated_rows(values[begin : begin + _MANY]) for begin in parts])
+        if len(ahead) < _WORTH * len(values):
+            return ahead[nondominated_rows(values[ahead])]
     order = np.lexsort(values.T[::-1])
     rest, kept = values[order], []
     while len(order):
@@ -101,8 +116,8 @@ class Gathering:
         self._task = task
         self._lookout = lookout
         self._sorts = sorts(task)
-        self._adds = self._sorts and type(inner).combine in (Task.combine, RowCostTask.combine)
-        self._combine = _add if self._adds else task.combine
+        self.adds = self._sorts and type(inner).combine in (Task.combine, RowCostTask.combine)
+        self._combine = _add if self.adds else task.combine
         self._constrained = type(inner).feasible is not Task.feasible
         self.front = Front(leaves)
 
@@ -126,7 +141,7 @@ class Gathering:
         combinations = math.prod(len(theta.found) for theta in thetas)
         if combinations == 0:
             return
-        if self._adds and combinations > _FEW:
+        if self.adds and combinations > _FEW:
             arrays = [theta.array() for theta in thetas]
             added = None if cost is None else _array([cost])
             if all(array is not None for array in arrays) and (added is None) == (cost is None):
@@ -136,7 +151,7 @@ class Gathering:
 
     def _merge_one_by_one(self, column: int, thetas: Sequence[Front], cost: Any) -> None:
         solutions = self.combined(column, [theta.found for theta in thetas], cost)
-        while block := list(itertools.islice(solutions, _FEW * _FEW)):
+        while block := list(itertools.islice(solutions, _BATCH)):
             self.add(block)
             if not self._lookout.look():
                 return
@@ -144,13 +159,17 @@ class Gathering:
     def combined(self, column: int, parts: Sequence[Sequence[Found]], cost: Any) -> Iterator[Found]:
         """The feasible solutions that branch on the column, for every choice of one solution per child."""
         for choice in itertools.product(*parts):
-            value = self._value(choice, cost)
-            if not self._constrained or self._task.feasible(value):
-                yield value, column, choice
+            solution = self.solution(column, choice, cost)
+            if not self._constrained or self._task.feasible(solution[0]):
+                yield solution
 
     def _merge_arrays(
         self, column: int, thetas: Sequence[Front], arrays: Sequence[Any], cost: Any, added: Array | None
     ) -> None:
+        def solution(row: Array) -> Found:
+            choice = tuple(theta.found[at] for theta, at in zip(thetas, row.tolist(), strict=True))
+            return self.solution(column, choice, cost)
+
         step = max(1, _BLOCK // math.prod(len(array) for array in arrays[1:]))
         for begin in range(0, len(arrays[0]), step):
             values: Array = arrays[0][begin : begin + step]
@@ -159,7 +178,7 @@ class Gathering:
                 values, choices = self._sums(values, choices, array)
             if added is not None:
                 values = values + added
-            self._take(column, thetas, values, choices, cost)
+            self.take(values, choices, solution)
             if not self._lookout.look():
                 return
 
@@ -174,8 +193,11 @@ class Gathering:
         first, second = np.divmod(rows, len(b))
         return values[rows], np.concatenate([choices[first], second[:, None]], axis=1)
 
-    def _take(self, column: int, thetas: Sequence[Front], values: Array, choices: Array, cost: Any) -> None:
-        """Takes in the feasible ones of these choices; only those that nothing feasible dominates need be judged."""
+    def take(self, values: Array, choices: Array, solution: Callable[[Array], Found]) -> None:
+        """Takes in the feasible ones of these choices (k, ...) of values (k, c), and makes solutions of no others.
+
+        Only those that nothing feasible dominates need be judged.
+        """
         for _ in range(_MOST_PEELS):
             front = self.front.array()
             if front is None and self.front.found:
@@ -185,7 +207,7 @@ class Gathering:
             known = len(self.front.found)
             kept = nondominated_rows(together)
             old, new = kept[kept < known], kept[kept >= known] - known
-            found = [self._solution(column, thetas, row, cost) for row in choices[new]]
+            found = [solution(row) for row in choices[new]]
             feasible = np.array([not self._constrained or self._task.feasible(each[0]) for each in found], dtype=bool)
             if feasible.all():
                 solutions = [self.front.found[at] for at in old.tolist()] + found
@@ -195,11 +217,11 @@ class Gathering:
             rest = np.ones(len(values), dtype=bool)
             rest[new] = False
             values, choices = values[rest], choices[rest]
-        left = (self._solution(column, thetas, row, cost) for row in choices)
+        left = (solution(row) for row in choices)
         self.add([each for each in left if self._task.feasible(each[0])])
 
-    def _solution(self, column: int, thetas: Sequence[Front], row: Array, cost: Any) -> Found:
-        choice = tuple(theta.found[at] for theta, at in zip(thetas, row.tolist(), strict=True))
+    def solution(self, column: int, choice: tuple[Found, ...], cost: Any) -> Found:
+        """The solution that branches on the column, with one solution per child that has rows."""
         return self._value(choice, cost), column, choice
 
     def _value(self, choice: Sequence[Found], cost: Any) -> Value:

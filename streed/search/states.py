@@ -118,10 +118,10 @@ class States:
                 cell.leaves = self._leaves_of_rows(cell.rows, cell.size)
             else:
                 assert cell.sums is not None
-                cell.leaves = self._leaves_of_sums(cell.sums)
+                cell.leaves = self.leaves_of_sums(cell.sums)
         return cell.leaves
 
-    def _leaves_of_sums(self, sums: Sums) -> list[Found]:
+    def leaves_of_sums(self, sums: Sums) -> list[Found]:
         found = self._by_sums.get(sums)
         if found is None:
             found = self._by_sums[sums] = self._ask(self._sums.state(sums)) if sums[0] >= self.min_leaf else []
@@ -169,7 +169,7 @@ class States:
         Of columns that separate them in the same way, only the first one is there, unless costs depend on the column.
         """
         if cell.splits is None:
-            sums = None if self.task.reads_rows else self._child_sums(cell)
+            sums = None if self.task.reads_rows else self.child_sums(cell)
             cell.splits = []
             seen: set[tuple[int, ...]] = set()
             rows = cell.rows
@@ -189,13 +189,13 @@ class States:
         """
         if self.task.reads_rows:
             return self._stumps_by_rows(cell)
-        sums = self._child_sums(cell)
+        sums = self.child_sums(cell)
         stumps = []
         seen: set[tuple[Any, ...]] = set()
         for column, (begin, literals) in enumerate(self._literals):
             parts = tuple(part for part in sums[begin : begin + len(literals)] if part[0])
             if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((column, tuple(map(self._leaves_of_sums, parts))))
+                stumps.append((column, tuple(map(self.leaves_of_sums, parts))))
         return stumps
 
     def _stumps_by_rows(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
@@ -228,7 +228,7 @@ class States:
             cell = self._cells[rows] = Cell(rows, sums)
         return cell
 
-    def _child_sums(self, cell: Cell) -> list[Sums]:
+    def child_sums(self, cell: Cell) -> list[Sums]:
         """The rows and sums of every child of every column."""
         return self._sums.by_literal(self.members(cell.rows), self._codes)
 

@@ -164,6 +164,24 @@ def change_leaf(document: Any, **changes: Any) -> None:
     next(node for node in document["nodes"] if "label" in node).update(changes)
 
 
+def test_a_task_of_the_general_route(tmp_path: Path) -> None:
+    saved = tmp_path / "tree.json"
+    answer = run_json("solve", "monks-1", "--task", "absolute-error", "--max-depth", "2", "--out", str(saved))
+    assert (answer["value"], answer["stats"]["route"], answer["document"]["labels"]) == (
+        96,
+        "general",
+        [{"str": "median"}],
+    )
+    verified = run_json("verify", str(saved), "monks-1")
+    assert verified["holds"]
+    document = json.loads(saved.read_text())
+    document["claims"]["value"] = document["claims"]["upper_bound"] = [96, 0]
+    saved.write_text(json.dumps(document))
+    lie = run_json("verify", str(saved), "monks-1", code=1)
+    assert {each["what"] for each in lie["checks"] if not each["holds"]} == {"value", "gap of an optimal tree"}
+    assert "give numbers to be predicted" in refused("solve", "balance-scale", "--task", "absolute-error")
+
+
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [

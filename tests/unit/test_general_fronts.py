@@ -58,6 +58,18 @@ def test_sorting_finds_the_first_of_each_nondominated_value(values: list[tuple[i
         assert [at for _, at, _ in gathering.front.found] == expected
 
 
+@pytest.mark.parametrize("largest", [3, 9, 10**6])
+def test_sorting_many_values_of_three_components(largest: int) -> None:
+    values = np.random.default_rng(largest).integers(0, largest, (9_000, 3))
+    by_parts = nondominated_rows(values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nondominated, "_MANY", 10**9)
+        assert nondominated_rows(values).tolist() == by_parts.tolist()
+    kept = values[by_parts]
+    assert all((kept <= value).all(axis=1).any() for value in values)
+    assert len(np.unique(kept, axis=0)) == len(kept)
+
+
 @attrs.frozen
 class Compared(ErrorsByClass):
     """The componentwise order, said as an order of the task's own."""

@@ -301,6 +301,12 @@ def test_stopped_before_a_tree_was_found() -> None:
     assert (result.status, result.tree, result.front) == ("unknown", None, ())
 
 
+def test_no_leaf_is_feasible() -> None:
+    for task in (ErrorsByClass(), Gini(), AbsoluteError()):
+        result = general(task.subject_to(Never()), random_data(20, 30), max_depth=2)
+        assert (result.status, result.front) == ("infeasible", ())
+
+
 class Never(streed.Limit):
     def allows(self, s: State) -> bool:
         return False

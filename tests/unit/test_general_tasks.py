@@ -85,7 +85,7 @@ def test_targets() -> None:
     assert Dataset.make(X, [True, False] * 2 + [True]).targets.tolist() == [1, 0, 1, 0, 1]
 
 
-@pytest.mark.parametrize(("y", "found"), [(list("abcde"), "its labels are 'a'"), (None, "there is none")])
+@pytest.mark.parametrize(("y", "found"), [(list("abcde"), "it has the label 'a'"), (None, "there is none")])
 def test_targets_must_be_numbers(y: Any, found: str) -> None:
     with pytest.raises(InputError, match=found):
         general(AbsoluteError(), X, y)
