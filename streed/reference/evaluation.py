@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from streed.constrained import objective
 from streed.errors import MismatchError
 from streed.reference.definition import merged
 from streed.task import State, Task, Value, beside_sums, sums_over
@@ -93,7 +94,7 @@ class Evaluation:
             broken.append(f"depth {depth} is more than {max_depth}")
         if max_nodes is not None and branches > max_nodes:
             broken.append(f"{branches} branching nodes are more than {max_nodes}")
-        if not self.task.feasible(self.cost(root)):
+        if type(objective(self.task)).feasible is not Task.feasible and not self.task.feasible(self.cost(root)):
             broken.append(f"its value {self.cost(root)!r} is not feasible")
         for node, rows, path in self.visits(root):
             if isinstance(node, Branch) or not rows:

@@ -34,6 +34,9 @@ ENGINE_LAWS = tuple(law for law in LAWS if law.needs_engine)
 ONE_KIND = datasets(weights=False, multiway=False, row_data=ROW_DATA, few_kinds=True)
 """Data for which the engine compiles the costs of a task once."""
 
+OF_EACH_KIND = ("accuracy", "gini", "worst-leaf", "squared-error", "absolute-error")
+"""Tasks by each of the ways that the engine has."""
+
 COMPOSED = {
     "a sum": Misclassifications() + 0.3 * Splits(),
     "under a limit": Accuracy().subject_to(MinSupport(2)),
@@ -52,6 +55,17 @@ def test_every_task_that_ships_is_separable(entry: registry.Entry) -> None:
         return
     report = check_separable(task, row_data=ROW_DATA, max_examples=DATA_SETS, drivers=False)
     assert report["recursion equals enumeration"].examples > 0
+
+
+def _with_engine() -> list[Any]:
+    """The tasks whose costs the engine searches; those of which there is one like it here are for the long run."""
+    entries = [entry for entry in registry.tasks().values() if not issubclass(entry.made_by, SumTask)]
+    return [pytest.param(e, marks=() if e.name in OF_EACH_KIND else pytest.mark.slow, id=e.name) for e in entries]
+
+
+@pytest.mark.parametrize("entry", _with_engine())
+def test_the_engine_agrees_on_every_task_that_ships(entry: registry.Entry) -> None:
+    task = entry.made_by(**ARGUMENTS.get(entry.name, {}))
     engine = find_violations(task, ENGINE_LAWS, data=ONE_KIND, max_examples=DATA_SETS)
     assert engine.holds, engine
     assert engine["drivers equal recursion"].examples > 0 or "refuses it" in engine["drivers equal recursion"].note
