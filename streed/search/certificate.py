@@ -91,8 +91,9 @@ def measure_task(
         if column == LEAF:
             s = merged_state(sums, counts, rows if len(rows) else above)
             costs = [task.leaf_cost(s, k) for k in labels]
-            best = 0
-            for k in labels:
+            allowed = [k for k in labels if task.feasible(costs[k])] or labels
+            best = allowed[0]
+            for k in allowed:
                 if task.better(costs[k], costs[best]):
                     best = k
             if not len(rows):
