@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -14,6 +15,7 @@ import attrs
 import numpy as np
 
 from streed.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
+from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
 from streed.exact import Array
@@ -88,12 +90,21 @@ def facts(task: Task, data: Dataset) -> Facts:
     )
 
 
+_METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
+
+
 def can_generate(task: Task, data: Dataset) -> bool:
     """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >."""
     own = objective(task)
     if own.reads_rows or own.order != TOTAL or type(own).dominates is not Task.dominates:
         return False
     if isinstance(own, Wrapping) or is_larger_better(own) is None:
+        return False
+    if not all(
+        isinstance(getattr(type(term.task), name), types.FunctionType)
+        for term in written_terms(task)
+        for name in _METHODS
+    ):
         return False
     values = first_costs(task, quick_sums(task, data), data)
     if not all(isinstance(x, numbers.Real) for x in values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,17 @@ def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: Array)
 
 
 def measure_task(
-    problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array
+    problem: Problem,
+    preorder: Array,
+    codes: Array,
+    sums: dict[str, Array],
+    counts: Array,
+    visit: Callable[[State], None] | None = None,
 ) -> tuple[Any, Node]:
     """(value, root) of a tree in preorder, -1 for leaves, by the task's own Python methods on sums over its rows.
 
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
-    MismatchError if the tree breaks a limit.
+    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
     """
     task, data = problem.task, problem.data
     arity = {j: len(data.column(j).categories) for j in data.categorical}
@@ -101,6 +107,8 @@ def measure_task(
             if not all(limit.allows(s) for limit in task.limits):
                 raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
             leaf_rows.append(size)
+            if visit is not None:
+                visit(s)
             return costs[best], Leaf(best, size, costs[best])
         side_of = codes[rows, column]
         children, value = [], None

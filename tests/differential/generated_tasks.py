@@ -158,7 +158,7 @@ class Outcome(Task):
         return s.gain[k] if s.rows > 1 else s.gain[k] - 1.0
 
     def better(self, a: Any, b: Any) -> bool:
-        return a > b
+        return bool(a > b)
 
 
 @final
@@ -227,7 +227,7 @@ class FewestHits(Errors):
         return min(a, b)
 
     def better(self, a: Any, b: Any) -> bool:
-        return a > b
+        return bool(a > b)
 
 
 @final
@@ -334,7 +334,7 @@ class AtLeast(Limit):
     share: Any = 0
 
     def allows(self, s: State) -> bool:
-        return s.of[0] >= self.least and s.of[0] >= self.share * s.rows
+        return bool(s.of[0] >= self.least and s.of[0] >= self.share * s.rows)
 
 
 @final
@@ -348,7 +348,7 @@ class Capped(Errors):
         return sum(s.of) - s.of[k] + s.rows % 3
 
     def feasible(self, value: Any) -> bool:
-        return value <= self.most
+        return bool(value <= self.most)
 
 
 @final
@@ -363,10 +363,10 @@ class WithinCapacity(Errors):
         return s.of[k] if s.rows > 2 else 0
 
     def better(self, a: Any, b: Any) -> bool:
-        return a > b
+        return bool(a > b)
 
     def feasible(self, value: Any) -> bool:
-        return value <= self.most
+        return bool(value <= self.most)
 
 
 # -- kinds -------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 import streed
 from streed.errors import StreedError
 from streed.exact import readable
-from streed.reference import cost_of_tree, optimum
-from streed.reference import Evaluation
+from streed.reference import Evaluation, cost_of_tree, optimum
 from streed.task import Totals
 from tests.differential.generated_tasks import KINDS, Case, make_case
 
