@@ -134,33 +134,48 @@ def is_larger_better(task: Task) -> bool | None:
     """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
     if type(task).better in (Task.better, RowCostTask.better):
         return False
-    a, b = _Operand(), _Operand()
-    try:
-        said: Any = type(task).better(task, a, b)
-    except TypeError:
-        return None
-    return said.greater is a if isinstance(said, _Comparison) else None
+    made: list[_Comparison] = []
+    for answer in (True, False):
+        a, b = _Operand(made, answer), _Operand(made, answer)
+        try:
+            said: Any = type(task).better(task, a, b)
+        except TypeError:
+            return None
+        # the comparison itself, or what became of it: as it goes, so goes the answer
+        if len(made) != 1 or (said is not made[0] and said is not answer):
+            return None
+        larger = made.pop().greater is a
+    return larger
 
 
 @final
 class _Operand:
-    """Stands for a value in a comparison."""
+    """Stands for a value in a comparison, which is noted, and answered as foreseen."""
+
+    def __init__(self, made: list[_Comparison], answer: bool) -> None:
+        self._made = made
+        self._answer = answer
 
     def __lt__(self, other: object) -> Any:
-        return _Comparison(other)
+        return self._noted(other)
 
     def __gt__(self, other: object) -> Any:
-        return _Comparison(self)
+        return self._noted(self)
+
+    def _noted(self, greater: object) -> _Comparison:
+        self._made.append(_Comparison(greater, self._answer))
+        return self._made[-1]
 
 
 @attrs.frozen(eq=False)
 class _Comparison:
-    """Which of two operands is to be the greater one."""
+    """Which of two operands is to be the greater one, and whether it is."""
 
     greater: object
+    answer: bool
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison of unknown values is neither true nor false")
+        return self.answer
 
 
 def explain(task: Task, data: Dataset | None = None) -> str:

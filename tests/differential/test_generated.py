@@ -17,6 +17,9 @@ from tests.differential.generated_tasks import KINDS, Case, make_case
 CASES = 12
 """Of each kind."""
 
+FEW_ROWS = 12
+"""So many at most, for the general route."""
+
 _TOLERANCE = 1e-9
 
 
@@ -63,3 +66,18 @@ def test_generated_kernels_find_the_optimum(kind: str) -> None:
     for seed in range(CASES):
         case = make_case(kind, seed)
         assert not wrong_in(case), "\n".join([*wrong_in(case), str(case)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_general_route_agrees(kind: str) -> None:
+    for seed in range(CASES):
+        case = make_case(kind, seed)
+        if case.data.n_rows <= FEW_ROWS:
+            assert not wrong_in(case, search="general"), "\n".join([*wrong_in(case, search="general"), str(case)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_threads_agree(kind: str) -> None:
+    for seed in range(100, 104):
+        case = make_case(kind, seed)
+        assert not wrong_in(case, threads=2), "\n".join([*wrong_in(case, threads=2), str(case)])
