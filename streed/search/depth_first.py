@@ -179,7 +179,7 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
         return nodes, int(roots[0]["lower"]), upper
     lower = max(int(root["lower"]) for root in roots)
     if len({int(root["n_edges"]) for root in roots}) == 1 and lower < upper:
-        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0, initial=0)
+        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
 

@@ -25,7 +25,7 @@ from streed.data import Dataset
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
-from streed.engine.records import INFINITE
+from streed.engine.records import INFINITE, LOWEST
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array, exact_number
@@ -204,12 +204,22 @@ class Scored(Measure):
             if finer > 2 * self.scale:
                 raise TooCoarse(self._scaled(finer))
         near = near or bool(apart <= self._noise(problem, preorder))
-        if not near and (complete or self.sign * (value - claimed) < 0):
+        if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
                 f"the tree is worth {value} by the task's Python methods and {claimed} by its native ones; a method "
                 "that depends on more than the sums, or whole numbers beyond 2**63, could be why"
             )
         return Solution(value, root), near
+
+    def _beats(self, value: Value, lower: int) -> bool:
+        """Whether the value is better than the proved bound, by more than rounding.
+
+        A tree that was completed where the search had not been may well be better than the search knew.
+        """
+        if lower <= LOWEST:
+            return False
+        bound = self.value(lower)
+        return bool(self.sign * (bound - value) > _TOLERANCE * (1 + max(abs(value), abs(bound))))
 
     def _noise(self, problem: Problem, preorder: Array) -> float:
         """How far apart rounding may bring native values and Python's, by the numbers that the tree's leaves meet."""
