@@ -60,7 +60,7 @@ def posed(rng: np.random.Generator, real: bool, columns: int, categorical: bool)
 
 def pairs_of(bench: Bench, field: str, having: Array, z: Array) -> None:
     """Assert that the record's pair sums are those of the statistics over the rows that have both columns."""
-    lane = np.float64 if bench.packed.scoring.row_values is not None else bench.workspace.lane_type
+    lane = bench.workspace.lane_type
     stride, planes = int(bench.engine["stride"]), int(bench.engine["planes"])
     found = bench.view(field, lane, planes, stride, stride)
     one = having.astype(float)

@@ -63,7 +63,7 @@ def looks_up(self: Any, s: Any, k: int) -> Any:
 
 NAMES = {"one": 1, "two": "2"}
 
-REFUSED = {
+REFUSED: dict[str, tuple[Any, dict[str, Any], str | None]] = {
     "a method of its own": (calls_a_method, {"helper": helper}, None),
     "a text": (reads_a_text, {"mode": "square"}, None),
     "a generator": (generates, {}, "return sum(n * n for n in s.of) * 1.0"),
