@@ -74,6 +74,8 @@ class Shape:
     """Whether there are categorical columns."""
     floors: bool
     """Whether the last plane holds lower bounds of rows, which add up."""
+    counts: bool = False
+    """Whether methods ask for whole numbers, as an index does: sums in float64 are given to them as int64 then."""
     wide: bool = False
     """Whether methods compute with whole numbers beyond int64: they are given sums as float64 then."""
 
@@ -213,7 +215,7 @@ def _text(shape: Shape) -> str:
     parts = [_head(shape, inputs), _SCORE]
     text = "\n\n".join(parts)
     price = "math.inf" if shape.real else "PRICE"
-    number = "float64" if shape.lane == "float64" or shape.wide else "int64"
+    number = "float64" if (shape.lane == "float64" and not shape.counts) or shape.wide else "int64"
     sums = [*inputs, "rows"]
     fields = {
         "VALUE": "float64" if shape.real else "int64",
@@ -234,7 +236,7 @@ def _text(shape: Shape) -> str:
         "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
         "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
-        "ARG_F": ", ".join(f"rows_of[{p}, k]" for p in range(len(sums))),
+        "ARG_F": ", ".join(f"{number}(rows_of[{p}, k])" for p in range(len(sums))),
         "ARG_K1": ", ".join(f"k_{x}" for x in sums),
         "ARG_K0": ", ".join(f"t_{x} - k_{x}" for x in sums),
         "ARG_11": ", ".join(f"b_{x}" for x in sums),

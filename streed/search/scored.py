@@ -93,7 +93,8 @@ class Scored(Measure):
         planes, plane_of = _planes(sums, data.n_rows)
         table = _split_table(terms, problem)
         probe = _Probe.of(task, sums, problem, table)
-        wide = planes.dtype == np.int64 and probe.wide
+        integral = planes.dtype == np.int64
+        wide = integral and probe.wide
         whole = planes.dtype == np.int64 and probe.whole and not wide and not real
         groups = None
         if planes.dtype == np.int64:
@@ -130,6 +131,7 @@ class Scored(Measure):
             table=table is not None,
             members=members,
             multiway=bool(data.categorical),
+            counts=groups is None and not wide and integral and _asks_whole(task, data),
             wide=wide,
             floors=groups is None and own.superadditive and not combines and free,
         )
@@ -341,6 +343,21 @@ def _branching_costs(task: Task, data: Dataset) -> list[Value]:
             "return 0 for those that cost nothing"
         )
     return known
+
+
+def _asks_whole(task: Task, data: Dataset) -> bool:
+    """Whether the methods of a state take whole numbers only, as an index does, or a shift."""
+    sums = {name: values.sum(axis=0, dtype=np.float64) for name, values in quick_sums(task, data).items()}
+    s = State(data.n_rows, **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in sums.items()})
+    s.rows = float(data.n_rows)  # type: ignore[assignment]
+    try:
+        task.leaf_cost(s, 0)
+        task.lower_bound(s)
+        for limit in task.limits:
+            limit.allows(s)
+    except TypeError:
+        return True
+    return False
 
 
 def _planes(sums: dict[str, Array], n_rows: int) -> tuple[Array, dict[str, tuple[tuple[int, ...], bool]]]:

@@ -152,6 +152,29 @@ def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
     assert result.value == pytest.approx(float(best[0]), rel=1e-9)
 
 
+SQUARES = tuple(n * n for n in range(300))
+
+
+def indexes(self: Any, s: Any, k: int) -> Any:
+    return SQUARES[s.rows - s.of[k]] + s.a % 3
+
+
+def shifts(self: Any, s: Any, k: int) -> Any:
+    return (s.rows >> 1) + (s.of[k] & 3) + s.a % 3
+
+
+@pytest.mark.parametrize("leaf_cost", [indexes, shifts])
+@pytest.mark.parametrize("rows", [30, 200])
+def test_whole_sums_stay_whole_when_rows_are_many(leaf_cost: Any, rows: int) -> None:
+    """Beyond a few dozen different rows, sums are those of float64."""
+    draw = np.random.default_rng(1)
+    X = draw.integers(0, 2, (rows, 4))
+    data = Dataset.make(X, draw.integers(0, 2, rows), a=draw.integers(0, 10_000, rows))
+    native, python = (streed.solve(make(leaf_cost), data, max_depth=2, search=s) for s in ("depth-first", "general"))
+    assert native.stats["route"] == "generated"
+    assert native.value == python.value
+
+
 def test_prices_that_are_real_on_some_paths() -> None:
     def price(self: Any, rows: int, path: Any, split: int) -> Any:
         return 1 if len(path) != 1 else 0.25
