@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import keyword
 import linecache
 import math
 import numbers
@@ -112,7 +113,8 @@ class _Probe:
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
         for name, values in found.items():
-            if not isinstance(name, str) or not name.isidentifier() or name.startswith("_") or name == "rows":
+            usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+            if not usable or name.startswith("_") or name == "rows":
                 remedy = "use names such as n or cost: states have them as attributes, and `rows` is taken"
                 self.fail("statistics", f"has the name {name!r}", remedy, arguments)
             array = np.asarray(values)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -14,6 +15,7 @@ import attrs
 import numpy as np
 
 from streed.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
+from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
 from streed.exact import Array
@@ -89,6 +91,9 @@ def facts(task: Task, data: Dataset) -> Facts:
     )
 
 
+_METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
+
+
 def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
     """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >.
 
@@ -98,6 +103,12 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
     if own.reads_rows or own.order != TOTAL or type(own).dominates is not Task.dominates:
         return False
     if isinstance(own, Wrapping) or is_larger_better(own) is None:
+        return False
+    if not all(
+        isinstance(getattr(type(term.task), name), types.FunctionType)
+        for term in written_terms(task)
+        for name in _METHODS
+    ):
         return False
     values = first_costs(task, sums, data)
     if not all(isinstance(x, numbers.Real) for x in values):
@@ -127,33 +138,48 @@ def is_larger_better(task: Task) -> bool | None:
     """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
     if type(task).better in (Task.better, RowCostTask.better):
         return False
-    a, b = _Operand(), _Operand()
-    try:
-        said: Any = type(task).better(task, a, b)
-    except TypeError:
-        return None
-    return said.greater is a if isinstance(said, _Comparison) else None
+    made: list[_Comparison] = []
+    for answer in (True, False):
+        a, b = _Operand(made, answer), _Operand(made, answer)
+        try:
+            said: Any = type(task).better(task, a, b)
+        except TypeError:
+            return None
+        # the comparison itself, or what became of it: as it goes, so goes the answer
+        if len(made) != 1 or (said is not made[0] and said is not answer):
+            return None
+        larger = made.pop().greater is a
+    return larger
 
 
 @final
 class _Operand:
-    """Stands for a value in a comparison."""
+    """Stands for a value in a comparison, which is noted, and answered as foreseen."""
+
+    def __init__(self, made: list[_Comparison], answer: bool) -> None:
+        self._made = made
+        self._answer = answer
 
     def __lt__(self, other: object) -> Any:
-        return _Comparison(other)
+        return self._noted(other)
 
     def __gt__(self, other: object) -> Any:
-        return _Comparison(self)
+        return self._noted(self)
+
+    def _noted(self, greater: object) -> _Comparison:
+        self._made.append(_Comparison(greater, self._answer))
+        return self._made[-1]
 
 
 @attrs.frozen(eq=False)
 class _Comparison:
-    """Which of two operands is to be the greater one."""
+    """Which of two operands is to be the greater one, and whether it is."""
 
     greater: object
+    answer: bool
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison of unknown values is neither true nor false")
+        return self.answer
 
 
 def explain(task: Task, data: Dataset | None = None) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import builtins
 import dis
+import enum
 import functools
 import hashlib
 import numbers
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -39,17 +40,24 @@ class Number:
 
 
 def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[Number, ...]:
-    """The numbers of the task that the functions name, by name; raises TaskError for what is no number."""
+    """The numbers of the task that the functions name, by name; raises TaskError for what is no number.
+
+    A helper function that is given the task reads it by another name than `self`, so every attribute that is named
+    anywhere counts if it is a number of the task's.
+    """
     found = []
-    for name in sorted({name for function in functions.values() for name in _attributes_of_self(function)}):
-        value = getattr(task, name, None)
-        number = _number(name, value)
-        if number is None:
+    own = {name for function in functions.values() for name in _attributes_of_self(function)}
+    named = {name for function in functions.values() for name in _names_within(function, set())}
+    fields = {field.name for field in attrs.fields(type(task))} if attrs.has(type(task)) else set()
+    for name in sorted(own | (named & fields)):
+        number = _number(name, getattr(task, name, None))
+        if number is not None:
+            found.append(number)
+        elif name in own:
             raise TaskError(
-                f"{type(task).__name__}.{name} is {value!r}, which native code cannot read\n"
+                f"{type(task).__name__}.{name} is {getattr(task, name, None)!r}, which native code cannot read\n"
                 "make it a number or an array of numbers; a helper belongs outside the class, as a function"
             )
-        found.append(number)
     return tuple(found)
 
 
@@ -64,11 +72,32 @@ def _attributes_of_first(code: types.CodeType) -> frozenset[str]:
     own = code.co_varnames[0] if code.co_argcount else None
     before = None
     for instruction in dis.get_instructions(code):
-        loads_self = before is not None and before.opname.startswith("LOAD_FAST") and before.argval == own
-        if loads_self and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+        loaded = None
+        if before is not None and before.opname.startswith("LOAD_FAST"):
+            loaded = before.argval[-1] if isinstance(before.argval, tuple) else before.argval
+        if loaded == own and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             names.add(str(instruction.argval))
         before = instruction
     return frozenset(names)
+
+
+def _names_within(function: Any, seen: set[int]) -> Iterator[str]:
+    """All names of attributes and globals in a function and in those that it names."""
+    if isinstance(function, Dispatcher):
+        function = function.py_func
+    if not isinstance(function, Function) or id(function) in seen:
+        return
+    seen.add(id(function))
+    yield from _names_of(function.__code__)
+    for _, value in _dependencies(function):
+        yield from _names_within(value, seen)
+
+
+def _names_of(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_of(constant)
 
 
 def _number(name: str, value: Any) -> Number | None:
@@ -94,29 +123,32 @@ def _number(name: str, value: Any) -> Number | None:
 def fingerprint(parts: Mapping[str, Any]) -> str:
     """A hash of named parts: texts, numbers, and functions with all that they depend on."""
     digest = hashlib.sha256()
-    seen: set[int] = set()
+    seen: dict[int, int] = {}
     for name, part in parts.items():
         digest.update(f"[{name}]".encode())
         _update(digest, part, seen)
     return digest.hexdigest()[:24]
 
 
-def _update(digest: Any, part: Any, seen: set[int]) -> None:
+def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str] = ()) -> None:
+    """Adds a part; of a module, only what `names`, those of the function that uses it, find there."""
     if isinstance(part, Dispatcher):
+        digest.update(repr(sorted(part.targetoptions.items())).encode())
         part = part.py_func
     if isinstance(part, Function):
         if id(part) in seen:
+            digest.update(f"again {seen[id(part)]}".encode())
             return
-        seen.add(id(part))
+        seen[id(part)] = len(seen)
         _update(digest, part.__code__, seen)
         _update(digest, part.__defaults__, seen)
         _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen)
         for name, value in _dependencies(part):
             digest.update(f"<{name}>".encode())
-            _update(digest, value, seen)
+            _update(digest, value, seen, sorted({*_names_of(part.__code__)}))
     elif isinstance(part, types.CodeType):
         digest.update(part.co_code)
-        for field in (part.co_names, part.co_varnames, part.co_freevars, part.co_argcount):
+        for field in (part.co_names, part.co_varnames, part.co_freevars, part.co_argcount, part.co_flags):
             digest.update(repr(field).encode())
         for constant in part.co_consts:
             _update(digest, constant, seen)
@@ -129,6 +161,12 @@ def _update(digest: Any, part: Any, seen: set[int]) -> None:
         digest.update(np.ascontiguousarray(part).tobytes())
     elif isinstance(part, types.ModuleType):
         digest.update(f"module {part.__name__}".encode())
+        for name, value in _module_parts(part, names):
+            digest.update(f"<{name}>".encode())
+            _update(digest, value, seen, names)
+    elif isinstance(part, enum.EnumMeta):
+        members: Any = part.__members__
+        digest.update(repr([(name, member.value) for name, member in members.items()]).encode())
     else:
         digest.update(f"{type(part).__name__} {part!r}".encode())
 
@@ -142,6 +180,18 @@ def _dependencies(function: Function) -> Iterator[tuple[str, Any]]:
             yield name, name
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
+
+
+def _module_parts(module: types.ModuleType, names: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """(name, value) of what a user's module has by these names; numba knows the libraries that it compiles itself."""
+    if module.__name__.partition(".")[0] in _KNOWN_MODULES:
+        return
+    for name in names:
+        if name in vars(module):
+            yield name, vars(module)[name]
+
+
+_KNOWN_MODULES = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator", "random"})
 
 
 @functools.lru_cache(maxsize=4096)
@@ -171,25 +221,37 @@ class _Copies:
     def copy(self, function: Callable[..., Any]) -> Any:
         assert isinstance(function, Function)
         if id(function) in self._made:
+            if self._made[id(function)] is None:
+                code = function.__code__
+                raise TaskError(
+                    f"{function.__name__} calls itself, which cannot be compiled; write a loop\n"
+                    f"  {code.co_filename}:{code.co_firstlineno}"
+                )
             return self._made[id(function)]
-        names = {name: self._value(value) for name, value in _dependencies(function)}
+        self._made[id(function)] = None
         code = function.__code__
-        namespace = {**{name: names[name] for name in _global_names(code) if name in names}, "__builtins__": builtins}
-        for name in _global_names(code):
-            if name not in function.__globals__:
-                namespace.pop(name, None)
-        namespace["__name__"] = self._module
+        attributes = sorted({*_names_of(code)})
+        names = {name: self._value(value, attributes) for name, value in _dependencies(function)}
+        namespace = {name: names[name] for name in _global_names(code) if name in function.__globals__}
+        namespace |= {"__builtins__": builtins, "__name__": self._module}
         cells = tuple(types.CellType(names[name]) for name in code.co_freevars)
         made = Function(code, namespace, function.__name__, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         self._made[id(function)] = njit(forceinline=True, error_model="numpy")(made)
         return self._made[id(function)]
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: Any, names: Collection[str]) -> Any:
         if id(value) in STAND_INS:
             return STAND_INS[id(value)]
         if isinstance(value, Function):
             return self.copy(value)
+        if isinstance(value, types.ModuleType):
+            parts = dict(_module_parts(value, names))
+            if not parts:
+                return value
+            shadow = types.ModuleType(value.__name__)
+            vars(shadow).update({name: self._value(part, names) for name, part in parts.items()})
+            return shadow
         return (
             float(value) if isinstance(value, numbers.Rational) and not isinstance(value, numbers.Integral) else value
         )

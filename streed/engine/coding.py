@@ -42,8 +42,24 @@ def real_of(typing: Any, x: Any) -> Any:
 
 
 @inline
+def whole(x):  # type: ignore[no-untyped-def]
+    """A number that is to be whole, as int64; LOWEST if it is not, which makes the search start again in reals."""
+    return int64(x) if int64(x) == x else int64(LOWEST)
+
+
+@inline
+def next_whole(x):  # type: ignore[no-untyped-def]
+    """The least whole number that is not below x."""
+    if x < PRICE:
+        return int64(x) + int64(int64(x) < x)
+    return int64(PRICE)
+
+
+@inline
 def encode_whole(x, scale):  # type: ignore[no-untyped-def]
-    """The code of a whole number."""
+    """The code of a whole number; LOWEST of a sum with one that turned out not to be whole."""
+    if x <= LOWEST // 2:
+        return int64(LOWEST)
     return int64(x) if x < PRICE else int64(INFINITE)
 
 

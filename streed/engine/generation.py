@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import sys
+import threading
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -72,6 +74,10 @@ class Shape:
     """Whether there are categorical columns."""
     floors: bool
     """Whether rows have lower bounds that add up."""
+    counts: bool = False
+    """Whether methods ask for whole numbers, as an index does: sums in float64 are given to them as int64 then."""
+    wide: bool = False
+    """Whether methods compute with whole numbers beyond int64: they are given sums as float64 then."""
 
     @property
     def planes(self) -> int:
@@ -147,7 +153,7 @@ def _written(name: str, text: str) -> Path | None:
     path = directory / "tasks" / f"kernels_{name}.py"
     if not path.exists():
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        scratch = path.with_suffix(f".{id(text)}.tmp")
+        scratch = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.tmp")
         scratch.write_text(text)
         scratch.replace(path)
     return path
@@ -183,10 +189,13 @@ _NAMES = {
     "engine_at": engine_at,
     "first_one": simd.first_one,
     "real_of": coding.real_of,
+    "whole": coding.whole,
+    "next_whole": coding.next_whole,
     "INFINITE": records.INFINITE,
     "PRICE": coding.PRICE,
     "LOWEST": records.LOWEST,
     "NO_COST": records.NO_COST,
+    "RAISED": records.RAISED,
     "NONE": records.NONE,
     **{name: getattr(scored, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "FIRST", "SECOND", "COST")},
     "ROWS_OF_COSTS": scored.ROWS_OF_COSTS,
@@ -208,10 +217,12 @@ def _text(shape: Shape) -> str:
     parts = [_head(shape, inputs), _SCORE]
     text = "\n\n".join(parts)
     price = "math.inf" if shape.real else "PRICE"
-    number = "float64" if shape.lane == "float64" else "int64"
+    number = "float64" if (shape.lane == "float64" and not shape.counts) or shape.wide else "int64"
     sums = [*inputs, "rows"]
     fields = {
         "VALUE": "float64" if shape.real else "int64",
+        "UP": "float64" if shape.real else "next_whole",
+        "CHECKED": "float64" if shape.real else "whole",
         "LANE": {"int32": "np.int32", "int64": "np.int64", "float64": "np.float64"}[shape.lane],
         "TOTAL": "np.float64" if shape.lane == "float64" else "np.int64",
         "PLANES": str(shape.planes),
@@ -225,8 +236,8 @@ def _text(shape: Shape) -> str:
         "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
         "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
-        "ARG_P": ", ".join([*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
-        "ARG_F": ", ".join(f"rows_of[{p}, k]" for p in range(len(sums))),
+        "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
+        "ARG_F": ", ".join(f"{number}(rows_of[{p}, k])" for p in range(len(sums))),
         "ARG_K1": ", ".join(f"k_{x}" for x in sums),
         "ARG_K0": ", ".join(f"t_{x} - k_{x}" for x in sums),
         "ARG_11": ", ".join(f"b_{x}" for x in sums),
@@ -304,7 +315,7 @@ def bound_of(parameters, {arguments}):
         parts.append(f"""
 @inline
 def cost_of_split(parameters, rows, path, split):
-    return $SIGN({" + ".join(costs)})
+    return $CHECKED($SIGN({" + ".join(costs)}))
 """)
     return "\n".join(parts)
 
@@ -314,11 +325,16 @@ def _tuples(shape: Shape) -> str:
     lines = []
     for i, term in enumerate(shape.terms):
         names = [name for name, _ in term.numbers]
-        lines.append(f"State{i} = namedtuple('State{i}', {['rows', *(name for name, _, _ in term.statistics)]!r})")
-        lines.append(f"Parameters{i} = namedtuple('Parameters{i}', {[*names, 'the_weight']!r})")
+        lines.append(_tuple(f"State{i}", ["rows", *(name for name, _, _ in term.statistics)]))
+        lines.append(_tuple(f"Parameters{i}", [*names, "the_weight"]))
     for i, (_, numbers) in enumerate(shape.limits):
-        lines.append(f"Limit{i} = namedtuple('Limit{i}', {[name for name, _ in numbers] or ['nothing']!r})")
+        lines.append(_tuple(f"Limit{i}", [name for name, _ in numbers] or ["nothing"]))
     return "\n".join(lines)
+
+
+def _tuple(name: str, fields: list[str]) -> str:
+    """A type of tuples whose fields have any names: namedtuple itself refuses those that begin with an underscore."""
+    return f"{name} = namedtuple({name!r}, {fields!r}, rename=True)\n{name}._fields = {tuple(fields)!r}"
 
 
 def _entry(planes: tuple[int, ...], several: bool, inputs: list[str]) -> str:
@@ -337,12 +353,15 @@ def _cost_of_label(shape: Shape) -> str:
         f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], s{i}, {'int64(0)' if term.any_label else 'k'})"
         for i, term in enumerate(shape.terms)
     ]
-    check = "cost if feasible(parameters[0], $SIGNcost) else $PRICE" if "feasible" in shape.members else "cost"
+    check = "cost"
+    if "feasible" in shape.members:
+        known = "" if shape.real else "cost <= LOWEST or "
+        check = f"cost if {known}feasible(parameters[0], $SIGNcost) else $PRICE"
     several = ", ".join([*(f"state{i}_of($ARG_P)" for i in range(len(shape.terms)))])
     return f"""
 @inline
 def any_cost(parameters, {states}, k):
-    return $VALUE($SIGN({" + ".join(costs)}))
+    return $CHECKED($SIGN({" + ".join(costs)}))
 
 
 @inline
@@ -406,15 +425,17 @@ def _joined(shape: Shape) -> str:
 def joined(parameters, a, b):
     return a + b
 """
-    total = (
-        "total if feasible(parameters[0], $SIGNtotal) else $VALUE($PRICE)" if "feasible" in shape.members else "total"
-    )
+    known = "" if shape.real else "total <= LOWEST or "
+    total = "total"
+    if "feasible" in shape.members:
+        total = f"total if {known}feasible(parameters[0], $SIGNtotal) else $VALUE($PRICE)"
+    broken = "" if shape.real else "    if a <= LOWEST // 2 or b <= LOWEST // 2:\n        return int64(LOWEST)\n"
     return f"""
 @inline
 def joined(parameters, a, b):
     if a >= $PRICE or b >= $PRICE:
         return $VALUE($PRICE)
-    total = $VALUE($SIGNcombine(parameters[0], $SIGNa, $SIGNb))
+{broken}    total = $CHECKED($SIGNcombine(parameters[0], $SIGNa, $SIGNb))
     return {total}
 """
 
@@ -609,6 +630,8 @@ def find_costs(e, parameters, sums, totals, costs, words, path):  #: CALLED
 
 def score(address):
     e = engine_at(address)
+    overflow = e.overflow
+    e.overflow = RAISED
     stride = e.stride
     n = e.n_active
     space = e.width + e.categorical
@@ -660,6 +683,7 @@ def score(address):
             best = best if best <= key else key  #: !MULTIWAY
         e.scored_best = $ENCODE(best, scale)  #: !MULTIWAY
         e.overflow |= int64(e.scored_best == LOWEST)  #: !MULTIWAY
+        e.overflow = overflow | (e.overflow & ~RAISED)  #: !MULTIWAY
         return  #: !MULTIWAY
     for k in range(n):
         leaf1 = costs[LEAF1, k]
@@ -706,6 +730,7 @@ def score(address):
         best = best if best <= key else key  #: MULTIWAY
     e.scored_best = $ENCODE(best, scale)
     e.overflow |= int64(e.scored_best == LOWEST)
+    e.overflow = overflow | (e.overflow & ~RAISED)
 
 
 def combine_values(address):  #: COMBINE
@@ -722,7 +747,8 @@ def subtract_values(address):  #: SUBTRACT
     scale = real_of(numbers[0])  #: SUBTRACT
     left = $DECODE(int64(e.left), scale)  #: SUBTRACT
     right = $DECODE(int64(e.right), scale)  #: SUBTRACT
-    e.joined = $ENCODE($SIGNsubtract(parameters_of(numbers)[0], $SIGNleft, $SIGNright), scale)  #: SUBTRACT
+    rest = $SIGNsubtract(parameters_of(numbers)[0], $SIGNleft, $SIGNright)  #: SUBTRACT
+    e.joined = $ENCODE($UP(rest), scale)  #: SUBTRACT
 
 
 def find_floors(address):  #: FLOORS

@@ -157,7 +157,7 @@ STATE = [
     ("stride", np.int64),  # n_active padded to 32 lanes
     ("weight", np.int64),  # worst costs of its rows
     ("worst_pairs", np.int64),  # the plane of the pair sums that holds worst costs
-    ("overflow", np.int64),  # 1: a cost was too small for its code
+    ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
     ("least", np.int64),  # of scored problems: what it costs any tree at least, by what the task knows
     # caches
     ("branch_space", np.int64),
@@ -259,6 +259,9 @@ UNLIMITED = 2**30
 
 INFINITE = 2**61
 """A value above every tree's; the sum of two of them still fits int64."""
+
+RAISED = 2
+"""In `overflow`: native code was left by an error of the task's."""
 
 LOWEST = -(2**60)
 """A value below every tree's: nothing is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,11 +69,18 @@ def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: Array)
         raise MismatchError(f"a leaf has {leaf_rows.min()} rows, below {problem.min_leaf}; please report this")
 
 
-def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array) -> Solution:
+def measure_task(
+    problem: Problem,
+    preorder: Array,
+    codes: Array,
+    sums: dict[str, Array],
+    counts: Array,
+    visit: Callable[[State], None] | None = None,
+) -> Solution:
     """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
 
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
-    MismatchError if the tree breaks a limit.
+    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
     """
     task, data = problem.task, problem.data
     arity = {j: len(data.column(j).categories) for j in data.categorical}
@@ -91,8 +99,9 @@ def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str
         if column == LEAF:
             s = merged_state(sums, counts, rows if len(rows) else above)
             costs = [task.leaf_cost(s, k) for k in labels]
-            best = 0
-            for k in labels:
+            allowed = [k for k in labels if task.feasible(costs[k])] or labels
+            best = allowed[0]
+            for k in allowed:
                 if task.better(costs[k], costs[best]):
                     best = k
             if not shows_labels:
@@ -102,6 +111,8 @@ def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str
             if not all(limit.allows(s) for limit in task.limits):
                 raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
             leaf_rows.append(size)
+            if visit is not None:
+                visit(s)
             return costs[best], Leaf(best, size, costs[best])
         side_of = codes[rows, column]
         children, value = [], None

@@ -10,10 +10,11 @@ import attrs
 import numpy as np
 from numba import boolean, int64
 
+from streed.constrained import objective
 from streed.engine import kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.eviction import evict
-from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
+from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, UNLIMITED
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace
 from streed.errors import TaskError
@@ -23,7 +24,7 @@ from streed.search.expand import opening
 from streed.search.extract import extract_tree
 from streed.search.general import search_general
 from streed.search.improve import search_root
-from streed.search.measure import Measure
+from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
 from streed.search.routes import measure_of
 from streed.task import Task
@@ -58,7 +59,11 @@ class DepthFirst(Driver):
         if measure is None:
             return search_general(problem, orders)
         while measure is not None:
-            outcome = self._search(problem, measure, orders, begin)
+            try:
+                outcome = self._search(problem, measure, orders, begin)
+            except TooCoarse as coarse:
+                measure = coarse.finer
+                continue
             if outcome is not None:
                 return outcome
             measure = measure.coarser()
@@ -105,6 +110,11 @@ class DepthFirst(Driver):
         finally:
             for each in workspaces:
                 each.close()
+        if any(each.engine["overflow"] & RAISED for each in workspaces):
+            raise TaskError(
+                f"{type(objective(problem.task)).__name__} raised an error at some state\n"
+                "let its methods return a number at every state of at least one row"
+            )
         if any(each.engine["overflow"] for each in workspaces):
             return None
         stopped = (reason or "memory") if lower < upper else None
@@ -169,7 +179,7 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
         return nodes, int(roots[0]["lower"]), upper
     lower = max(int(root["lower"]) for root in roots)
     if len({int(root["n_edges"]) for root in roots}) == 1 and lower < upper:
-        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0, initial=0)
+        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
 

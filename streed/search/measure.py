@@ -42,3 +42,11 @@ class Measure(abc.ABC):
     def coarser(self) -> Measure | None:
         """The same with codes for a wider range of values, or None if there is none."""
         return None
+
+
+class TooCoarse(Exception):
+    """Raised by `Measure.solution`: codes for a narrower range of values tell the value, these do not."""
+
+    def __init__(self, finer: Measure) -> None:
+        super().__init__()
+        self.finer = finer

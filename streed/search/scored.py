@@ -6,6 +6,7 @@ values of the task become codes that keep their order (`engine/coding.py`).
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import re
@@ -24,7 +25,7 @@ from streed.data import Dataset
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
-from streed.engine.records import INFINITE
+from streed.engine.records import INFINITE, LOWEST
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array, exact_number
@@ -32,7 +33,8 @@ from streed.facts import can_generate, first_costs, is_larger_better
 from streed.search.certificate import measure_task
 from streed.search.dependence import reads_path, reads_rows
 from streed.search.driver import Problem, Solution
-from streed.search.measure import Measure
+from streed.search.magnitude import Record, magnitudes, note_costs
+from streed.search.measure import Measure, TooCoarse
 from streed.search.row_costs import category_counts
 from streed.task import Limit, RowCostTask, State, Task, Value
 from streed.tracing import row_cost_form
@@ -45,6 +47,11 @@ _GRID_BITS = 44
 
 _COARSER = 2.0**-16
 
+_LARGEST_NATIVE = 2.0**62
+
+_NOISE = 2.0**-40
+"""Part of the largest numbers that rounding may cost, in all sums together."""
+
 _TOLERANCE = 1e-9
 """Native values and Python's may differ by this part of 1 + |value|."""
 
@@ -55,6 +62,7 @@ class Scored(Measure):
     """Codes as `coding` says; real ones on a grid are multiples of 1 / scale."""
 
     packed: PackedProblem
+    problem: Problem
     task: Task
     codes: Array
     """(m, p) uint8: the rows, equal ones merged if they are summed."""
@@ -68,24 +76,32 @@ class Scored(Measure):
     exact: bool
     kept_entries: Array
     """Which of the statistics' entries, one after the other, have planes."""
+    settled: bool = False
+    """Whether a finer grid was found to be too fine."""
     route = "generated"
 
     @classmethod
-    def of(cls, problem: Problem) -> Scored:
-        """The problem packed, its kernels compiled; raises TaskError, with the line, for code that does not compile."""
+    def of(cls, problem: Problem, real: bool = False) -> Scored:
+        """The problem packed, its kernels compiled; raises TaskError, with the line, for code that does not compile.
+
+        `real`: costs are not all whole, whatever those that were seen beforehand are.
+        """
         task, data = problem.task, problem.data
         own = objective(task)
         sums = problem.sums
         terms = [_Term.of(term, data.n_columns) for term in written_terms(task)]
         planes, plane_of = _planes(sums, data.n_rows)
         table = _split_table(terms, problem)
-        probe = _Probe.of(problem, sums, terms, table)
-        whole = planes.dtype == np.int64 and probe.whole
+        probe = _Probe.of(task, sums, problem, table)
+        integral = planes.dtype == np.int64
+        wide = integral and probe.wide
+        whole = integral and probe.whole and not wide and not real
         groups = None
-        if whole or planes.dtype == np.int64:
+        if planes.dtype == np.int64:
             groups = group_vectors(np.hstack([planes, np.ones((data.n_rows, 1), np.int64)]), _MOST_GROUPS)
         codes, counts = writable(data.X), np.ones(data.n_rows, np.int64)
         if groups is None:
+            whole = whole and float(np.abs(planes).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
             codes, counts, planes, sums = _merged(codes, planes, sums)
         functions, members = _functions(own, terms)
         limits = [_placed(limit, terms) for limit in task.limits if limit.support is None]
@@ -115,10 +131,12 @@ class Scored(Measure):
             table=table is not None,
             members=members,
             multiway=bool(data.categorical),
+            counts=groups is None and not wide and integral and _asks_whole(problem),
+            wide=wide,
             floors=groups is None and own.superadditive and not combines and free,
         )
         compiled = _compile(shape, functions, task)
-        scale = 1.0 if kind != coding.GRID else _scale(probe)
+        scale = 1.0 if kind != coding.GRID else _scale(probe.largest)
         words, kept = _words(scale, terms, read, read_by_limits)
         if groups is None:
             n_words = (len(codes) + 63) // 64
@@ -155,19 +173,24 @@ class Scored(Measure):
         )
         packed = attrs.evolve(packed, scoring=scoring)
         kept_entries = np.array([plane != generation.ROWS for places, _ in plane_of.values() for plane in places], bool)
-        return cls(packed, task, codes, sums, counts, kind, scale, sign, whole, kept_entries)
+        return cls(packed, problem, task, codes, sums, counts, kind, scale, sign, whole, kept_entries)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
 
     def coarser(self) -> Measure | None:
         assert self.packed.scoring is not None
+        if self.coding == coding.WHOLE:
+            return Scored.of(self.problem, real=True)
         scale = self.scale * _COARSER
-        if self.coding != coding.GRID or scale == 0.0:
-            return None
+        return None if self.coding != coding.GRID or scale == 0.0 else attrs.evolve(self._scaled(scale), settled=True)
+
+    def _scaled(self, scale: float) -> Scored:
+        """The same on another grid."""
+        assert self.packed.scoring is not None
         numbers_ = self.packed.scoring.numbers.copy()
         numbers_[:1] = np.array([scale]).view(np.int64)
-        worst = math.ceil(self.packed.scoring.worst_unit * _COARSER)
+        worst = min(math.ceil(self.packed.scoring.worst_unit * (scale / self.scale)), INFINITE)
         scoring = attrs.evolve(self.packed.scoring, numbers=numbers_, worst_unit=worst)
         return attrs.evolve(self, packed=attrs.evolve(self.packed, scoring=scoring), scale=scale)
 
@@ -176,21 +199,39 @@ class Scored(Measure):
     ) -> tuple[Solution, bool]:
         solution = measure_task(problem, preorder, self.codes, self.sums, self.counts)
         value, claimed = solution.value, self.value(code)
-        near = math.isclose(value, claimed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * (1 + abs(claimed)))
-        if not near and (complete or self.sign * (value - claimed) < 0):
+        apart = abs(value - claimed)
+        near = bool(apart <= _TOLERANCE * (1 + max(abs(value), abs(claimed))))
+        if not near and complete and self.coding == coding.GRID and not self.settled:
+            # a tree of this value exists, so costs far above it need no codes
+            finer = _scale(abs(float(value)))
+            if finer > 2 * self.scale:
+                raise TooCoarse(self._scaled(finer))
+        near = near or bool(apart <= self._noise(problem, preorder))
+        if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
                 f"the tree is worth {value} by the task's Python methods and {claimed} by its native ones; a method "
                 "that depends on more than the sums, or whole numbers beyond 2**63, could be why"
             )
         return solution, near
 
+    def _beats(self, value: Value, lower: int) -> bool:
+        """Whether the value is better than the proved bound, by more than rounding.
 
-def _some_prices(task: Task, data: Dataset) -> list[Value]:
-    """What branching costs at the root, and below each column itself, where there is a cost."""
-    columns = range(data.n_columns)
-    paths = [((), j) for j in columns] + [((j,), other) for j in columns for other in {0, data.n_columns - 1}]
-    prices = [task.branching_cost(data.n_rows, path, j) for path, j in paths]
-    return [price for price in prices if price is not None]
+        A tree that was completed where the search had not been may well be better than the search knew.
+        """
+        if lower <= LOWEST:
+            return False
+        bound = self.value(lower)
+        return bool(self.sign * (bound - value) > _TOLERANCE * (1 + max(abs(value), abs(bound))))
+
+    def _noise(self, problem: Problem, preorder: Array) -> float:
+        """How far apart rounding may bring native values and Python's, by the numbers that the tree's leaves meet."""
+        record = Record()
+        labels = range(len(self.task.labels(problem.data)))
+        visit = functools.partial(note_costs, self.task, record, labels)
+        measure_task(problem, preorder, self.codes, self.sums, self.counts, visit)
+        summed = max((float(np.abs(values).sum(axis=0).max(initial=0)) for values in self.sums.values()), default=0.0)
+        return _NOISE * max(record.whole, record.real, summed)
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:
@@ -269,24 +310,57 @@ class _Probe:
 
     whole: bool
     """Whether all costs are whole numbers."""
+    wide: bool
+    """Whether the methods compute with numbers beyond int64."""
     larger: bool
     largest: float
     """Of the costs that were seen."""
 
     @classmethod
-    def of(cls, problem: Problem, sums: dict[str, Array], terms: Sequence[_Term], table: Array | None) -> _Probe:
-        task = problem.task
+    def of(cls, task: Task, sums: dict[str, Array], problem: Problem, table: Array | None) -> _Probe:
         own = objective(task)
         seen = first_costs(task, sums, problem.data)
-        if any(term.called for term in terms):
-            seen += _some_prices(task, problem.data)
+        seen += _branching_costs(task, problem.data)
         if type(own).combine is not Task.combine:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
         largest = max((abs(float(x)) for x in seen if math.isfinite(x)), default=0.0)
         if table is not None:
             largest = max(largest, float(np.abs(table).max()))
-        return cls(whole and largest < coding.LARGEST_CODE, bool(is_larger_better(own)), largest)
+        record = magnitudes(task, sums, len(task.labels(problem.data)), problem.data.n_rows)
+        wide = record.whole >= _LARGEST_NATIVE
+        return cls(whole and largest < coding.LARGEST_CODE, wide, bool(is_larger_better(own)), largest)
+
+
+def _branching_costs(task: Task, data: Dataset) -> list[Value]:
+    """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
+    n, columns = data.n_rows, range(data.n_columns)
+    alone = [task.branching_cost(n, (), split) for split in columns]
+    last = [task.branching_cost(n, tuple(j for j in columns if j != split), split) for split in columns]
+    costs = alone + last
+    known = [cost for cost in costs if cost is not None]
+    if known and len(known) < len(costs):
+        raise TaskError(
+            f"{type(objective(task)).__name__}.branching_cost returned None for some splits and numbers for others\n"
+            "return 0 for those that cost nothing"
+        )
+    return known
+
+
+def _asks_whole(problem: Problem) -> bool:
+    """Whether the methods of a state take whole numbers only, as an index does, or a shift."""
+    sums = {name: values.sum(axis=0, dtype=np.float64) for name, values in problem.sums.items()}
+    task, n = problem.task, problem.data.n_rows
+    s = State(n, **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in sums.items()})
+    s.rows = float(n)  # type: ignore[assignment]
+    try:
+        task.leaf_cost(s, 0)
+        task.lower_bound(s)
+        for limit in task.limits:
+            limit.allows(s)
+    except TypeError:
+        return True
+    return False
 
 
 def _planes(sums: dict[str, Array], n_rows: int) -> tuple[Array, dict[str, tuple[tuple[int, ...], bool]]]:
@@ -408,9 +482,8 @@ def _explanation(error: NumbaError, functions: dict[str, Callable[..., Any]], ta
             if own_file and first <= int(line) <= last:
                 source = _source_line(code.co_filename, int(line))
                 reason = _reason(text)
-                return (
-                    f"{type(objective(task)).__name__}.{name} cannot be compiled: {reason}\n  {path}:{line}: {source}"
-                )
+                method = f"{type(objective(task)).__name__}.{name.rstrip('0123456789')}"
+                return f"{method} cannot be compiled: {reason}\n  {code.co_filename}:{line}: {source}"
     return f"{type(objective(task)).__name__} cannot be compiled: {_reason(text)}\n  see the chained error for the line"
 
 
@@ -429,8 +502,9 @@ def _reason(text: str) -> str:
     return telling[0] if telling else "numba does not know why"
 
 
-def _scale(probe: _Probe) -> float:
-    return 2.0 ** (_GRID_BITS - math.frexp(max(probe.largest, 1e-290))[1])
+def _scale(largest: float) -> float:
+    """The grid on which the largest cost has a code of _GRID_BITS bits."""
+    return 2.0 ** (_GRID_BITS - math.frexp(max(largest, 1e-290))[1])
 
 
 def _words(

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import streed
 from streed.cli import app
 from streed.data import Dataset
-from streed.facts import Facts, explain, facts
+from streed.facts import Facts, explain, facts, is_larger_better
 from streed.task import State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from tests.unit.test_algebra import Gain, Largest, Spread, WorstLeaf, most, some_data
@@ -153,3 +153,22 @@ def test_tasks_that_read_rows_take_the_general_route_and_so_do_their_composition
         State(2, data=some_data(), members=[0, 1], part1_cost=(0, 0)), 0
     ) == 0.5
     assert Deviations().leaf_cost(whole, 0) == 1
+
+
+@pytest.mark.parametrize(
+    ("better", "expected"),
+    [
+        (lambda _, a, b: a > b, True),
+        (lambda _, a, b: b < a, True),
+        (lambda _, a, b: bool(a > b), True),
+        (lambda _, a, b: bool(a < b), False),
+        (lambda _, a, b: True if a > b else False, True),  # noqa: SIM210 - as a user may write it
+        (lambda _, a, b: not a > b, None),
+        (lambda _, a, b: a > b and a < b, None),
+        (lambda _, a, b: abs(a) < abs(b), None),
+        (lambda _, a, b: True, None),
+    ],
+)
+def test_which_values_are_better(better: Any, expected: bool | None) -> None:
+    kind: Any = type("Compared", (Task,), {"statistics": None, "leaf_cost": None, "better": better})
+    assert is_larger_better(kind()) is expected

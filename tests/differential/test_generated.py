@@ -1,0 +1,83 @@
+"""Generated kernels give the reference's optimum, and the general route's, for tasks of every kind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import streed
+from streed.errors import StreedError
+from streed.exact import readable
+from streed.reference import Evaluation, cost_of_tree, optimum
+from streed.task import Totals
+from tests.differential.generated_tasks import KINDS, Case, make_case
+
+CASES = 12
+"""Of each kind."""
+
+FEW_ROWS = 12
+"""So many at most, for the general route."""
+
+_TOLERANCE = 1e-9
+
+
+def wrong_in(case: Case, **options: Any) -> list[str]:
+    """What is wrong with the answer of `streed.solve` to the case, in words; empty if it is right."""
+    task, data = case.task, case.data
+    expected = optimum(task, data, **case.limits)
+    try:
+        result = streed.solve(task, data, **case.limits, **options)
+    except StreedError as error:
+        return [f"solve raises {type(error).__name__}: {error}"]
+    if expected is None:
+        found = (result.status, result.value, result.tree)
+        return [] if found == ("infeasible", None, None) else [f"no tree is feasible, but there is {found}"]
+    if result.tree is None:
+        return [f"{result.status}, the optimum is {expected[0]}"]
+    wrong = []
+    if options.get("search", "depth-first") == "depth-first" and result.stats["route"] != "generated":
+        wrong.append(f"the route is {result.stats['route']!r}")
+    same = _equal if KINDS[case.kind].exact else _close
+    best = readable(task.score(expected[0], Totals(task, data)))
+    shown = (result.status, result.gap)
+    if shown != ("optimal", 0) or not result.lower_bound == result.value == result.upper_bound:
+        wrong.append(f"status and gap are {shown}, bounds {result.lower_bound!r}, {result.upper_bound!r}")
+    if not same(result.value, best):
+        wrong.append(f"the value is {result.value!r}, the optimum {best!r}")
+    evaluation = Evaluation(task, data)
+    cost = readable(cost_of_tree(task, data, result.tree.root))
+    if not same(cost, readable(expected[0])):
+        wrong.append(f"the tree costs {cost!r}, the optimum is {expected[0]!r}")
+    return wrong + evaluation.broken_limits(result.tree.root, **case.limits)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(a == b)
+
+
+def _close(a: Any, b: Any) -> bool:
+    return math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_generated_kernels_find_the_optimum(kind: str) -> None:
+    for seed in range(CASES):
+        case = make_case(kind, seed)
+        assert not wrong_in(case), "\n".join([*wrong_in(case), str(case)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_general_route_agrees(kind: str) -> None:
+    for seed in range(CASES):
+        case = make_case(kind, seed)
+        if case.data.n_rows <= FEW_ROWS:
+            assert not wrong_in(case, search="general"), "\n".join([*wrong_in(case, search="general"), str(case)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_threads_agree(kind: str) -> None:
+    for seed in range(100, 104):
+        case = make_case(kind, seed)
+        assert not wrong_in(case, threads=2), "\n".join([*wrong_in(case, threads=2), str(case)])

@@ -1,0 +1,289 @@
+"""Compiled tasks are never stale, wherever they are written, and never compiled without need."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+QUICK = 0.1
+"""Seconds that a process may spend on compilation when another one has compiled the task before."""
+
+TASK = """
+import math
+import sys
+
+import attrs
+import numpy as np
+
+import streed
+{imports}
+
+SCALE = 2
+TABLE = np.array([0.5, 0.25])
+
+
+def made_price(base):
+    def price(x):
+        def twice(x):
+            return x * 2
+
+        return twice(x) + base
+
+    return price
+
+
+closed = made_price(1)
+
+
+@attrs.frozen
+class Priced(streed.Task):
+    rate: float = 1.5
+
+    def statistics(self, data):
+        return {{"of": data.y[:, None] == np.arange(data.n_classes)}}
+
+    def leaf_cost(self, s, k, offset=3):
+        errors = s.rows - s.of[k]
+        return math.sqrt(errors) * SCALE + {helper}(errors) + closed(errors) + offset + TABLE[0] * self.rate
+"""
+
+SOLVE = """
+import json
+
+X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
+y = [0, 1, 1, 1, 0, 1, 0, 1]
+
+
+def answer(task, **limits):
+    result = streed.solve(task, X, y, **limits)
+    assert result.stats["route"] == "generated", result.stats["route"]
+    return result.value, result.stats["seconds_compile"]
+"""
+
+HELPER = "FIFTH = 0.2\n\n\ndef helper(x):\n    return x * x * FIFTH\n"
+
+ONE_LEAF = 2 * 3**0.5 + 9 * 0.2 + (6 + 1) + 3 + 0.5 * 1.5
+"""Three errors of eight rows in one leaf."""
+
+
+def script(imports: str = "from helpers import helper", helper: str = "helper") -> str:
+    return TASK.format(imports=imports, helper=helper) + SOLVE
+
+
+REPORT = "\nif __name__ == '__main__':\n    print(json.dumps(answer(Priced(), max_depth=0)))\n"
+
+
+def run(command: list[str], cwd: Path, text: str | None = None, **variables: str) -> tuple[float, float]:
+    """(value, seconds of compilation) that a fresh process prints last."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=environment, input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    value, seconds = json.loads(done.stdout.splitlines()[-1])
+    return value, seconds
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with a script and the module of its helper."""
+    (tmp_path / "helpers.py").write_text(HELPER)
+    (tmp_path / "script.py").write_text(script() + REPORT)
+    return tmp_path
+
+
+def changed(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+EDITS: dict[str, tuple[str, str, str, float]] = {
+    "the method": ("script.py", "math.sqrt(errors) * SCALE", "errors * SCALE", 6 - 2 * 3**0.5),
+    "a module constant": ("script.py", "SCALE = 2", "SCALE = 3", 3**0.5),
+    "an array constant": ("script.py", "np.array([0.5, 0.25])", "np.array([0.75, 0.25])", 0.25 * 1.5),
+    "a default": ("script.py", "offset=3", "offset=4", 1),
+    "a closure's variable": ("script.py", "made_price(1)", "made_price(5)", 4),
+    "a function within": ("script.py", "return x * 2", "return x * 4", 6),
+    "a helper in another file": ("helpers.py", "x * x * FIFTH", "x * FIFTH", -6 * 0.2),
+    "its constant": ("helpers.py", "FIFTH = 0.2", "FIFTH = 0.3", 9 * 0.1),
+}
+"""File, what is replaced by what, and how much more a leaf costs then."""
+
+
+def test_edits_give_new_answers(place: Path) -> None:
+    value, _ = run(["script.py"], place)
+    assert value == pytest.approx(ONE_LEAF, rel=1e-12)
+    _, again = run(["script.py"], place)
+    assert again <= QUICK
+    for name, (file, old, new, more) in EDITS.items():
+        changed(place / file, old, new)
+        assert run(["script.py"], place)[0] == pytest.approx(ONE_LEAF + more, rel=1e-12), name
+        changed(place / file, new, old)
+    value, seconds = run(["script.py"], place)
+    assert value == pytest.approx(ONE_LEAF, rel=1e-12)
+    assert seconds <= QUICK
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more"), [("x * x * FIFTH", "x * FIFTH", -6 * 0.2), ("FIFTH = 0.2", "FIFTH = 0.3", 9 * 0.1)]
+)
+def test_edits_of_a_module_that_is_named_with_a_dot(tmp_path: Path, old: str, new: str, more: float) -> None:
+    (tmp_path / "helpers.py").write_text(HELPER)
+    (tmp_path / "script.py").write_text(script("import helpers", "helpers.helper") + REPORT)
+    assert run(["script.py"], tmp_path)[0] == pytest.approx(ONE_LEAF, rel=1e-12)
+    assert run(["script.py"], tmp_path)[1] <= QUICK
+    changed(tmp_path / "helpers.py", old, new)
+    assert run(["script.py"], tmp_path)[0] == pytest.approx(ONE_LEAF + more, rel=1e-12)
+
+
+RELOADED = """
+import importlib
+import pathlib
+
+import helpers
+import tasks_of_mine
+
+before = tasks_of_mine.answer(tasks_of_mine.Priced(), max_depth=0)[0]
+path = pathlib.Path("helpers.py")
+path.write_text(path.read_text().replace("FIFTH = 0.2", "FIFTH = 0.3"))
+importlib.reload(helpers)
+importlib.reload(tasks_of_mine)
+print(tasks_of_mine.json.dumps([before, tasks_of_mine.answer(tasks_of_mine.Priced(), max_depth=0)[0]]))
+"""
+
+
+def test_reloading_gives_new_answers(place: Path) -> None:
+    (place / "tasks_of_mine.py").write_text(script())
+    before, after = run(["-c", RELOADED], place)
+    assert before == pytest.approx(ONE_LEAF, rel=1e-12)
+    assert after == pytest.approx(ONE_LEAF + 0.9, rel=1e-12)
+
+
+NEW_VALUES = """
+from streed.engine import generation
+
+answer(Priced(), max_depth=0)
+first = len(generation._made)
+seconds = [answer(Priced(rate), max_depth=depth)[1] for rate in (0.5, 2.5, 100.0) for depth in (0, 0)]
+assert len(generation._made) == first == 1
+print(json.dumps([answer(Priced(3.5), max_depth=0)[0], max(seconds)]))
+"""
+
+
+def test_new_values_compile_nothing(place: Path) -> None:
+    value, seconds = run(["-c", script() + NEW_VALUES], place)
+    assert value == pytest.approx(ONE_LEAF + 0.5 * 2, rel=1e-12)
+    assert seconds == 0
+
+
+# -- wherever a task is written ----------------------------------------------------------------------------------------
+
+PRINT = "\nprint(json.dumps(answer(Priced(), max_depth=0)))\n"
+
+CELL = """
+names = {"__name__": "__main__"}
+for cell in %r.split("\\n\\n\\n"):
+    exec(compile(cell, "<cell>", "exec"), names)
+"""
+
+BY_VALUE = """
+import marshal
+import types
+import sys
+exec(%r)
+import pickle
+
+
+def sent(function):
+    return marshal.dumps(function.__code__), function.__defaults__, function.__name__
+
+
+def received(parts, names):
+    code, defaults, name = parts
+    return types.FunctionType(marshal.loads(code), names, name, defaults)
+
+
+names = {"math": math, "np": np, "SCALE": SCALE, "TABLE": TABLE, "closed": closed, "helper": helper}
+methods = pickle.loads(pickle.dumps({name: sent(getattr(Priced, name)) for name in ("statistics", "leaf_cost")}))
+Kind = attrs.frozen(type("Priced", (streed.Task,), {
+    "rate": 1.5, "__annotations__": {"rate": float}, **{name: received(part, names) for name, part in methods.items()}
+}))
+print(json.dumps(answer(Kind(), max_depth=0)))
+"""
+
+WORKER = """
+import multiprocessing
+
+import tasks_of_mine
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(tasks_of_mine.json.dumps(pool.apply(tasks_of_mine.answer, (tasks_of_mine.Priced(),), {"max_depth": 0})))
+"""
+
+
+def by_script(place: Path) -> tuple[float, float]:
+    return run(["script.py"], place)
+
+
+def by_command(place: Path) -> tuple[float, float]:
+    return run(["-c", script() + PRINT], place)
+
+
+def by_stdin(place: Path) -> tuple[float, float]:
+    return run(["-"], place, text=script() + PRINT)
+
+
+def by_cells(place: Path) -> tuple[float, float]:
+    return run(["-c", CELL % (script() + PRINT)], place)
+
+
+def by_import(place: Path) -> tuple[float, float]:
+    (place / "tasks_of_mine.py").write_text(script())
+    return run(["-c", "from tasks_of_mine import *" + PRINT], place)
+
+
+def by_value(place: Path) -> tuple[float, float]:
+    return run(["-c", BY_VALUE % script()], place)
+
+
+def by_worker(place: Path) -> tuple[float, float]:
+    (place / "tasks_of_mine.py").write_text(script())
+    (place / "pool.py").write_text(WORKER)
+    return run(["pool.py"], place)
+
+
+@pytest.mark.parametrize("solved", [by_script, by_command, by_stdin, by_cells, by_import, by_value, by_worker])
+def test_tasks_from_anywhere(place: Path, solved: Callable[[Path], tuple[float, float]]) -> None:
+    for _ in range(2):
+        value, seconds = solved(place)
+        assert value == pytest.approx(ONE_LEAF, rel=1e-12)
+    assert seconds <= QUICK
+
+
+# -- without a cache ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_no_cache(place: Path) -> None:
+    value, seconds = run(["script.py"], place, STREED_CACHE="0")
+    assert value == pytest.approx(ONE_LEAF, rel=1e-12)
+    assert seconds > QUICK
+    assert not list(place.glob("**/kernels_*"))
+
+
+@pytest.mark.slow
+def test_a_cache_directory_that_cannot_be_made(place: Path) -> None:
+    (place / "file").write_text("no directory")
+    value, seconds = run(["script.py"], place, STREED_CACHE_DIR=str(place / "file" / "cache"))
+    assert value == pytest.approx(ONE_LEAF, rel=1e-12)
+    assert seconds > QUICK
