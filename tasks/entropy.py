@@ -60,7 +60,7 @@ class Entropy(MajorityLeaves):
             for count in s.counts:
                 left -= self.table[int(count)]
             # Rounding may leave a little less than nothing.
-            return max(left, 0.0)
+            return float(max(left, 0.0))
         bits = 0.0
         for count in s.counts:
             if count > 0:

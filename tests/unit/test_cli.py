@@ -179,7 +179,7 @@ def test_a_task_of_the_general_route(tmp_path: Path) -> None:
     saved.write_text(json.dumps(document))
     lie = run_json("verify", str(saved), "monks-1", code=1)
     assert {each["what"] for each in lie["checks"] if not each["holds"]} == {"value", "gap of an optimal tree"}
-    assert "give numbers to be predicted" in refused("solve", "balance-scale", "--task", "absolute-error")
+    assert "a regression task needs one number per row" in refused("solve", "balance-scale", "--task", "absolute-error")
 
 
 @pytest.mark.parametrize(
