@@ -3,15 +3,19 @@
 from streed.tasks.absolute_error import AbsoluteError
 from streed.tasks.accuracy import Accuracy, BalancedAccuracy, Misclassifications, WeightedAccuracy
 from streed.tasks.bayes import BayesianTree
+from streed.tasks.cost_sensitive import CostSensitive, MisclassificationCosts
 from streed.tasks.entropy import Entropy
 from streed.tasks.gini import Gini
+from streed.tasks.instance_costs import InstanceCosts
 from streed.tasks.lexicographic import Lexicographic
 from streed.tasks.mdl import MehtaMDL, QuinlanMDL
 from streed.tasks.minimum_error import MinimumError
 from streed.tasks.pessimistic import PessimisticError
+from streed.tasks.policy import PolicyValue, TreatmentCosts
 from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
 from streed.tasks.support import MinSupport
+from streed.tasks.survival import RelativeRisk
 from streed.tasks.worst_leaf import WorstLeaf
 
 __all__ = [
@@ -19,18 +23,24 @@ __all__ = [
     "Accuracy",
     "BalancedAccuracy",
     "BayesianTree",
+    "CostSensitive",
     "Entropy",
     "Gini",
+    "InstanceCosts",
     "Lexicographic",
     "MehtaMDL",
     "MinSupport",
     "MinimumError",
+    "MisclassificationCosts",
     "Misclassifications",
     "PessimisticError",
+    "PolicyValue",
     "QuinlanMDL",
+    "RelativeRisk",
     "SparseAccuracy",
     "Splits",
     "SquaredError",
+    "TreatmentCosts",
     "WeightedAccuracy",
     "WorstLeaf",
 ]

@@ -68,6 +68,9 @@ def test_every_task_and_limit_that_ships_is_tested_here() -> None:
     shipped = {name: getattr(streed.tasks, name) for name in streed.tasks.__all__}
     # Lexicographic takes whole weights only; tests/unit/test_tasks_values.py has it.
     tested = set(SHIPPED) | {made.__name__ for made in FAMILIES} | {"Lexicographic", "AbsoluteError"}
+    # These ask for row data; tests/differential/applications.py draws them.
+    tested |= {"CostSensitive", "InstanceCosts", "MisclassificationCosts", "PolicyValue", "RelativeRisk"}
+    tested |= {"TreatmentCosts"}
     assert {name for name, kind in shipped.items() if issubclass(kind, Task)} == tested
     assert {name for name, kind in shipped.items() if issubclass(kind, Limit)} == {"MinSupport"}
 
