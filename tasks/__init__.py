@@ -14,7 +14,7 @@ from streed.tasks.pessimistic import PessimisticError
 from streed.tasks.policy import PolicyValue, TreatmentCosts
 from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
-from streed.tasks.support import MinSupport
+from streed.tasks.support import MinSupport, MinSupportOf
 from streed.tasks.survival import RelativeRisk
 from streed.tasks.worst_leaf import WorstLeaf
 
@@ -30,6 +30,7 @@ __all__ = [
     "Lexicographic",
     "MehtaMDL",
     "MinSupport",
+    "MinSupportOf",
     "MinimumError",
     "MisclassificationCosts",
     "Misclassifications",

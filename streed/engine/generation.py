@@ -39,7 +39,9 @@ class TermShape:
     numbers: tuple[tuple[str, str], ...]
     """Name and kind of what the methods read from `self`."""
     weighted: bool
-    """Whether its weight is anything but 1."""
+    """Whether its weight is anything but 1 or 0."""
+    costs: bool
+    """Whether its weight is not 0: a limit's term has statistics only."""
     any_label: bool
     called: bool
     """Whether its branching costs depend on more than the split: its method is called for each."""
@@ -331,6 +333,7 @@ def _cost_of_label(shape: Shape) -> str:
     costs = [
         f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], s{i}, {'int64(0)' if term.any_label else 'k'})"
         for i, term in enumerate(shape.terms)
+        if term.costs
     ]
     feasible = (
         "\n    cost = cost if feasible(parameters[0], $SIGNcost) else $PRICE" if "feasible" in shape.members else ""

@@ -18,8 +18,8 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from streed.algebra.parts import PartLimit, part_name
-from streed.algebra.terms import Term, written_terms
-from streed.constrained import objective
+from streed.algebra.terms import Term, Watched, written_terms
+from streed.constrained import OwnLimit, objective
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
@@ -203,6 +203,8 @@ class _Term:
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Its methods to compile, by name."""
+        if self.weight == 0:
+            return {}
         kind = type(self.task)
         found: dict[str, Callable[..., Any]] = {"leaf_cost": kind.leaf_cost}
         if self.called:
@@ -219,7 +221,8 @@ class _Term:
         return generation.TermShape(
             statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
             numbers=tuple(read),
-            weighted=self.weight != 1,
+            weighted=self.weight not in (0, 1),
+            costs=self.weight != 0,
             any_label=self.task.any_label,
             called=self.called,
             bounded=self.bounded,
@@ -319,7 +322,7 @@ def _functions(own: Task, terms: Sequence[_Term]) -> tuple[dict[str, Callable[..
     nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
     if nonnegative and any(term.bounded for term in terms):
         members.append("lower_bound")
-    if len(terms) == 1:
+    if sum(not isinstance(term.task, Watched) for term in terms) == 1:
         for name in ("combine", "feasible", "subtract"):
             if name in terms[0].functions:
                 functions[name] = terms[0].functions[name]
@@ -337,6 +340,8 @@ def _functions(own: Task, terms: Sequence[_Term]) -> tuple[dict[str, Callable[..
 def _placed(limit: Limit, terms: Sequence[_Term]) -> tuple[Limit, int]:
     """(the limit itself, the number of the term whose statistics it is on)."""
     prefix = ""
+    if isinstance(limit, OwnLimit):
+        prefix, limit = limit.prefix, limit.limit
     while isinstance(limit, PartLimit):
         prefix += part_name(limit.number, "")
         limit = limit.limit

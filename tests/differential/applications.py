@@ -26,16 +26,21 @@ from streed.costs import CostTable, TestCost
 from streed.data import Dataset
 from streed.exact import readable
 from streed.reference import Evaluation, best_trees, optimum
-from streed.task import Task, Totals
+from streed.task import Limit, Task, Totals
 from streed.tasks import (
+    Accuracy,
     CostSensitive,
+    Gini,
     InstanceCosts,
     MinSupport,
+    MinSupportOf,
     MisclassificationCosts,
+    Misclassifications,
     PolicyValue,
     RelativeRisk,
     Splits,
     TreatmentCosts,
+    WorstLeaf,
 )
 
 Draw = random.Random
@@ -93,7 +98,7 @@ def capacity(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
     given["predicted"] = [[draw.randint(0, 9) / 4 for _ in row] for row in given["predicted"]]
     given["sample_weight"] = None
     most = draw.randint(0, len(X))
-    used: Task = TreatmentCosts({0: 1, 1: draw.choice((0, 1, 2.5))})
+    used: Any = TreatmentCosts({0: 1, 1: draw.choice((0, 1, 2.5))})
     return PolicyValue("dm").subject_to(used <= most)
 
 
@@ -112,6 +117,32 @@ def relative_risk_and_splits(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
     return relative_risk(draw, X, given) + 0.01 * Splits()
 
 
+LIMITED: tuple[Callable[[], Task], ...] = (
+    Accuracy,
+    lambda: Misclassifications() + 0.25 * Splits(),
+    Gini,
+    lambda: 0.5 * Gini() + 0.25 * Splits(),
+    WorstLeaf,
+)
+
+
+def support(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
+    """Limits of rows per class and per group, on tasks of every route."""
+    _classes(draw, X, given)
+    given["group"] = [draw.choice("ab") for _ in X]
+    limits: list[Limit] = [MinSupportOf("class", 1), MinSupportOf("group", draw.choice((1, 2))), MinSupport(2)]
+    return draw.choice(LIMITED)().subject_to(*draw.sample(limits, draw.randint(1, 2)))
+
+
+def supported_treatments(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
+    _past(draw, X, given)
+    return PolicyValue("dr").subject_to(MinSupportOf("treatment", 1, values=[0]))
+
+
+def supported_costs(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
+    return cost_sensitive(draw, X, given).subject_to(MinSupportOf("class", 1))
+
+
 FAMILIES: dict[str, Family] = {
     "instance costs": instance_costs,
     "instance costs and splits": instance_costs_and_splits,
@@ -125,6 +156,9 @@ FAMILIES: dict[str, Family] = {
     "capacity": capacity,
     "relative risk": relative_risk,
     "relative risk and splits": relative_risk_and_splits,
+    "support": support,
+    "support of treatments": supported_treatments,
+    "support of costs": supported_costs,
 }
 
 

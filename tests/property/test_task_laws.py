@@ -72,7 +72,7 @@ def test_every_task_and_limit_that_ships_is_tested_here() -> None:
     tested |= {"CostSensitive", "InstanceCosts", "MisclassificationCosts", "PolicyValue", "RelativeRisk"}
     tested |= {"TreatmentCosts"}
     assert {name for name, kind in shipped.items() if issubclass(kind, Task)} == tested
-    assert {name for name, kind in shipped.items() if issubclass(kind, Limit)} == {"MinSupport"}
+    assert {name for name, kind in shipped.items() if issubclass(kind, Limit)} == {"MinSupport", "MinSupportOf"}
 
 
 @every_task
