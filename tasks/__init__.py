@@ -8,10 +8,13 @@ from streed.tasks.entropy import Entropy
 from streed.tasks.gini import Gini
 from streed.tasks.instance_costs import InstanceCosts
 from streed.tasks.lexicographic import Lexicographic
+from streed.tasks.linear import LinearLeaves, predict_linear
 from streed.tasks.mdl import MehtaMDL, QuinlanMDL
 from streed.tasks.minimum_error import MinimumError
 from streed.tasks.pessimistic import PessimisticError
+from streed.tasks.poisson import PoissonDeviance
 from streed.tasks.policy import PolicyValue, TreatmentCosts
+from streed.tasks.quantile import QuantileError
 from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
 from streed.tasks.support import MinSupport, MinSupportOf
@@ -28,6 +31,7 @@ __all__ = [
     "Gini",
     "InstanceCosts",
     "Lexicographic",
+    "LinearLeaves",
     "MehtaMDL",
     "MinSupport",
     "MinSupportOf",
@@ -35,7 +39,9 @@ __all__ = [
     "MisclassificationCosts",
     "Misclassifications",
     "PessimisticError",
+    "PoissonDeviance",
     "PolicyValue",
+    "QuantileError",
     "QuinlanMDL",
     "RelativeRisk",
     "SparseAccuracy",
@@ -44,4 +50,5 @@ __all__ = [
     "TreatmentCosts",
     "WeightedAccuracy",
     "WorstLeaf",
+    "predict_linear",
 ]

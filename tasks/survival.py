@@ -20,7 +20,6 @@ Survival Trees, AAAI 2024.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -32,6 +31,7 @@ from streed.exact import Array
 from streed.hazard import CumulativeHazard, nelson_aalen
 from streed.task import State, Task, bound
 from streed.tasks.given import row_numbers
+from streed.tasks.poisson import half_deviance, saturated_terms
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -64,20 +64,15 @@ class RelativeRisk(Task):
         return attrs.evolve(self, unit=total, hazard=baseline_hazard(data))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        """Events, hazards, and minus the logarithm of the hazards of rows with an event."""
         events = row_numbers(data, "event", "RelativeRisk")
         hazards = self.hazard.at(data.targets)
-        logs = np.where(events > 0, -np.log(np.where(events > 0, hazards, 1.0)), 0.0)
-        return {"events": events.astype(np.int64), "hazard": hazards, "log_hazard": logs}
+        return {"events": events.astype(np.int64), "hazard": hazards, "saturated": saturated_terms(events, hazards)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("relative risk",)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        if s.events <= 0 or s.hazard <= 0:
-            return 0.0
-        # Rounding may leave a little less than nothing.
-        return max(s.log_hazard - s.events * math.log(s.events / s.hazard), 0.0) / self.unit
+        return half_deviance(s.saturated, s.events, s.hazard) / self.unit
 
     def lower_bound(self, s: State) -> Any:
         return 0.0

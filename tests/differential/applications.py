@@ -32,11 +32,14 @@ from streed.tasks import (
     CostSensitive,
     Gini,
     InstanceCosts,
+    LinearLeaves,
     MinSupport,
     MinSupportOf,
     MisclassificationCosts,
     Misclassifications,
+    PoissonDeviance,
     PolicyValue,
+    QuantileError,
     RelativeRisk,
     Splits,
     TreatmentCosts,
@@ -117,6 +120,24 @@ def relative_risk_and_splits(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
     return relative_risk(draw, X, given) + 0.01 * Splits()
 
 
+def poisson(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
+    given["y"] = [draw.choice((0, 0, draw.randint(0, 5), 1.5)) for _ in X]
+    if draw.random() < 0.6:
+        given["exposure"] = [draw.choice((1, 2, draw.uniform(0.1, 3))) for _ in X]
+    return PoissonDeviance()
+
+
+def quantile(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
+    given["y"] = [_cost(draw) - 3 for _ in X]
+    return QuantileError(draw.choice((0.5, 0.9, 0.25, 1 / 3)))
+
+
+def linear(draw: Draw, X: Any, given: dict[str, Any]) -> Task:
+    given["y"] = [_cost(draw) for _ in X]
+    given["features"] = [[draw.gauss(0, 1) for _ in range(2)] for _ in X]
+    return LinearLeaves(draw.choice((0, 0.1, 2)))
+
+
 LIMITED: tuple[Callable[[], Task], ...] = (
     Accuracy,
     lambda: Misclassifications() + 0.25 * Splits(),
@@ -156,6 +177,9 @@ FAMILIES: dict[str, Family] = {
     "capacity": capacity,
     "relative risk": relative_risk,
     "relative risk and splits": relative_risk_and_splits,
+    "Poisson deviance": poisson,
+    "quantile": quantile,
+    "linear leaves": linear,
     "support": support,
     "support of treatments": supported_treatments,
     "support of costs": supported_costs,
