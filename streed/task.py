@@ -214,6 +214,11 @@ class Task(abc.ABC):
         """
         return value
 
+    @property
+    def grain(self) -> Fraction | None:
+        """A number of which every value is a whole multiple, where there is one; the search is exact then."""
+        return None
+
     def has_weights(self, name: str) -> bool:
         """Whether row weights count in the statistic of that name (default: yes; those of limits count rows)."""
         return True

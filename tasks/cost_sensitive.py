@@ -20,6 +20,7 @@ Bandit Framework, PhD thesis, University of Salford, 2013.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -30,7 +31,7 @@ import numpy as np
 
 from streed.costs import NO_TEST, CostTable
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
 
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ class CostSensitive(Task):
 
     costs: CostTable = attrs.field(converter=_table)
     matrix: Any = bound(None)
-    """(K, K): the cost of a row of class j with label k."""
-    least: Any = bound(None)
-    """(K,): what a row of class j costs at least."""
+    """(K, K) int64: the cost of a row of class j with label k, in units."""
+    unit: Any = bound(1)
+    """The worth of a cost of 1 of the matrix, an exact number."""
     prices: Any = bound(None)
-    """(3, p): full, discounted and no price of every column."""
+    """(3, p) int64: full, discounted and no price of every column, in units of their own."""
+    price_unit: Any = bound(1)
     feature_of: Any = bound(None)
     """(p,): the test of every column; those without cost are tests of their own."""
     group_of: Any = bound(None)
@@ -99,30 +101,35 @@ class CostSensitive(Task):
         free = [n_tests + j for j in range(data.n_columns)]
         full = [0 if test == NO_TEST else tests[test].cost for test in owner]
         discounted = [0 if test == NO_TEST else tests[test].discounted for test in owner]
-        matrix, prices = _alike(self.costs.matrix, (full, discounted, [0] * data.n_columns))
+        matrix, unit = _whole(self.costs.matrix)
+        prices, price_unit = _whole((full, discounted, [0] * data.n_columns))
+        if unit != 1 or price_unit != 1:
+            # one type for all costs: whole ones are fractions too where others are
+            unit, price_unit = Fraction(unit), Fraction(price_unit)
         return attrs.evolve(
             self,
             matrix=matrix,
-            least=tuple(min(row) for row in matrix),
+            unit=unit,
             prices=prices,
+            price_unit=price_unit,
             feature_of=np.array([free[j] if test == NO_TEST else test for j, test in enumerate(owner)]),
             group_of=np.array(
                 [2 * n_tests + free[j] if test == NO_TEST else groups[test] for j, test in enumerate(owner)]
             ),
         )
 
+    @property
+    def grain(self) -> Fraction | None:
+        return Fraction(1, math.lcm(Fraction(self.unit).denominator, Fraction(self.price_unit).denominator))
+
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        counts: Array = (_places(self.costs, data)[:, None] == np.arange(len(self.costs.matrix))).astype(np.int64)
-        return {"counts": counts}
+        return {"cost": self.matrix[_places(self.costs, data)]}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return MisclassificationCosts(self.costs).labels(data)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        cost = s.counts[0] * self.matrix[0][k]
-        for j in range(1, len(s.counts)):
-            cost += s.counts[j] * self.matrix[j][k]
-        return cost
+        return s.cost[k] * self.unit
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         level = FULL
@@ -131,19 +138,21 @@ class CostSensitive(Task):
                 level = FREE
             elif level == FULL and self.group_of[column] == self.group_of[split]:
                 level = DISCOUNTED
-        return rows * self.prices[level][split]
+        return rows * self.prices[level, split] * self.price_unit
 
     def lower_bound(self, s: State) -> Any:
-        cost = s.counts[0] * self.least[0]
-        for j in range(1, len(s.counts)):
-            cost += s.counts[j] * self.least[j]
-        return cost
+        return 0 * self.unit
 
 
-def _alike(*tables: Sequence[Sequence[Any]]) -> list[tuple[tuple[Any, ...], ...]]:
-    """The tables with all their numbers as ints, if all are, else all as fractions: one type for every cost."""
-    whole = all(isinstance(x, int) for table in tables for row in table for x in row)
-    return [tuple(tuple(row) if whole else tuple(map(Fraction, row)) for row in table) for table in tables]
+def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
+    """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
+    exact = np.array(table, dtype=object)
+    common = math.lcm(*(Fraction(x).denominator for x in exact.flat)) if exact.size else 1
+    whole = exact * common
+    if exact.size and max(whole.flat) >= LARGEST_TOTAL:
+        raise InputError("costs", f"they have no common unit above 1 / {common}", "round them to fewer digits")
+    numbers = np.array([[int(x) for x in row] for row in whole], np.int64).reshape(exact.shape)
+    return numbers, Fraction(1, common) if common > 1 else 1
 
 
 def _places(costs: CostTable, data: Dataset) -> Array:

@@ -200,6 +200,7 @@ _NAMES = {
 # -- the text ------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def _text(shape: Shape) -> str:
     inputs = [f"x{p}" for p in range(shape.inputs)]
     parts = [_head(shape, inputs), _SCORE]

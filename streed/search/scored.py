@@ -41,6 +41,9 @@ _MOST_GROUPS = 48
 _GRID_BITS = 44
 """Bits of a code for the largest cost that was seen beforehand."""
 
+_MOST_GRAINS = 2**49
+"""Costs below so many grains are rounded to their whole number of them, whatever float64 made of them."""
+
 _COARSER = 2.0**-16
 
 _TOLERANCE = 1e-9
@@ -114,7 +117,10 @@ class Scored(Measure):
             floors=groups is None and own.superadditive and not combines and free,
         )
         compiled = _compile(shape, functions, task)
-        scale = 1.0 if kind != coding.GRID else _scale(probe)
+        grain = own.grain if kind == coding.GRID else None
+        if grain is not None and (grain.numerator != 1 or probe.largest / grain >= _MOST_GRAINS):
+            grain = None
+        scale = 1.0 if kind != coding.GRID else _scale(probe) if grain is None else float(grain.denominator)
         words, kept = _words(scale, terms, read, read_by_limits)
         if groups is None:
             n_words = (len(codes) + 63) // 64
@@ -149,7 +155,7 @@ class Scored(Measure):
             kept=kept,
         )
         packed = attrs.evolve(packed, scoring=scoring)
-        return cls(packed, task, codes, sums, counts, kind, scale, sign, whole)
+        return cls(packed, task, codes, sums, counts, kind, scale, sign, whole or grain is not None)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
@@ -163,7 +169,7 @@ class Scored(Measure):
         numbers_[:1] = np.array([scale]).view(np.int64)
         worst = math.ceil(self.packed.scoring.worst_unit * _COARSER)
         scoring = attrs.evolve(self.packed.scoring, numbers=numbers_, worst_unit=worst)
-        return attrs.evolve(self, packed=attrs.evolve(self.packed, scoring=scoring), scale=scale)
+        return attrs.evolve(self, packed=attrs.evolve(self.packed, scoring=scoring), scale=scale, exact=False)
 
     def solution(
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool

@@ -30,6 +30,9 @@ def test_recorded_optimum(row: dict[str, Any]) -> None:
     result = PROBLEMS[row["table"]](SHARED, row)()
     assert result.status == "optimal"
     assert result.gap == pytest.approx(0, abs=1e-9)
+    if row["table"] == "cost_d4":
+        assert result.stats["exact"]
+        assert result.value == row["value"]
     assert result.value == pytest.approx(BETTER.get(_name(row), row["value"]), rel=1e-9)
 
 
