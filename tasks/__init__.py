@@ -11,6 +11,7 @@ from streed.tasks.lexicographic import Lexicographic
 from streed.tasks.linear import LinearLeaves, predict_linear
 from streed.tasks.mdl import MehtaMDL, QuinlanMDL
 from streed.tasks.minimum_error import MinimumError
+from streed.tasks.monotone import MonotoneErrors
 from streed.tasks.pessimistic import PessimisticError
 from streed.tasks.poisson import PoissonDeviance
 from streed.tasks.policy import PolicyValue, TreatmentCosts
@@ -38,6 +39,7 @@ __all__ = [
     "MinimumError",
     "MisclassificationCosts",
     "Misclassifications",
+    "MonotoneErrors",
     "PessimisticError",
     "PoissonDeviance",
     "PolicyValue",

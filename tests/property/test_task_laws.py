@@ -70,7 +70,7 @@ def test_every_task_and_limit_that_ships_is_tested_here() -> None:
     tested = set(SHIPPED) | {made.__name__ for made in FAMILIES} | {"Lexicographic", "AbsoluteError"}
     # These ask for row data; tests/differential/applications.py draws them.
     tested |= {"CostSensitive", "InstanceCosts", "MisclassificationCosts", "PolicyValue", "RelativeRisk"}
-    tested |= {"LinearLeaves", "PoissonDeviance", "QuantileError", "TreatmentCosts"}
+    tested |= {"LinearLeaves", "MonotoneErrors", "PoissonDeviance", "QuantileError", "TreatmentCosts"}
     kinds = {name: kind for name, kind in shipped.items() if isinstance(kind, type)}
     assert {name for name, kind in kinds.items() if issubclass(kind, Task)} == tested
     assert {name for name, kind in kinds.items() if issubclass(kind, Limit)} == {"MinSupport", "MinSupportOf"}
