@@ -25,6 +25,13 @@ def test_a_page_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "cost per row and label" in capsys.readouterr().out
 
 
+def test_the_applications_run(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {"__name__": "page"}
+    for code in blocks("docs/how-to/applications.md"):
+        exec(compile(code, "applications.md", "exec"), names)
+    assert capsys.readouterr().out.split() == ["250", "12.5", "1.0", "0.05353319057815846", "2.25", "2"]
+
+
 def test_the_tutorial_says_why_a_limit_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {"__name__": "page"}
     for code in blocks(PAGES[0]):
