@@ -94,17 +94,72 @@ class Wrapping(Task):
     def score(self, value: Value, totals: State) -> Any:
         return self.task.score(value, totals)
 
+    def has_weights(self, name: str) -> bool:
+        return self.task.has_weights(name)
+
+
+@final
+class LimitState(State):
+    """The state as a limit with statistics of its own knows it: these alone, by their own names."""
+
+    def __init__(self, whole: State, prefix: str) -> None:
+        super().__init__(whole.rows)
+        self.__dict__["_whole"] = (whole, prefix)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        whole, prefix = self.__dict__["_whole"]
+        return getattr(whole, prefix + name)
+
+
+@final
+@attrs.frozen
+class OwnLimit(Limit):
+    """A limit that has statistics of its own, on the states of the constrained task."""
+
+    limit: Limit
+    number: int
+
+    @property
+    def prefix(self) -> str:
+        """What its statistics' names begin with in the whole."""
+        return f"limit{self.number}_"
+
+    def allows(self, s: State) -> bool:
+        return self.limit.allows(LimitState(s, self.prefix))
+
 
 @final
 @attrs.frozen
 class Constrained(Wrapping):
-    """A task over the trees that meet all limits; everything but `limits` is the inner task's."""
+    """A task over the trees that meet all limits; everything but these and their statistics is the inner task's."""
 
     further: tuple[Limit, ...]
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        return self.task.limits + self.further
+        return self.task.limits + tuple(
+            limit if type(limit).statistics is Limit.statistics else OwnLimit(limit, number)
+            for number, limit in enumerate(self.further)
+        )
+
+    def bind(self, data: Dataset) -> Task:
+        further = tuple(limit.bind(data) for limit in self.further)
+        return attrs.evolve(self, task=self.task.bind(data), further=further)
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        own = {
+            limit.prefix + name: values
+            for limit in self.limits
+            if isinstance(limit, OwnLimit)
+            for name, values in limit.limit.statistics(data).items()
+        }
+        return {**self.task.statistics(data), **own}
+
+    def has_weights(self, name: str) -> bool:
+        own = any(isinstance(limit, OwnLimit) and name.startswith(limit.prefix) for limit in self.limits)
+        return not own and self.task.has_weights(name)
 
 
 def objective(task: Task) -> Task:

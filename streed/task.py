@@ -217,6 +217,15 @@ class Task(abc.ABC):
         """
         return value
 
+    @property
+    def grain(self) -> Fraction | None:
+        """A number of which every value is a whole multiple, where there is one; the search is exact then."""
+        return None
+
+    def has_weights(self, name: str) -> bool:
+        """Whether row weights count in the statistic of that name (default: yes; those of limits count rows)."""
+        return True
+
     # -- algebra ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Task) -> Task:
@@ -339,6 +348,17 @@ class Composition(RowCostTask):
 class Limit(abc.ABC):
     """An anti-monotone constraint on leaves (STreeD, Def. 4.5)."""
 
+    def bind(self, data: Dataset) -> Limit:
+        """This limit with every constant that depends on the whole data set made explicit (default: itself)."""
+        return self
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        """What the limit asks of rows beside the task's statistics, as `Task.statistics` (default: nothing).
+
+        A limit that asks for anything sees the sums of that alone, without row weights, and so goes with every task.
+        """
+        return {}
+
     @abc.abstractmethod
     def allows(self, s: State) -> bool:
         """Whether a leaf may stand at state s."""
@@ -359,7 +379,7 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
         values = np.asarray(values)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        if data.weights is not None:
+        if data.weights is not None and task.has_weights(name):
             values = values * data.weights.reshape((-1,) + (1,) * (values.ndim - 1))
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
@@ -389,7 +409,8 @@ def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         objects = np.empty(values.shape, dtype=object)
+        factors = weights if task.has_weights(name) else None
         for index, x in np.ndenumerate(values):
-            objects[index] = exact_number(x) * (1 if weights is None else weights[index[0]])
+            objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
         exact[name] = objects
     return exact

@@ -3,6 +3,7 @@
 from streed.tasks.absolute_error import AbsoluteError
 from streed.tasks.accuracy import Accuracy, BalancedAccuracy, Misclassifications, WeightedAccuracy
 from streed.tasks.bayes import BayesianTree
+from streed.tasks.cost_sensitive import CostSensitive, MisclassificationCosts
 from streed.tasks.entropy import Entropy
 from streed.tasks.fairness import (
     DemographicParity,
@@ -11,7 +12,9 @@ from streed.tasks.fairness import (
     PredictiveEquality,
 )
 from streed.tasks.gini import Gini
+from streed.tasks.instance_costs import InstanceCosts
 from streed.tasks.lexicographic import Lexicographic
+from streed.tasks.linear import LinearLeaves, predict_linear
 from streed.tasks.mdl import MehtaMDL, QuinlanMDL
 from streed.tasks.metrics import (
     F1,
@@ -23,10 +26,15 @@ from streed.tasks.metrics import (
     MonotoneMetric,
 )
 from streed.tasks.minimum_error import MinimumError
+from streed.tasks.monotone import MonotoneErrors
 from streed.tasks.pessimistic import PessimisticError
+from streed.tasks.poisson import PoissonDeviance
+from streed.tasks.policy import PolicyValue, TreatmentCosts
+from streed.tasks.quantile import QuantileError
 from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
-from streed.tasks.support import MinSupport
+from streed.tasks.support import MinSupport, MinSupportOf
+from streed.tasks.survival import RelativeRisk
 from streed.tasks.worst_leaf import WorstLeaf
 
 __all__ = [
@@ -36,6 +44,7 @@ __all__ = [
     "BalancedAccuracy",
     "BayesianTree",
     "CohenKappa",
+    "CostSensitive",
     "DemographicParity",
     "Entropy",
     "EqualOpportunity",
@@ -43,20 +52,31 @@ __all__ = [
     "FBeta",
     "GMean",
     "Gini",
+    "InstanceCosts",
     "Jaccard",
     "Lexicographic",
+    "LinearLeaves",
     "MatthewsCorrelation",
     "MehtaMDL",
     "MinSupport",
+    "MinSupportOf",
     "MinimumError",
+    "MisclassificationCosts",
     "Misclassifications",
+    "MonotoneErrors",
     "MonotoneMetric",
     "PessimisticError",
+    "PoissonDeviance",
+    "PolicyValue",
     "PredictiveEquality",
+    "QuantileError",
     "QuinlanMDL",
+    "RelativeRisk",
     "SparseAccuracy",
     "Splits",
     "SquaredError",
+    "TreatmentCosts",
     "WeightedAccuracy",
     "WorstLeaf",
+    "predict_linear",
 ]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
 from streed.algebra.directions import Negated
 from streed.algebra.parts import part_name
 from streed.algebra.sums import Sum
-from streed.constrained import objective
-from streed.task import Task
+from streed.constrained import OwnLimit, objective
+from streed.exact import Array
+from streed.task import Limit, State, Task
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
 
 
 @final
@@ -29,9 +33,30 @@ def written_terms(task: Task) -> tuple[Term, ...]:
     """The terms whose weighted costs, of leaves and of branching nodes, add up to those of the task.
 
     One, the task itself, if it is neither a sum nor a maximum. A term that cares for no label (`any_label`) is asked
-    for label 0. Limits of the task and of its terms are the task's `limits`.
+    for label 0. Limits of the task and of its terms are the task's `limits`; those with statistics of their own are
+    terms of weight 0 at the end.
     """
-    return _written(objective(task), Fraction(1), "")
+    watched = tuple(
+        Term(Fraction(0), Watched(limit.limit), limit.prefix) for limit in task.limits if isinstance(limit, OwnLimit)
+    )
+    return _written(objective(task), Fraction(1), "") + watched
+
+
+@final
+@attrs.frozen
+class Watched(Task):
+    """Costs nothing, and has the statistics of a limit."""
+
+    worsening: ClassVar[bool] = True
+    any_label: ClassVar[bool] = True
+
+    limit: Limit
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return self.limit.statistics(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 0
 
 
 def _written(task: Task, weight: Fraction, prefix: str) -> tuple[Term, ...]:

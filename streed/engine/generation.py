@@ -41,7 +41,9 @@ class TermShape:
     numbers: tuple[tuple[str, str], ...]
     """Name and kind of what the methods read from `self`."""
     weighted: bool
-    """Whether its weight is anything but 1."""
+    """Whether its weight is anything but 1 or 0."""
+    costs: bool
+    """Whether its weight is not 0: a limit's term has statistics only."""
     any_label: bool
     called: bool
     """Whether its branching costs depend on more than the split: its method is called for each."""
@@ -352,6 +354,7 @@ def _cost_of_label(shape: Shape) -> str:
     costs = [
         f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], s{i}, {'int64(0)' if term.any_label else 'k'})"
         for i, term in enumerate(shape.terms)
+        if term.costs
     ]
     check = "cost"
     if "feasible" in shape.members:

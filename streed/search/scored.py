@@ -19,8 +19,8 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from streed.algebra.parts import PartLimit, part_name
-from streed.algebra.terms import Term, written_terms
-from streed.constrained import objective
+from streed.algebra.terms import Term, Watched, written_terms
+from streed.constrained import OwnLimit, objective
 from streed.data import Dataset
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
@@ -44,6 +44,9 @@ _MOST_GROUPS = 48
 
 _GRID_BITS = 44
 """Bits of a code for the largest cost that was seen beforehand."""
+
+_MOST_GRAINS = 2**49
+"""Costs below so many grains are rounded to their whole number of them, whatever float64 made of them."""
 
 _COARSER = 2.0**-16
 
@@ -136,7 +139,12 @@ class Scored(Measure):
             floors=groups is None and own.superadditive and not combines and free,
         )
         compiled = _compile(shape, functions, task)
-        scale = 1.0 if kind != coding.GRID else _scale(probe.largest)
+        grain = own.grain if kind == coding.GRID else None
+        if grain is not None and (grain.numerator != 1 or probe.largest / grain >= _MOST_GRAINS):
+            grain = None
+        scale = 1.0
+        if kind == coding.GRID:
+            scale = _scale(probe.largest) if grain is None else float(grain.denominator)
         words, kept = _words(scale, terms, read, read_by_limits)
         if groups is None:
             n_words = (len(codes) + 63) // 64
@@ -173,7 +181,8 @@ class Scored(Measure):
         )
         packed = attrs.evolve(packed, scoring=scoring)
         kept_entries = np.array([plane != generation.ROWS for places, _ in plane_of.values() for plane in places], bool)
-        return cls(packed, problem, task, codes, sums, counts, kind, scale, sign, whole, kept_entries)
+        exact = whole or grain is not None
+        return cls(packed, problem, task, codes, sums, counts, kind, scale, sign, exact, kept_entries)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
@@ -192,7 +201,7 @@ class Scored(Measure):
         numbers_[:1] = np.array([scale]).view(np.int64)
         worst = min(math.ceil(self.packed.scoring.worst_unit * (scale / self.scale)), INFINITE)
         scoring = attrs.evolve(self.packed.scoring, numbers=numbers_, worst_unit=worst)
-        return attrs.evolve(self, packed=attrs.evolve(self.packed, scoring=scoring), scale=scale)
+        return attrs.evolve(self, packed=attrs.evolve(self.packed, scoring=scoring), scale=scale, exact=False)
 
     def solution(
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
@@ -281,6 +290,8 @@ class _Term:
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Its methods to compile, by name."""
+        if self.weight == 0:
+            return {}
         kind = type(self.task)
         found: dict[str, Callable[..., Any]] = {"leaf_cost": kind.leaf_cost}
         if self.called:
@@ -297,7 +308,8 @@ class _Term:
         return generation.TermShape(
             statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
             numbers=tuple(read),
-            weighted=self.weight != 1,
+            weighted=self.weight not in (0, 1),
+            costs=self.weight != 0,
             any_label=self.task.any_label,
             called=self.called,
             bounded=self.bounded,
@@ -430,7 +442,7 @@ def _functions(own: Task, terms: Sequence[_Term]) -> tuple[dict[str, Callable[..
     nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
     if nonnegative and any(term.bounded for term in terms):
         members.append("lower_bound")
-    if len(terms) == 1:
+    if sum(not isinstance(term.task, Watched) for term in terms) == 1:
         for name in ("combine", "feasible", "subtract"):
             if name in terms[0].functions:
                 functions[name] = terms[0].functions[name]
@@ -448,6 +460,8 @@ def _functions(own: Task, terms: Sequence[_Term]) -> tuple[dict[str, Callable[..
 def _placed(limit: Limit, terms: Sequence[_Term]) -> tuple[Limit, int]:
     """(the limit itself, the number of the term whose statistics it is on)."""
     prefix = ""
+    if isinstance(limit, OwnLimit):
+        prefix, limit = limit.prefix, limit.limit
     while isinstance(limit, PartLimit):
         prefix += part_name(limit.number, "")
         limit = limit.limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,5 +40,31 @@ def test_fair_admissions(capsys: pytest.CaptureFixture[str]) -> None:
     assert gaps[0] > 0.2 >= gaps[1] > 0.01 >= gaps[2]
 
 
+def run(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that an example with options prints."""
+    monkeypatch.setattr(sys, "argv", [name])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return capsys.readouterr().out.splitlines()
+
+
+def test_cost_sensitive(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = run("cost_sensitive.py", capsys, monkeypatch)[1:]
+    tests = [float(line.split()[-1]) for line in lines]
+    assert len(tests) == 3
+    assert tests == sorted(tests), "the dearer an error, the more tests"
+
+
+def test_policy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    lines = run("policy.py", capsys, monkeypatch)
+    truths = [float(line.split()[-1]) for line in lines[1:4]]
+    constant = max(float(value) for value in re.findall(r"-?\d\.\d+", lines[4]))
+    assert min(truths) > constant + 0.1
+    treated = {int(room): int(used) for room, used in re.findall(r"room for +(\d+): +(\d+)", "\n".join(lines))}
+    assert len(treated) == 3
+    assert all(used <= room for room, used in treated.items())
+
+
 def test_every_example_is_tested() -> None:
-    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["fair_admissions.py", "sizes.py", "user_tasks.py"]
+    tested = ["cost_sensitive.py", "fair_admissions.py", "policy.py", "sizes.py", "user_tasks.py"]
+    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == tested

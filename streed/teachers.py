@@ -1,0 +1,89 @@
+"""What past data teach a policy: predicted outcomes and propensities, cross-fitted with scikit-learn's models.
+
+Each row's predictions come from models that have not seen it: the data are cut into folds, and the models for a fold
+are fitted on the others. scikit-learn is imported when first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+from streed.exact import Array
+
+LEAST_PROPENSITY = 0.01
+"""Propensities below this are raised to it: one row would else outweigh a hundred."""
+
+
+@attrs.frozen(eq=False)
+class Lesson:
+    """What the teachers say of every row, in the order of `treatments`."""
+
+    treatments: tuple[Any, ...]
+    predicted: Array
+    """(n, K) float64: the outcome under each treatment."""
+    propensities: Array
+    """(n, K) float64: the probability of each treatment."""
+
+    def row_data(self, treatment: Any, outcome: Any) -> dict[str, Any]:
+        """The keyword arguments by which `streed.solve` is told of the past."""
+        named = [str(label) for label in self.treatments]
+        predicted: Any = self.predicted
+        if named == list(self.treatments):
+            predicted = dict(zip(named, self.predicted.T, strict=True))
+        return {
+            "treatment": treatment,
+            "outcome": outcome,
+            "propensity": self.propensities,
+            "predicted": predicted,
+        }
+
+
+def teach(
+    X: Any,
+    treatment: Any,
+    outcome: Any,
+    *,
+    regressor: Any = None,
+    classifier: Any = None,
+    folds: int = 5,
+    least_propensity: float = LEAST_PROPENSITY,
+    seed: int = 0,
+) -> Lesson:
+    """Predicted outcomes and propensities of every row, by models fitted on other folds.
+
+    X (n, m) are the features that the models see, real ones if you have them; treatment (n,), outcome (n,). `regressor`
+    and `classifier` are scikit-learn estimators, cloned for every fold; default: random forests. For each treatment a
+    regressor of its own is fitted on the rows that were given it. Raises InputError where a treatment was given to
+    fewer rows than there are folds, ImportError without scikit-learn.
+    """
+    from sklearn.base import clone
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.model_selection import StratifiedKFold
+
+    features, given, outcomes = np.asarray(X), np.asarray(treatment), np.asarray(outcome, dtype=np.float64)
+    if not len(features) == len(given) == len(outcomes):
+        lengths = f"X, treatment and outcome have {len(features)}, {len(given)} and {len(outcomes)} rows"
+        raise InputError("treatment", lengths, "give one entry per row")
+    known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)
+    if folds < 2:
+        raise InputError("folds", f"{folds}", "give at least 2")
+    if counts.min() < folds:
+        rarest = known[counts.argmin()].item()
+        found = f"{rarest!r} was given to {counts.min()} rows, fewer than the {folds} folds"
+        raise InputError("treatment", found, "give fewer folds, or leave the treatment out")
+    regressor = RandomForestRegressor(min_samples_leaf=5, random_state=seed) if regressor is None else regressor
+    classifier = RandomForestClassifier(min_samples_leaf=5, random_state=seed) if classifier is None else classifier
+    predicted = np.zeros((len(features), len(known)))
+    propensities = np.zeros((len(features), len(known)))
+    cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    for others, held_out in cut.split(features, codes):
+        chances = clone(classifier).fit(features[others], codes[others])
+        propensities[np.ix_(held_out, chances.classes_)] = chances.predict_proba(features[held_out])
+        for k in range(len(known)):
+            rows = others[codes[others] == k]
+            predicted[held_out, k] = clone(regressor).fit(features[rows], outcomes[rows]).predict(features[held_out])
+    return Lesson(tuple(known.tolist()), predicted, np.maximum(propensities, least_propensity))

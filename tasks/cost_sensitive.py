@@ -1,0 +1,170 @@
+"""Cost-sensitive classification: the costs of wrong labels and of the tests that a row needs on its way to its leaf.
+
+    minimise sum over leaves of sum over rows (x, j) of M[j, label] + sum over branching nodes of |rows| * m(F, f)
+
+M is any matrix of costs >= 0; m(F, f), the price of asking column f where the columns F were asked above, is nothing
+where the feature of f is known already, its discounted price where another test of its group was made, and its full
+price otherwise. Separable: g is Markovian, as F is part of the state, and both sums are additive (STreeD, Eq. 9).
+Reference: STreeD, Section 4.4 and Appendix C; S. Lomax: Cost-Sensitive Decision Tree Learning using a Multi-Armed
+Bandit Framework, PhD thesis, University of Salford, 2013.
+
+>>> import streed
+>>> from streed.costs import CostTable, TestCost
+>>> from streed.tasks import CostSensitive
+>>> table = CostTable.of([[0, 2], [10, 0]], [TestCost("x0", 0.6)])
+>>> streed.solve(CostSensitive(table), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
+4.4
+>>> streed.solve(CostSensitive([[0, 2], [10, 0]]), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
+2
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.costs import NO_TEST, CostTable
+from streed.errors import InputError
+from streed.exact import LARGEST_TOTAL, Array
+from streed.task import RowCostTask, State, Task, bound
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+FULL, DISCOUNTED, FREE = range(3)
+"""Rows of the prices of a column."""
+
+
+def _table(costs: Any) -> CostTable:
+    if isinstance(costs, CostTable):
+        return costs
+    return CostTable.read(costs) if isinstance(costs, (str, Path)) else CostTable.of(costs)
+
+
+@final
+@attrs.frozen
+class MisclassificationCosts(RowCostTask):
+    """The (weighted) cost of all labels: `matrix[j][k]` for a row of class j with label k."""
+
+    worsening: ClassVar[bool] = True
+
+    costs: CostTable = attrs.field(converter=_table)
+
+    def row_costs(self, data: Dataset) -> Array:
+        exact = np.array(self.costs.matrix, dtype=object)
+        whole = all(isinstance(cost, int) for cost in exact.flat)
+        return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return data.class_labels if self.costs.classes is None else self.costs.classes
+
+
+@final
+@attrs.frozen
+class CostSensitive(Task):
+    """The cost of all labels and of all tests; `costs` is a `CostTable`, its file, or a matrix alone."""
+
+    superadditive: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+
+    costs: CostTable = attrs.field(converter=_table)
+    matrix: Any = bound(None)
+    """(K, K) int64: the cost of a row of class j with label k, in units."""
+    unit: Any = bound(1)
+    """The worth of a cost of 1 of the matrix, an exact number."""
+    prices: Any = bound(None)
+    """(3, p) int64: full, discounted and no price of every column, in units of their own."""
+    price_unit: Any = bound(1)
+    feature_of: Any = bound(None)
+    """(p,): the test of every column; those without cost are tests of their own."""
+    group_of: Any = bound(None)
+    """(p,): the group of the column's test."""
+
+    def bind(self, data: Dataset) -> Task:
+        """`MisclassificationCosts` where no test costs anything."""
+        owner = self.costs.feature_of(dict(enumerate(data.names)), data.n_columns)
+        if not any(test != NO_TEST and self.costs.tests[test].cost > 0 for test in owner):
+            return MisclassificationCosts(self.costs)
+        if data.weights is not None:
+            remedy = "repeat rows in place of weights, or leave the tests out"
+            raise InputError(
+                "sample_weight", "tests are paid for per row, which branching costs count unweighted", remedy
+            )
+        tests, groups = self.costs.tests, self.costs.group_of()
+        n_tests = len(tests)
+        free = [n_tests + j for j in range(data.n_columns)]
+        full = [0 if test == NO_TEST else tests[test].cost for test in owner]
+        discounted = [0 if test == NO_TEST else tests[test].discounted for test in owner]
+        matrix, unit = _whole(self.costs.matrix)
+        prices, price_unit = _whole((full, discounted, [0] * data.n_columns))
+        if unit != 1 or price_unit != 1:
+            # one type for all costs: whole ones are fractions too where others are
+            unit, price_unit = Fraction(unit), Fraction(price_unit)
+        return attrs.evolve(
+            self,
+            matrix=matrix,
+            unit=unit,
+            prices=prices,
+            price_unit=price_unit,
+            feature_of=np.array([free[j] if test == NO_TEST else test for j, test in enumerate(owner)]),
+            group_of=np.array(
+                [2 * n_tests + free[j] if test == NO_TEST else groups[test] for j, test in enumerate(owner)]
+            ),
+        )
+
+    @property
+    def grain(self) -> Fraction | None:
+        return Fraction(1, math.lcm(Fraction(self.unit).denominator, Fraction(self.price_unit).denominator))
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"cost": self.matrix[_places(self.costs, data)]}
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return MisclassificationCosts(self.costs).labels(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.cost[k] * self.unit
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        level = FULL
+        for column in path:
+            if self.feature_of[column] == self.feature_of[split]:
+                level = FREE
+            elif level == FULL and self.group_of[column] == self.group_of[split]:
+                level = DISCOUNTED
+        return rows * self.prices[level, split] * self.price_unit
+
+    def lower_bound(self, s: State) -> Any:
+        return 0 * self.unit
+
+
+def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
+    """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
+    exact = np.array(table, dtype=object)
+    common = math.lcm(*(Fraction(x).denominator for x in exact.flat)) if exact.size else 1
+    whole = exact * common
+    if exact.size and max(whole.flat) >= LARGEST_TOTAL:
+        raise InputError("costs", f"they have no common unit above 1 / {common}", "round them to fewer digits")
+    numbers = np.array([[int(x) for x in row] for row in whole], np.int64).reshape(exact.shape)
+    return numbers, Fraction(1, common) if common > 1 else 1
+
+
+def _places(costs: CostTable, data: Dataset) -> Array:
+    """(n,) the row of the matrix for each row; raises InputError if the classes are not those of the matrix."""
+    labels, classes = data.class_labels, costs.classes
+    if classes is None:
+        if len(labels) != len(costs.matrix):
+            found = f"the matrix is for {len(costs.matrix)} classes, and y has {len(labels)}"
+            raise InputError("costs", found, "give one row and column per class, or name the rows by classes=")
+        return data.y
+    place_of = {label: place for place, label in enumerate(classes)}
+    absent = [label for label in labels if label not in place_of]
+    if absent:
+        raise InputError("costs", f"the label {absent[0]!r} is not among the classes {classes!r}", "add it, or rename")
+    return np.array([place_of[label] for label in labels])[data.y]

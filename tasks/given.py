@@ -1,0 +1,54 @@
+"""Row data as tasks ask for it: arrays of finite numbers, one row or entry per row of X."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streed.errors import InputError
+from streed.exact import Array
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+def row_array(data: Dataset, name: str, asked_by: str) -> Array:
+    """The row data of that name, (n,) or (n, m), as given; raises InputError where there is none."""
+    if name not in data.row_data:
+        known = ", ".join(data.row_data) or "none"
+        raise InputError(name, f"{asked_by} needs it, and the row data are: {known}", f"give {name}= to solve")
+    return data.row_data[name]
+
+
+def row_numbers(data: Dataset, name: str, asked_by: str) -> Array:
+    """(n,) finite numbers, int64 or float64; raises InputError for anything else."""
+    values = row_array(data, name, asked_by)
+    if values.dtype.names is not None or values.ndim != 1:
+        raise InputError(name, f"it has the shape {values.shape}", "give one number per row")
+    return _finite(values, name)
+
+
+def row_matrix(data: Dataset, name: str, asked_by: str) -> tuple[Array, tuple[Any, ...] | None]:
+    """(n, m) finite numbers and the names of the columns, of a table; None where they have no names."""
+    values = row_array(data, name, asked_by)
+    if values.dtype.names is not None:
+        columns = [_finite(values[field], f"{name}[{field!r}]") for field in values.dtype.names]
+        return np.stack(columns, axis=1), values.dtype.names
+    if values.ndim != 2 or not values.shape[1]:
+        raise InputError(name, f"it has the shape {values.shape}", "give a table or an array with a row per row of X")
+    return _finite(values, name), None
+
+
+def _finite(values: Array, name: str) -> Array:
+    if values.dtype.kind in "bui":
+        return values.astype(np.int64)
+    try:
+        numbers: Array = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(name, "not all entries are numbers", "give finite numbers") from None
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][0])
+        raise InputError(name, f"row {row} holds {values[row]!r}, which is not finite", "give finite numbers")
+    return numbers

@@ -1,0 +1,108 @@
+"""Linear leaves: every leaf is a ridge regression of its own on real features, beside the binary ones that branch.
+
+    minimise sum over rows i of  w_i * ((y_i - b_0 - z_i b)^2 + ridge * |b|^2)
+
+with b_0 and b those of the leaf of i and z_i, `features` (n, m), its real features. The penalty weighs as many rows as
+the leaf has, so parts may have the coefficients of the whole at the same price: splitting never costs. Separable: a sum
+over leaves, a leaf's cost depends on its rows only (STreeD, Section 4.1). Reference: M. van den Bos, J. van der Linden,
+E. Demirovic: Piecewise Constant and Linear Regression Trees: An Optimal Dynamic Programming Approach, ICML 2024.
+
+>>> import streed
+>>> from streed.tasks import LinearLeaves, predict_linear
+>>> z = [[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]]
+>>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 1, 2, 5, 4, 3]
+>>> result = streed.solve(LinearLeaves(), X, y, features=z, max_depth=1)
+>>> round(result.value, 9), predict_linear(result.tree, X, z).round(6).tolist()
+(0.0, [0.0, 1.0, 2.0, 5.0, 4.0, 3.0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+from streed.exact import Array, exact_number
+from streed.task import GeneralTask, State, Value, bound
+from streed.tasks.given import row_matrix, row_numbers
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.tree import Tree
+
+
+def _penalty(task: LinearLeaves, attribute: Any, value: Any) -> None:
+    if exact_number(value, "ridge") < 0:
+        raise InputError("ridge", f"{value!r} is negative", "give a number >= 0")
+
+
+@final
+@attrs.frozen
+class LinearLeaves(GeneralTask):
+    """The (weighted) squared errors of leaves that are ridge regressions, penalties included.
+
+    Leaves show (intercept, coefficients ...); `predict_linear` applies them.
+    """
+
+    superadditive: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+
+    ridge: Any = attrs.field(default=0, validator=_penalty)
+    features: Any = bound(None)
+    """(n, m) float64."""
+    center: Any = bound(0.0)
+    """Targets are measured from here."""
+
+    def bind(self, data: Dataset) -> LinearLeaves:
+        features = read_features(data).astype(np.float64)
+        return attrs.evolve(self, features=features, center=float(data.targets.mean()))
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return ("linear",)
+
+    def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
+        return self._fit(data, rows)[2]
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        intercept, coefficients, _ = self._fit(s.data, s.members)
+        return (intercept, *coefficients)
+
+    def _fit(self, data: Dataset, rows: Array) -> tuple[float, tuple[float, ...], float]:
+        """Intercept, coefficients and cost, of targets and features measured from their means in the leaf."""
+        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows].astype(np.float64)
+        total = weights.sum()
+        if total == 0:
+            return self.center, (0.0,) * self.features.shape[1], 0.0
+        z, y = self.features[rows], data.targets[rows] - self.center
+        means, mean = weights @ z / total, weights @ y / total
+        roots = np.sqrt(weights)
+        # Rows of the identity beside those of the data are the penalty; the least-norm solution is one for ridge 0.
+        m = z.shape[1]
+        left = np.vstack([(z - means) * roots[:, None], np.eye(m) * np.sqrt(float(self.ridge) * total)])
+        right = np.concatenate([(y - mean) * roots, np.zeros(m)])
+        coefficients = np.linalg.lstsq(left, right, rcond=None)[0]
+        cost = float(((right - left @ coefficients) ** 2).sum())
+        return float(self.center + mean - means @ coefficients), tuple(coefficients.tolist()), cost
+
+
+def read_features(data: Dataset) -> Array:
+    """(n, m) the real features of the row data; one column may be (n,)."""
+    given = data.row_data.get("features")
+    if given is not None and given.ndim == 1 and given.dtype.names is None:
+        return row_numbers(data, "features", "LinearLeaves")[:, None]
+    return row_matrix(data, "features", "LinearLeaves")[0]
+
+
+def predict_linear(tree: Tree, X: Any, features: Any) -> Array:
+    """(m,) what a tree of `LinearLeaves` predicts for rows of X with these features, (m, k) or (m,)."""
+    shown = np.array([list(leaf) for leaf in tree.shows()])
+    z = np.asarray(features, dtype=np.float64).reshape(len(features), -1)
+    if z.shape[1] != shown.shape[1] - 1:
+        found = f"it has {z.shape[1]} columns, and the leaves {shown.shape[1] - 1} coefficients"
+        raise InputError("features", found, "give the columns of the first data, in that order")
+    chosen = shown[tree.apply(X)]
+    predicted: Array = chosen[:, 0] + (chosen[:, 1:] * z).sum(axis=1)
+    return predicted

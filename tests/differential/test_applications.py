@@ -1,0 +1,22 @@
+"""The engine gives the reference's optimum for costs, policies, regression and survival; more in `applications`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.differential.applications import FAMILIES, differences
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_engine_agrees_with_the_reference(family: str) -> None:
+    assert [found for number in range(6) if (found := differences(family, 1, number))] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_engine_agrees_with_trying_every_tree(family: str) -> None:
+    assert [found for number in range(3) if (found := differences(family, 2, number, every=True))] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_general_route_agrees_with_the_reference(family: str) -> None:
+    assert [found for number in range(2) if (found := differences(family, 3, number, "general"))] == []

@@ -1,0 +1,210 @@
+"""Cost tables, what trees cost by them, and instance costs: values by hand, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.costs import CostTable, TestCost
+from streed.expected_costs import cost_report, costs_by_frequency
+from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts
+from tests.unit.refusal import refused
+
+X = [[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]]
+XOR = [0, 1, 1, 0]
+PRICES = (TestCost("first", 2, 1, "blood", 0), TestCost("second", 3, 2.5, "blood", 1))
+
+TABLE = """0 10
+20 0
+Attribute-name test-cost discount group binarize-begin binarize-end
+first 2 1.5 a 0 0
+second 3 2.5 a 1 1
+third 0.25 0.25 x 2 2
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    written = tmp_path / "costs.csv"
+    written.write_text(TABLE)
+    return written
+
+
+def test_a_file_is_read_exactly(path: Path) -> None:
+    table = CostTable.read(path)
+    assert table.matrix == ((0, 10), (20, 0))
+    assert table.classes == (0, 1)
+    assert table.tests[1] == TestCost("second", 3, Fraction(5, 2), "a", (1,))
+    assert table.tests[2].group is None
+    assert table.all_tests() == Fraction(21, 4)
+
+
+def test_prices_along_a_path(path: Path) -> None:
+    """Full price, discount after another test of the group, nothing for what is known."""
+    table = CostTable.of(
+        [[0]], [TestCost("a", 5, 2, "g", [0, 1]), TestCost("b", 7, 3, "g", 2), TestCost("c", 4, columns=3)]
+    )
+    owner = table.feature_of({}, 5)
+    assert owner == [0, 0, 1, 2, -1]
+    assert table.price((), 0, owner) == 5
+    assert table.price((0,), 1, owner) == 0
+    assert table.price((0,), 2, owner) == 3
+    assert table.price((2, 3), 1, owner) == 2
+    assert table.price((2,), 3, owner) == 4
+    assert table.price((0, 1, 2, 3), 4, owner) == 0
+
+
+def test_the_second_test_of_a_group_is_cheaper() -> None:
+    """XOR of the columns: 4 rows pay 3 and the discounted 1, or 2 and 3 without the group."""
+    two = [row[:2] for row in X]
+    grouped = streed.solve(CostSensitive(CostTable.of([[0, 99], [99, 0]], PRICES)), two, XOR, max_depth=2)
+    assert grouped.value == 4 * (3 + 1)
+    alone = [TestCost(test.name, test.cost, columns=test.columns) for test in PRICES]
+    assert streed.solve(CostSensitive(CostTable.of([[0, 99], [99, 0]], alone)), two, XOR, max_depth=2).value == 20
+
+
+def test_decimals_stay_decimals() -> None:
+    table = CostTable.of([[0, 0.1], [0.2, 0]], [TestCost("a", 0.01, columns=0)])
+    assert streed.solve(CostSensitive(table), [[0], [0], [0], [1]], [1, 1, 1, 0], max_depth=0).value == 0.1
+    assert streed.solve(CostSensitive(table), [[0], [0], [0], [1]], [1, 1, 1, 0], max_depth=1).value == 0.04
+
+
+def test_columns_are_found_by_the_features_name() -> None:
+    table = CostTable.of([[0, 9], [9, 0]], [TestCost("age", 1), TestCost("colour", 2)])
+    names = {0: "age", 1: "colour=red", 2: "colour = green", 3: "ages", 4: "colour[2]"}
+    assert table.feature_of(names, 5) == [0, 1, 1, -1, 1]
+
+
+def test_a_matrix_alone_is_a_cost_per_row() -> None:
+    matrix = [[0, 1], [5, 0]]
+    result = streed.solve(CostSensitive(matrix), [[0]] * 4, [0, 0, 0, 1], max_depth=0)
+    assert (result.value, result.stats["route"], result.tree.predict([[0]])[0]) == (3, "row costs", 1)  # type: ignore[union-attr]
+    weighted = streed.solve(MisclassificationCosts(matrix), [[0]] * 4, [0, 0, 0, 1], sample_weight=[1, 1, 4, 1])
+    assert weighted.value == 5
+
+
+def test_labels_that_are_not_in_the_data_are_labels_too() -> None:
+    table = CostTable.of([[0, 4, 1], [4, 0, 1], [1, 1, 0]], classes=["no", "yes", "ask"])
+    result = streed.solve(CostSensitive(table), [[0], [0]], ["no", "yes"], max_depth=0)
+    assert result.value == 2
+    assert result.tree is not None
+    assert result.tree.predict([[0]]).tolist() == ["ask"]
+
+
+def test_what_predictions_cost() -> None:
+    table = CostTable.of([[0, 10], [20, 0]], PRICES)
+    two = [row[:2] for row in X]
+    tree = streed.solve(CostSensitive(table), two, XOR, max_depth=2).tree
+    assert tree is not None
+    report = cost_report(tree, table, [*two, [0, 0]], [*XOR, 1])
+    assert report.rows == 5
+    assert report.labels == pytest.approx(20 / 5)
+    assert report.tests == pytest.approx(4)
+    assert report.average_tests == pytest.approx(2)
+    assert report.total == pytest.approx(20 + 5 * 4)
+    assert report.standard == pytest.approx(5 + 0.4 * 20)
+    assert report.normalized == pytest.approx((4 + 4) / 13)
+    refused("y", "'b'", call=lambda: cost_report(tree, table, two, ["b"] * 4))
+    refused("y", "3 entries", call=lambda: cost_report(tree, table, two, XOR[:3]))
+
+
+def test_a_test_is_counted_once() -> None:
+    table = CostTable.of([[0, 10], [20, 0]], [TestCost("both", 1, columns=[0, 1])])
+    tree = streed.solve(CostSensitive(table), X, XOR, max_depth=2).tree
+    assert tree is not None
+    report = cost_report(tree, table, X, XOR)
+    assert (report.tests, report.average_tests) == (1, 1)
+
+
+def test_costs_by_frequency() -> None:
+    """Eq. 60: C = 1/3 of 6, f = 3/4 and 1/4, K = 2."""
+    table = costs_by_frequency(["a", "a", "a", "b"], [TestCost("t", 6, columns=0)], Fraction(1, 3))
+    assert table.matrix == ((0, Fraction(4, 3)), (4, 0))
+    assert table.classes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("make", "fragments"),
+    [
+        (lambda: CostTable.of([[0, 1], [1, 0], [1, 1]]), ["3 rows of 2 entries"]),
+        (lambda: CostTable.of([[0, float("nan")], [1, 0]]), ["nan", "not finite"]),
+        (lambda: CostTable.of([[0, -1], [1, 0]]), ["row 0", "-1"]),
+        (lambda: CostTable.of([]), ["0 rows"]),
+        (lambda: CostTable.of([[0]], [TestCost("a", 1), TestCost("a", 2)]), ["two tests are named 'a'"]),
+        (lambda: CostTable.of([[0, 1], [1, 0]], classes=["a"]), ["2 rows for the classes"]),
+        (lambda: TestCost("a", -1), ["'a'", "cost -1"]),
+        (lambda: TestCost("a", float("inf")), ["inf"]),
+        (lambda: TestCost("a", 1, 2), ["2 with its discount"]),
+    ],
+)
+def test_costs_that_are_refused(make: Any, fragments: list[str]) -> None:
+    refused("costs", *fragments, call=make)
+
+
+@pytest.mark.parametrize(
+    ("tests", "fragments"),
+    [
+        ([TestCost("weight", 1)], ["no column of the feature 'weight'"]),
+        ([TestCost("a", 1, columns="weight")], ["'weight', which is not there"]),
+        ([TestCost("a", 1, columns=3)], ["column 3", "0 to 2"]),
+        ([TestCost("a", 1, columns=[0, 1]), TestCost("b", 1, columns=[1, 2])], ["'x1'", "'a' and 'b'"]),
+    ],
+)
+def test_features_that_are_refused(tests: list[TestCost], fragments: list[str]) -> None:
+    refused(
+        "costs", *fragments, call=lambda: streed.solve(CostSensitive(CostTable.of([[0, 1], [1, 0]], tests)), X, XOR)
+    )
+
+
+def test_data_that_costs_do_not_fit() -> None:
+    refused(
+        "costs", "2 classes, and y has 3", call=lambda: streed.solve(CostSensitive([[0, 1], [1, 0]]), X, [0, 1, 2, 0])
+    )
+    named = CostTable.of([[0, 1], [1, 0]], classes=["a", "b"])
+    refused("costs", "'c'", call=lambda: streed.solve(CostSensitive(named), X, ["a", "b", "c", "a"]))
+    tested = CostSensitive(CostTable.of([[0, 1], [1, 0]], PRICES))
+    refused("sample_weight", "per row", call=lambda: streed.solve(tested, X, XOR, sample_weight=[1, 2, 1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "fragments"),
+    [
+        (TABLE + "fourth 1 1 x 2\n", ["line 7", "fourth 1 1 x 2"]),
+        (TABLE + "fourth 1 1 x 5 4\n", ["line 7", "columns 5 to 4"]),
+        (TABLE + "fourth one 1 x 3 3\n", ["line 7"]),
+        (TABLE.replace("0 10", "0 10 3"), ["2 rows of 2, 3 entries"]),
+        (TABLE.replace("0 10", "0 nan"), ["nan"]),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, text: str, fragments: list[str]) -> None:
+    written = tmp_path / "costs.csv"
+    written.write_text(text)
+    refused("costs", *fragments, call=lambda: CostTable.read(written))
+
+
+# -- instance costs ------------------------------------------------------------------------------------------------
+
+
+def test_instance_costs_by_hand() -> None:
+    costs = np.array([[1, 3], [1, 3], [9, 3], [9, 3]])
+    result = streed.solve(InstanceCosts(labels=["quick", "steady"]), X, costs=costs, max_depth=1)
+    assert result.value == 8
+    assert result.tree is not None
+    assert result.tree.predict(X).tolist() == ["quick", "quick", "steady", "steady"]
+    assert streed.solve(InstanceCosts(), X, costs=costs, max_depth=0).value == 12
+    assert streed.solve(InstanceCosts(), X, costs=-costs, max_depth=0).value == -20
+
+
+def test_instance_costs_that_are_refused() -> None:
+    refused("costs", "InstanceCosts needs it", call=lambda: streed.solve(InstanceCosts(), X))
+    refused("costs", "shape (4,)", call=lambda: streed.solve(InstanceCosts(), X, costs=[1, 2, 3, 4]))
+    bad: list[list[Any]] = [[1, 2], [1, float("nan")], [1, 1], [1, 1]]
+    refused("costs", "row 1", "not finite", call=lambda: streed.solve(InstanceCosts(), X, costs=bad))
+    refused("costs", "not all entries are numbers", call=lambda: streed.solve(InstanceCosts(), X, costs=[["a", 1]] * 4))
+    refused("labels", "3 for 2", call=lambda: streed.solve(InstanceCosts(labels=[1, 2, 3]), X, costs=[[1, 2]] * 4))
+    refused("labels", "label of its own", call=lambda: InstanceCosts(labels=["a", "a"]))
