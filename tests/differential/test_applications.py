@@ -6,13 +6,18 @@ import pytest
 
 from tests.differential.applications import FAMILIES, differences
 
+SOME = list(FAMILIES)[::4]
+"""Every kind of kernel; the others are for the long run, as each compiles some."""
 
-@pytest.mark.parametrize("family", FAMILIES)
+BY_ENGINE = [pytest.param(family, marks=() if family in SOME else pytest.mark.slow) for family in FAMILIES]
+
+
+@pytest.mark.parametrize("family", BY_ENGINE)
 def test_the_engine_agrees_with_the_reference(family: str) -> None:
     assert [found for number in range(6) if (found := differences(family, 1, number))] == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", BY_ENGINE)
 def test_the_engine_agrees_with_trying_every_tree(family: str) -> None:
     assert [found for number in range(3) if (found := differences(family, 2, number, every=True))] == []
 

@@ -68,7 +68,11 @@ def test_generated_kernels_find_the_optimum(kind: str) -> None:
         assert not wrong_in(case), "\n".join([*wrong_in(case), str(case)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SOME = [pytest.param(kind, marks=() if i % 3 == 0 else pytest.mark.slow) for i, kind in enumerate(KINDS)]
+"""A third of the kinds, and the others for the long run."""
+
+
+@pytest.mark.parametrize("kind", SOME)
 def test_the_general_route_agrees(kind: str) -> None:
     for seed in range(CASES):
         case = make_case(kind, seed)
@@ -76,7 +80,7 @@ def test_the_general_route_agrees(kind: str) -> None:
             assert not wrong_in(case, search="general"), "\n".join([*wrong_in(case, search="general"), str(case)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME)
 def test_two_threads_agree(kind: str) -> None:
     for seed in range(100, 104):
         case = make_case(kind, seed)

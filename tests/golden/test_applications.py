@@ -24,8 +24,13 @@ def _name(row: dict[str, Any]) -> str:
     return "-".join([row["table"], row["dataset"], str(row["max_depth"]), *parameters])
 
 
+def _marks(row: dict[str, Any]) -> Any:
+    """Costs of instances have hundreds of different values each, which takes a minute."""
+    return pytest.mark.slow if row["table"] == "icsc" else ()
+
+
 @needs_shared
-@pytest.mark.parametrize("row", ROWS, ids=_name)
+@pytest.mark.parametrize("row", [pytest.param(row, marks=_marks(row), id=_name(row)) for row in ROWS])
 def test_recorded_optimum(row: dict[str, Any]) -> None:
     result = PROBLEMS[row["table"]](SHARED, row)()
     assert result.status == "optimal"

@@ -73,11 +73,28 @@ def test_the_optimum_of_every_task(source: str, limits: dict[str, Any], optimum:
     check(result, Dataset.make(CUBE, BOTH), limits)
 
 
+APPLICATIONS = {
+    "CostSensitive",
+    "InstanceCosts",
+    "LinearLeaves",
+    "MinSupportOf",
+    "MisclassificationCosts",
+    "MonotoneErrors",
+    "PoissonDeviance",
+    "PolicyValue",
+    "QuantileError",
+    "RelativeRisk",
+    "TreatmentCosts",
+    "predict_linear",
+}
+
+
 def test_every_task_that_ships_is_among_them() -> None:
     tried = {name for source, _, _ in TASKS for name in re.findall(r"[A-Z]\w+", source)}
     # tests/unit/test_tasks_facts.py has those whose leaf costs are no costs per row.
     # tests/unit/test_metrics.py has functions of one's own, tests/unit/test_fairness.py what needs groups.
-    elsewhere = {"MonotoneMetric"} | {entry.made_by.__name__ for entry in registry.notions().values()}
+    # tests/differential/applications.py has those that ask for row data.
+    elsewhere = {"MonotoneMetric", *APPLICATIONS} | {entry.made_by.__name__ for entry in registry.notions().values()}
     assert tried == set(streed.tasks.__all__) - {kind.__name__ for kind in FAMILIES} - elsewhere
 
 
