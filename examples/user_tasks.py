@@ -1,4 +1,4 @@
-"""Ten objectives of one's own, each a class of a few lines, solved by the reference on a dozen rows.
+"""Ten objectives of one's own, each a class of a few lines, solved on a dozen rows.
 
 Run it with `python examples/user_tasks.py`.
 """
@@ -12,8 +12,6 @@ import attrs
 import numpy as np
 
 import streed
-from streed.reference import optimal_front
-from streed.task import Totals
 from streed.tasks import Misclassifications, Splits
 
 
@@ -233,9 +231,8 @@ def patients() -> streed.Dataset:
 
 def best(task: streed.Task, data: streed.Dataset, max_depth: int = 2) -> list[Any]:
     """What every nondominated tree is worth, best first."""
-    totals = Totals(task, data)
-    scores = [task.score(value, totals) for value, _ in optimal_front(task, data, max_depth=max_depth)]
-    return sorted(scores, reverse=task.maximize)
+    result = streed.solve(task, data, max_depth=max_depth)
+    return sorted((value for value, _ in result.front), reverse=task.maximize)
 
 
 def main() -> None:
