@@ -9,18 +9,14 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-import re
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
 import numpy as np
-from numba.core.errors import NumbaError
 
-from streed.algebra.parts import PartLimit, part_name
-from streed.algebra.terms import Term, Watched, written_terms
-from streed.constrained import OwnLimit, objective
+from streed.algebra.terms import written_terms
+from streed.constrained import objective
 from streed.data import Dataset
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
@@ -28,15 +24,16 @@ from streed.engine.groups import Groups, group_vectors
 from streed.engine.records import INFINITE, LOWEST
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array
 from streed.facts import can_generate, first_costs, is_larger_better
 from streed.search.certificate import measure_task
-from streed.search.dependence import reads_path, reads_rows
 from streed.search.driver import Problem, Solution
+from streed.search.kernel_errors import compile_kernels
 from streed.search.magnitude import Record, magnitudes, note_costs
 from streed.search.measure import Measure, TooCoarse
 from streed.search.row_costs import category_counts
-from streed.task import Limit, RowCostTask, State, Task, Value
+from streed.search.terms import ScoredTerm, functions_of, place_limit, split_table
+from streed.task import State, Task, Value
 from streed.tracing import row_cost_form
 
 _MOST_GROUPS = 48
@@ -92,9 +89,9 @@ class Scored(Measure):
         task, data = problem.task, problem.data
         own = objective(task)
         sums = problem.sums
-        terms = [_Term.of(term, data.n_columns) for term in written_terms(task)]
+        terms = [ScoredTerm.of(term, data.n_columns) for term in written_terms(task)]
         planes, plane_of = _planes(sums, data.n_rows)
-        table = _split_table(terms, problem)
+        table = split_table(terms, problem)
         probe = _Probe.of(task, sums, problem, table)
         integral = planes.dtype == np.int64
         wide = integral and probe.wide
@@ -106,8 +103,8 @@ class Scored(Measure):
         if groups is None:
             whole = whole and float(np.abs(planes).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
             codes, counts, planes, sums = _merged(codes, planes, sums)
-        functions, members = _functions(own, terms)
-        limits = [_placed(limit, terms) for limit in task.limits if limit.support is None]
+        functions, members = functions_of(own, terms)
+        limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
         functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}
         combines, calls = "combine" in functions, any(term.called for term in terms)
         sign = -1 if probe.larger else 1
@@ -138,7 +135,7 @@ class Scored(Measure):
             wide=wide,
             floors=groups is None and own.superadditive and not combines and free,
         )
-        compiled = _compile(shape, functions, task)
+        compiled = compile_kernels(shape, functions, task)
         grain = own.grain if kind == coding.GRID else None
         if grain is not None and (grain.numerator != 1 or probe.largest / grain >= _MOST_GRAINS):
             grain = None
@@ -266,56 +263,6 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     return [list(line) for line in found.tolist()]
 
 
-@attrs.frozen(eq=False)
-class _Term:
-    """A term of the task, and what of it is compiled."""
-
-    weight: Fraction
-    task: Task
-    prefix: str
-    called: bool
-    """Whether its branching costs depend on more than the split."""
-    by_path: bool
-
-    @classmethod
-    def of(cls, term: Term, n_columns: int) -> _Term:
-        costs = type(term.task).branching_cost is not Task.branching_cost
-        by_path = costs and reads_path(term.task)
-        return cls(term.weight, term.task, term.prefix, by_path or (costs and reads_rows(term.task)), by_path)
-
-    @property
-    def bounded(self) -> bool:
-        return type(self.task).lower_bound is not Task.lower_bound
-
-    @property
-    def functions(self) -> dict[str, Callable[..., Any]]:
-        """Its methods to compile, by name."""
-        if self.weight == 0:
-            return {}
-        kind = type(self.task)
-        found: dict[str, Callable[..., Any]] = {"leaf_cost": kind.leaf_cost}
-        if self.called:
-            found["branching_cost"] = kind.branching_cost
-        if self.bounded:
-            found["lower_bound"] = kind.lower_bound
-        for name in ("combine", "feasible", "subtract"):
-            if getattr(kind, name) is not getattr(Task, name) and not issubclass(kind, RowCostTask):
-                found[name] = getattr(kind, name)
-        return found
-
-    def shape(self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any]) -> generation.TermShape:
-        mine = {name: place for name, place in plane_of.items() if name.startswith(self.prefix)}
-        return generation.TermShape(
-            statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
-            numbers=tuple(read),
-            weighted=self.weight not in (0, 1),
-            costs=self.weight != 0,
-            any_label=self.task.any_label,
-            called=self.called,
-            bounded=self.bounded,
-        )
-
-
 @attrs.frozen
 class _Probe:
     """What the task's methods, asked in Python about a few states, have told."""
@@ -414,115 +361,13 @@ def _lane(planes: Array) -> Any:
     return np.int32 if largest < 2**30 else np.int64
 
 
-def _split_table(terms: Sequence[_Term], problem: Problem) -> Array | None:
-    """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none."""
-    p, n = problem.data.n_columns, problem.data.n_rows
-    total: list[Any] | None = None
-    for term in terms:
-        if term.called or not p or term.task.branching_cost(n, (), 0) is None:
-            continue
-        costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in range(p)]
-        total = costs if total is None else [a + b for a, b in zip(total, costs, strict=True)]
-    if total is None:
-        return None
-    whole = all(cost.denominator == 1 for cost in total) and not any(
-        isinstance(term.task.branching_cost(n, (), 0), float) for term in terms
-    )
-    return np.array([int(cost) for cost in total]) if whole else np.array([float(cost) for cost in total])
-
-
-def _functions(own: Task, terms: Sequence[_Term]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
-    """(the methods to compile by name, the names of the optional ones that the text takes notice of)."""
-    functions: dict[str, Callable[..., Any]] = {}
-    for i, term in enumerate(terms):
-        for name in ("leaf_cost", "branching_cost", "lower_bound"):
-            if name in term.functions:
-                functions[f"{name}{i}"] = term.functions[name]
-    members = []
-    nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
-    if nonnegative and any(term.bounded for term in terms):
-        members.append("lower_bound")
-    if sum(not isinstance(term.task, Watched) for term in terms) == 1:
-        for name in ("combine", "feasible", "subtract"):
-            if name in terms[0].functions:
-                functions[name] = terms[0].functions[name]
-                members.append(name)
-    if "feasible" in members and "combine" not in members:
-        functions["combine"] = _plus
-        functions["subtract"] = _minus
-        members += ["combine", "subtract"]
-    if "combine" not in members and "subtract" in members:
-        functions.pop("subtract")
-        members.remove("subtract")
-    return functions, tuple(sorted(members))
-
-
-def _placed(limit: Limit, terms: Sequence[_Term]) -> tuple[Limit, int]:
-    """(the limit itself, the number of the term whose statistics it is on)."""
-    prefix = ""
-    if isinstance(limit, OwnLimit):
-        prefix, limit = limit.prefix, limit.limit
-    while isinstance(limit, PartLimit):
-        prefix += part_name(limit.number, "")
-        limit = limit.limit
-    return limit, next((i for i, term in enumerate(terms) if term.prefix == prefix), 0)
-
-
-def _plus(self: Any, a: Any, b: Any) -> Any:
-    return a + b
-
-
-def _minus(self: Any, a: Any, b: Any) -> Any:
-    return a - b
-
-
-def _compile(shape: generation.Shape, functions: dict[str, Callable[..., Any]], task: Task) -> generation.Kernels:
-    try:
-        return generation.compile_kernels(shape, functions)
-    except NumbaError as error:
-        raise TaskError(_explanation(error, functions, task)) from error
-
-
-def _explanation(error: NumbaError, functions: dict[str, Callable[..., Any]], task: Task) -> str:
-    """Two lines: what does not compile, and the user's own line."""
-    text = str(error)
-    places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    for path, line in reversed(places):
-        for name, function in functions.items():
-            code = function.__code__
-            first = code.co_firstlineno
-            last = max((number for *_, number in code.co_lines() if number is not None), default=first)
-            own_file = code.co_filename.endswith(path.lstrip("./")) or path == code.co_filename
-            if own_file and first <= int(line) <= last:
-                source = _source_line(code.co_filename, int(line))
-                reason = _reason(text)
-                method = f"{type(objective(task)).__name__}.{name.rstrip('0123456789')}"
-                return f"{method} cannot be compiled: {reason}\n  {code.co_filename}:{line}: {source}"
-    return f"{type(objective(task)).__name__} cannot be compiled: {_reason(text)}\n  see the chained error for the line"
-
-
-def _source_line(path: str, line: int) -> str:
-    import linecache
-
-    return linecache.getline(path, line).strip()
-
-
-def _reason(text: str) -> str:
-    """The shortest line of numba's message that says something."""
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in text.splitlines()]
-    telling = [
-        line for line in lines if line and not line.startswith(("Failed in", "During", "File", "- ", "There are"))
-    ]
-    return telling[0] if telling else "numba does not know why"
-
-
 def _scale(largest: float) -> float:
     """The grid on which the largest cost has a code of _GRID_BITS bits."""
     return 2.0 ** (_GRID_BITS - math.frexp(max(largest, 1e-290))[1])
 
 
 def _words(
-    scale: float, terms: Sequence[_Term], read: Sequence[Any], read_by_limits: Sequence[Any]
+    scale: float, terms: Sequence[ScoredTerm], read: Sequence[Any], read_by_limits: Sequence[Any]
 ) -> tuple[Array, tuple[Any, ...]]:
     """(words, arrays to keep) of the numbers that the kernels read: the scale, then those of terms and of limits."""
     words = [_bits(scale)]

@@ -1,0 +1,291 @@
+"""The text of the kernels that are written for a task, as `generation.py` fills it in.
+
+A line that ends in `#: NAME` is for tasks with that trait, `#: !NAME` for those without it; `$NAME` stands for what the
+task's shape makes of it. What the text may name, besides Python's own, is listed in `generation.py`.
+"""
+
+SCORE = """
+@lowest
+def lowest_of(costs, row, count):
+    best = costs[row, 0]
+    for k in range(1, count):
+        best = best if best < costs[row, k] else costs[row, k]
+    return best
+
+
+@native  #: CALLED
+def list_path(bits, words, more, last, into):  #: CALLED
+    size = 0  #: CALLED
+    for w in range(words):  #: CALLED
+        word = bits[w]  #: CALLED
+        if more >= 0 and more // 64 == w:  #: CALLED
+            word |= uint64(1) << uint64(more % 64)  #: CALLED
+        if last >= 0 and last // 64 == w:  #: CALLED
+            word |= uint64(1) << uint64(last % 64)  #: CALLED
+        while word != uint64(0):  #: CALLED
+            into[size] = w * 64 + first_one(word)  #: CALLED
+            size += 1  #: CALLED
+            word = word & (word - uint64(1))  #: CALLED
+    return size  #: CALLED
+
+
+@native
+def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
+    stride = e.stride
+    binary = e.n_binary
+    min_leaf = e.min_leaf
+    space = e.width + e.categorical  #: CALLED
+    second1 = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
+    $LOAD_T
+    for j in range(binary):
+        $LOAD_J
+        if j_rows < min_leaf or t_rows - j_rows < min_leaf:
+            continue
+        end = min(stride, (j + 8) // 8 * 8)
+        split1 = costs[SPLIT1, j]
+        split0 = costs[SPLIT0, j]
+        cost = costs[COST, j]  #: TABLE
+        for k in range(end):
+            $LOAD_B
+            $LOAD_K
+            c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
+            c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
+            c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
+            c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
+            with_k = joined(parameters, c10, c11)
+            without_k = joined(parameters, c00, c01)
+            with_j = joined(parameters, c01, c11)
+            without_j = joined(parameters, c00, c10)
+            with_k = joined(parameters, with_k, cost)  #: TABLE
+            without_k = joined(parameters, without_k, cost)  #: TABLE
+            with_j = joined(parameters, with_j, costs[COST, k])  #: TABLE
+            without_j = joined(parameters, without_j, costs[COST, k])  #: TABLE
+            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED
+            without_k = joined(parameters, without_k, second1[2 * k + 1, j])  #: CALLED
+            with_j = joined(parameters, with_j, second1[2 * j, k])  #: CALLED
+            without_j = joined(parameters, without_j, second1[2 * j + 1, k])  #: CALLED
+            old1 = costs[SPLIT1, k]
+            old0 = costs[SPLIT0, k]
+            costs[SPLIT1, k] = old1 if old1 <= with_k else with_k
+            costs[SPLIT0, k] = old0 if old0 <= without_k else without_k
+            costs[FIRST, k] = with_j
+            costs[SECOND, k] = without_j
+        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), min(end, binary)))
+        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), min(end, binary)))
+        costs[SPLIT1, j] = split1
+        costs[SPLIT0, j] = split0
+
+
+@native  #: MULTIWAY
+def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MULTIWAY
+    stride = e.stride  #: MULTIWAY
+    binary = e.n_binary  #: MULTIWAY
+    min_leaf = e.min_leaf  #: MULTIWAY
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: MULTIWAY
+    space = e.width + e.categorical  #: CALLED MULTIWAY
+    second1 = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED MULTIWAY
+    $LOAD_T  #: MULTIWAY
+    for k in range(binary, e.n_active):  #: MULTIWAY
+        for j in range(binary):  #: MULTIWAY
+            $LOAD_J  #: MULTIWAY
+            $LOAD_K  #: MULTIWAY
+            $LOAD_B  #: MULTIWAY
+            c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
+            c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)  #: MULTIWAY
+            with_k = joined(parameters, c10, c11)  #: MULTIWAY
+            with_k = joined(parameters, with_k, costs[COST, j])  #: TABLE MULTIWAY
+            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED MULTIWAY
+            costs[SPLIT1, k] = min(costs[SPLIT1, k], with_k)  #: MULTIWAY
+    for c in range(e.n_categorical):  #: MULTIWAY
+        begin = literals[0, c]  #: MULTIWAY
+        end = literals[1, c]  #: MULTIWAY
+        for k in range(e.n_active):  #: MULTIWAY
+            if begin <= k < end:  #: MULTIWAY
+                continue  #: MULTIWAY
+            present1 = 0  #: MULTIWAY
+            present0 = 0  #: MULTIWAY
+            with_k = $VALUE($PRICE)  #: MULTIWAY
+            without_k = $VALUE($PRICE)  #: MULTIWAY
+            for j in range(begin, end):  #: MULTIWAY
+                $LOAD_J  #: MULTIWAY
+                $LOAD_K  #: MULTIWAY
+                $LOAD_B  #: MULTIWAY
+                if b_rows > 0:  #: MULTIWAY
+                    c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
+                    with_k = c11 if present1 == 0 else joined(parameters, with_k, c11)  #: MULTIWAY
+                    present1 += 1  #: MULTIWAY
+                if j_rows - b_rows > 0:  #: MULTIWAY
+                    c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)  #: MULTIWAY
+                    without_k = c01 if present0 == 0 else joined(parameters, without_k, c01)  #: MULTIWAY
+                    present0 += 1  #: MULTIWAY
+            if present1 > 1:  #: MULTIWAY
+                with_k = joined(parameters, with_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
+                with_k = joined(parameters, with_k, second1[2 * k, e.n_active + c])  #: CALLED MULTIWAY
+                costs[SPLIT1, k] = min(costs[SPLIT1, k], with_k)  #: MULTIWAY
+            if present0 > 1:  #: MULTIWAY
+                without_k = joined(parameters, without_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
+                without_k = joined(parameters, without_k, second1[2 * k + 1, e.n_active + c])  #: CALLED MULTIWAY
+                costs[SPLIT0, k] = min(costs[SPLIT0, k], without_k)  #: MULTIWAY
+
+
+@native  #: CALLED
+def find_costs(e, parameters, sums, totals, costs, words, path):  #: CALLED
+    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: CALLED
+    active = vector(e.active, e.width, np.int64)  #: CALLED
+    caller = vector(e.caller_columns, e.columns, np.int64)  #: CALLED
+    literals = vector(e.literals, e.categorical + 1, np.int64)  #: CALLED
+    space = e.width + e.categorical  #: CALLED
+    second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
+    bits = vector(e.asked_rows + 8 * e.row_words, e.path_words, uint64)  #: CALLED
+    table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: BOTH
+    here = list_path(bits, words, e.scored_column, -1, path)  #: CALLED
+    for k in range(e.n_active + e.n_categorical):  #: CALLED
+        column = active[k] if k < e.n_active else literals[local[2, k - e.n_active]]  #: CALLED
+        costs[COST, k] = cost_of_split(parameters, int64(totals[$ROWS]), path[:here], caller[column])  #: CALLED
+        costs[COST, k] += table[column if k < e.n_active else e.columns + local[2, k - e.n_active]]  #: BOTH
+    for k in range(e.n_active):  #: CALLED
+        below = list_path(bits, words, e.scored_column, caller[active[k]], path)  #: CALLED
+        with_k = int64(sums[$ROWS, k])  #: CALLED
+        without_k = int64(totals[$ROWS]) - with_k  #: CALLED
+        for j in range(e.n_active + e.n_categorical):  #: CALLED
+            column = active[j] if j < e.n_active else literals[local[2, j - e.n_active]]  #: CALLED
+            second[2 * k, j] = cost_of_split(parameters, with_k, path[:below], caller[column])  #: CALLED
+            second[2 * k + 1, j] = cost_of_split(parameters, without_k, path[:below], caller[column])  #: CALLED
+            more = table[column if j < e.n_active else e.columns + local[2, j - e.n_active]]  #: BOTH
+            second[2 * k, j] += more  #: BOTH
+            second[2 * k + 1, j] += more  #: BOTH
+
+
+def score(address):
+    e = engine_at(address)
+    overflow = e.overflow
+    e.overflow = RAISED
+    stride = e.stride
+    n = e.n_active
+    space = e.width + e.categorical
+    pairs = matrix(e.scored_pairs, $PLANES * stride, stride, $LANE)
+    sums = matrix(e.scored_sums, $PLANES, e.width, $LANE)
+    totals = vector(e.scored_totals, $PLANES, $TOTAL)
+    found = matrix(e.scored_values, ROWS_OF_VALUES, space, np.int64)
+    costs = matrix(e.costs, ROWS_OF_COSTS, space, np.$VALUE)
+    numbers = vector(e.numbers, WORDS, np.int64)
+    scale = real_of(numbers[0])
+    parameters = parameters_of(numbers)
+    limits = limits_of(numbers)
+    min_leaf = e.min_leaf
+    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)
+    $LOAD_T
+    leaf = leaf_of(parameters, limits, min_leaf, $ARG_T)
+    code = $ENCODE(leaf, scale)
+    e.scored_leaf = code
+    e.scored_least = LOWEST
+    e.scored_least = $ENCODE(bound_of(parameters, $ARG_T), scale)  #: BOUND
+    floors = vector(e.floor_sums, e.width + 1, np.float64)  #: FLOORS
+    e.scored_least = max(e.scored_least, $ENCODE(floors[e.width], scale))  #: FLOORS
+    e.overflow |= int64(code == LOWEST)
+    for k in range(stride):
+        $LOAD_K
+        costs[LEAF1, k] = leaf_of(parameters, limits, min_leaf, $ARG_K1)
+        costs[LEAF0, k] = leaf_of(parameters, limits, min_leaf, $ARG_K0)
+        costs[SPLIT1, k] = $PRICE
+        costs[SPLIT0, k] = $PRICE
+    table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: TABLE
+    active = vector(e.active, e.width, np.int64)  #: TABLE
+    for k in range(stride):  #: TABLE
+        costs[COST, k] = table[active[k]] if k < n else 0  #: TABLE
+    for c in range(e.n_categorical):  #: TABLE
+        costs[COST, n + c] = table[e.columns + local[2, c]]  #: TABLE
+    path = np.empty(64 * e.path_words + 2, np.int64)  #: CALLED
+    find_costs(e, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
+    if e.asked_depth != 1 or e.scored_column != NONE:
+        score_pairs(e, parameters, limits, pairs, sums, totals, costs)
+        if e.categorical > 0:  #: MULTIWAY
+            score_categories(e, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
+    best = leaf
+    if e.scored_column != NONE:  #: !MULTIWAY
+        for k in range(e.n_binary):  #: !MULTIWAY
+            side1 = min(costs[LEAF1, k], costs[SPLIT1, k])  #: !MULTIWAY
+            side0 = min(costs[LEAF0, k], costs[SPLIT0, k])  #: !MULTIWAY
+            key = joined(parameters, side0, side1)  #: !MULTIWAY
+            key = joined(parameters, key, costs[COST, k])  #: COSTS !MULTIWAY
+            best = best if best <= key else key  #: !MULTIWAY
+        e.scored_best = $ENCODE(best, scale)  #: !MULTIWAY
+        e.overflow |= int64(e.scored_best == LOWEST)  #: !MULTIWAY
+        e.overflow = overflow | (e.overflow & ~RAISED)  #: !MULTIWAY
+        return  #: !MULTIWAY
+    for k in range(n):
+        leaf1 = costs[LEAF1, k]
+        leaf0 = costs[LEAF0, k]
+        split1 = costs[SPLIT1, k]
+        split0 = costs[SPLIT0, k]
+        found[V_LEAF1, k] = $ENCODE(leaf1, scale)
+        found[V_LEAF0, k] = $ENCODE(leaf0, scale)
+        found[V_SPLIT1, k] = $ENCODE(split1, scale)
+        found[V_SPLIT0, k] = $ENCODE(split0, scale)
+        low = min(found[V_LEAF1, k], found[V_LEAF0, k], found[V_SPLIT1, k], found[V_SPLIT0, k])
+        e.overflow |= int64(low == LOWEST)
+        found[V_LEAST1, k] = LOWEST
+        found[V_LEAST1 + 1, k] = LOWEST
+        found[V_COST, k] = NO_COST  #: !COSTS
+        found[V_COST, k] = $ENCODE(costs[COST, k], scale)  #: COSTS
+        $LOAD_K  #: BOUND
+        least = $ENCODE(bound_of(parameters, $ARG_K1), scale)  #: BOUND
+        found[V_LEAST1, k] = least if k_rows > 0 else INFINITE  #: BOUND
+        least = $ENCODE(bound_of(parameters, $ARG_K0), scale)  #: BOUND
+        found[V_LEAST1 + 1, k] = least if t_rows > k_rows else INFINITE  #: BOUND
+        found[V_LEAST1, k] = max(found[V_LEAST1, k], $ENCODE(floors[k], scale))  #: FLOORS
+        least = $ENCODE(floors[e.width] - floors[k], scale)  #: FLOORS
+        found[V_LEAST1 + 1, k] = max(found[V_LEAST1 + 1, k], least)  #: FLOORS
+        key = joined(parameters, min(leaf0, split0), min(leaf1, split1))
+        key = joined(parameters, key, costs[COST, k])  #: COSTS
+        found[V_KEY, k] = $ENCODE(key, scale)
+        if k < e.n_binary:
+            best = best if best <= key else key
+    for c in range(e.n_categorical):  #: MULTIWAY
+        key = $VALUE($PRICE)  #: MULTIWAY
+        present = 0  #: MULTIWAY
+        for k in range(local[0, c], local[1, c]):  #: MULTIWAY
+            if sums[$ROWS, k] > 0:  #: MULTIWAY
+                side = min(costs[LEAF1, k], costs[SPLIT1, k])  #: MULTIWAY
+                key = side if present == 0 else joined(parameters, key, side)  #: MULTIWAY
+                present += 1  #: MULTIWAY
+        key = joined(parameters, key, costs[COST, n + c])  #: COSTS MULTIWAY
+        if present < 2:  #: MULTIWAY
+            key = $VALUE($PRICE)  #: MULTIWAY
+        found[V_KEY, n + c] = $ENCODE(key, scale)  #: MULTIWAY
+        found[V_COST, n + c] = NO_COST  #: !COSTS MULTIWAY
+        found[V_COST, n + c] = $ENCODE(costs[COST, n + c], scale)  #: COSTS MULTIWAY
+        best = best if best <= key else key  #: MULTIWAY
+    e.scored_best = $ENCODE(best, scale)
+    e.overflow |= int64(e.scored_best == LOWEST)
+    e.overflow = overflow | (e.overflow & ~RAISED)
+
+
+def combine_values(address):  #: COMBINE
+    e = engine_at(address)  #: COMBINE
+    numbers = vector(e.numbers, WORDS, np.int64)  #: COMBINE
+    scale = real_of(numbers[0])  #: COMBINE
+    total = joined(parameters_of(numbers), $DECODE(int64(e.left), scale), $DECODE(int64(e.right), scale))  #: COMBINE
+    e.joined = $ENCODE(total, scale)  #: COMBINE
+
+
+def subtract_values(address):  #: SUBTRACT
+    e = engine_at(address)  #: SUBTRACT
+    numbers = vector(e.numbers, WORDS, np.int64)  #: SUBTRACT
+    scale = real_of(numbers[0])  #: SUBTRACT
+    left = $DECODE(int64(e.left), scale)  #: SUBTRACT
+    right = $DECODE(int64(e.right), scale)  #: SUBTRACT
+    rest = $SIGNsubtract(parameters_of(numbers)[0], $SIGNleft, $SIGNright)  #: SUBTRACT
+    e.joined = $ENCODE($UP(rest), scale)  #: SUBTRACT
+
+
+def find_floors(address):  #: FLOORS
+    e = engine_at(address)  #: FLOORS
+    numbers = vector(e.numbers, WORDS, np.int64)  #: FLOORS
+    parameters = parameters_of(numbers)  #: FLOORS
+    rows_of = matrix(e.row_values, $PLANES, e.row_space, np.float64)  #: FLOORS
+    floors = vector(e.row_floors, e.row_space, np.float64)  #: FLOORS
+    for k in range(e.row_space):  #: FLOORS
+        if rows_of[$ROWS, k] > 0:  #: FLOORS
+            floors[k] = least_cost(parameters, $ARG_F)  #: FLOORS
+"""
