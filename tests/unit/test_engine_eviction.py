@@ -64,7 +64,7 @@ def test_a_limited_number_of_nodes(seed: int) -> None:
 
 
 def test_a_limited_number_of_nodes_in_a_small_store() -> None:
-    evictions = [_check(_instance(seed, kind="weights", split=1), None, 7, children=1200) for seed in range(30)]
+    evictions = [_check(_instance(seed, kind="weights", split=1), None, 7, children=1200) for seed in range(8)]
     assert max(evictions) > 0
 
 
