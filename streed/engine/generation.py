@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import types
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,7 @@ def _allow_alias_checks() -> None:
 
 
 _NAMES = {
-    "namedtuple": __import__("collections").namedtuple,
+    "namedtuple": namedtuple,
     "np": np,
     "math": math,
     "njit": njit,
@@ -263,7 +264,7 @@ def _text(shape: Shape) -> str:
 
 
 def _choose(text: str, switches: Mapping[str, bool]) -> str:
-    """The text without lines that are for other tasks: `#?NAME` ends a line for tasks with NAME, `#!NAME` without."""
+    """The text without lines that are for other tasks: `#: NAME` ends one for tasks with NAME, `#: !NAME` without."""
     lines = []
     for line in text.splitlines():
         body, mark, conditions = line.partition("  #:")

@@ -109,7 +109,7 @@ class Scored(Measure):
         combines, calls = "combine" in functions, any(term.called for term in terms)
         sign = -1 if probe.larger else 1
         kind = coding.WHOLE if whole else coding.BITS if combines else coding.GRID
-        free = table is None or sign * table.min() >= 0
+        free = (table is None or sign * table.min() >= 0) and (not calls or own.worsening)
         read = [capture.numbers_of(term.task, term.functions) for term in terms]
         read_by_limits = [capture.numbers_of(limit, {"allows": type(limit).allows}) for limit, _ in limits]
         lane = np.float64 if groups is None else _lane(planes)

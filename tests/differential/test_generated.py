@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import streed
+from streed.data import Dataset
 from streed.errors import StreedError
-from streed.exact import readable
+from streed.exact import Array, readable
 from streed.reference import Evaluation, cost_of_tree, optimum
-from streed.task import Totals
+from streed.task import State, Task, Totals
 from tests.differential.generated_tasks import KINDS, Case, make_case
 
 CASES = 12
@@ -85,3 +87,33 @@ def test_two_threads_agree(kind: str) -> None:
     for seed in range(100, 104):
         case = make_case(kind, seed)
         assert not wrong_in(case, threads=2), "\n".join([*wrong_in(case, threads=2), str(case)])
+
+
+class Paid(Task):
+    """Squared errors of real targets, and a gain for every row that a branching node asks."""
+
+    superadditive: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        t = data.row_data["t"]
+        return {"sum": t, "square": t * t}
+
+    def labels(self, data: Dataset) -> tuple[str]:
+        return ("mean",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return max(s.square - s.sum * s.sum / s.rows, 0.0)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> float:
+        return -0.05 * rows
+
+
+def test_equal_rows_give_no_floor_where_branching_may_gain() -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        data = Dataset.make(rng.integers(0, 2, (70, 4)), [0] * 70, t=rng.random(70))
+        found = optimum(Paid(), data, max_depth=4)
+        assert found is not None
+        result = streed.solve(Paid(), data, max_depth=4)
+        assert result.stats["kernel"] == "summed"
+        assert result.value == pytest.approx(found[0], rel=1e-9)
