@@ -61,7 +61,7 @@ def _card(tree: Tree, seen: Seen, total: int, show_counts: bool, show_cost: bool
     title = tuple(textwrap.wrap(said, _LONGEST, break_long_words=True)) or (" ",)
     if len(title) > 3:
         title = (*title[:2], title[2][: _LONGEST - 1] + "…")
-    share = f" ({100 * seen.rows / total:.3g} %)" if total and seen.rows != total else ""
+    share = f" ({100 * seen.rows / total:.1f} %)" if total and seen.rows != total else ""
     lines = [f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"]
     if show_counts and seen.counts is not None:
         lines += textwrap.wrap(_counts(tree, seen.counts), _LONGEST + 4)[:3]
