@@ -66,16 +66,19 @@ def front_of(
     labels: Any = None,
     sample_weight: Any = None,
     sensitive_features: Any = None,
+    chosen: Tree | None = None,
 ) -> Front:
     """The trees of `found`, measured by `x` and `y`, less being better by both.
 
     `found`: a Result (its front), several Results (the tree of each), or (value, tree) pairs. `x`, `y`: measures as
     `streed.plot.measures.measure` takes them, or the number of a component of the values; without them, the first two
     components where values have such, else branching nodes and errors. `X`, `labels` (the rows' y), `sample_weight` and
-    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. Raises InputError where there
+    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark, where
+    `found` is no Result. Raises InputError where there
     is no tree, where a value has no such component, and for measures that need what is not given.
     """
-    pairs, best = _pairs(found)
+    pairs = _pairs(found)
+    marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
     x = x if x is not None else 0 if tuples else "nodes"
     y = y if y is not None else 1 if tuples else "errors"
@@ -90,7 +93,7 @@ def front_of(
         same = bool(points) and (points[-1].x, points[-1].y) == (xs[place], ys[place])
         dominated = points[-1].dominated if same else ys[place] >= least
         least = min(least, ys[place])
-        points.append(Point(xs[place], ys[place], pairs[place][1], place == best, dominated))
+        points.append(Point(xs[place], ys[place], pairs[place][1], pairs[place][1] is marked, dominated))
     return Front(tuple(points), x_label, y_label)
 
 
@@ -138,19 +141,17 @@ def rates_of(
     return found
 
 
-def _pairs(found: Any) -> tuple[list[tuple[Any, Tree]], int | None]:
-    """((value, tree) pairs, the place of the chosen one)."""
+def _pairs(found: Any) -> list[tuple[Any, Tree]]:
+    """The values with their trees."""
     if isinstance(found, Result):
         pairs = list(found.front)
-        best = next((place for place, (_, tree) in enumerate(pairs) if tree is found.tree), None)
     else:
         listed: Sequence[Any] = list(found)
         results = [each for each in listed if isinstance(each, Result)]
         pairs = [(each.value, each.tree) for each in results if each.tree is not None] if results else list(listed)
-        best = None
     if not pairs or not all(isinstance(tree, Tree) for _, tree in pairs):
         raise InputError("result", "it has no tree to show", "give a Result with a front, several Results, or pairs")
-    return pairs, best
+    return pairs
 
 
 def _components(found: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data import Dataset
+from streed.data import Column, Dataset
 from streed.drawing import answers, question
 from streed.errors import InputError
 from streed.tree import Array, Leaf, Node, Tree, worth
@@ -32,6 +32,8 @@ class Seen:
     depth: int
     answer: str
     """What leads here from the parent; empty for the root."""
+    holds: str
+    """What the answer says of the rows that come here: `department = A`, `gender = female`, `not age<=30`."""
     asks: str | None
     """The question of a branching node; None for a leaf."""
     shows: Any
@@ -97,13 +99,12 @@ def survey(tree: Tree, X: Any = None, y: Any = None, sample_weight: Any = None) 
     )
 
 
-def path(nodes: Sequence[Seen], place: int) -> tuple[tuple[str, str], ...]:
-    """The (question, answer) pairs that lead from the root to a node."""
+def rule(nodes: Sequence[Seen], place: int) -> tuple[str, ...]:
+    """What holds of the rows that come to a node, from the root down."""
     way = []
     while place:
-        seen = nodes[place]
-        way.append((nodes[seen.parent].asks or "", seen.answer))
-        place = seen.parent
+        way.append(nodes[place].holds)
+        place = nodes[place].parent
     return tuple(reversed(way))
 
 
@@ -112,26 +113,36 @@ def _skeleton(tree: Tree) -> list[Seen]:
     shows = iter(tree.shows())
     nodes: list[Seen] = []
     below: list[list[int]] = []
-    stack: list[tuple[Node, int, int, str]] = [(tree.root, -1, 0, "")]
+    stack: list[tuple[Node, int, int, str, str]] = [(tree.root, -1, 0, "", "")]
     while stack:
-        node, parent, depth, answer = stack.pop()
+        node, parent, depth, answer, holds = stack.pop()
         place = len(nodes)
         below.append([])
         if parent >= 0:
             below[parent].append(place)
         if isinstance(node, Leaf):
             cost = worth(tree.unit, node.cost)
-            nodes.append(Seen(node, place, parent, (), depth, answer, None, next(shows), node.rows, cost, None, None))
+            seen = Seen(node, place, parent, (), depth, answer, holds, None, next(shows), node.rows, cost, None, None)
+            nodes.append(seen)
             continue
         column = tree.columns[node.column]
-        nodes.append(
-            Seen(node, place, parent, (), depth, answer, question(column), None, node.rows, None, None, None)
-        )
+        asks = question(column)
+        nodes.append(Seen(node, place, parent, (), depth, answer, holds, asks, None, node.rows, None, None, None))
         said = answers(column)
         stack.extend(
-            (child, place, depth + 1, said[code]) for code, child in reversed(list(enumerate(node.children)))
+            (child, place, depth + 1, said[code], _holds(column, code))
+            for code, child in reversed(list(enumerate(node.children)))
         )
     return [attrs.evolve(seen, children=tuple(below[seen.place])) for seen in nodes]
+
+
+def _holds(column: Column, code: int) -> str:
+    """What the answer with this number says of a row."""
+    if column.is_plain and question(column) == f"{column.name}?":
+        return column.name if code else f"not {column.name}"
+    # A column of a single value has no name for the other one.
+    values = column.categories
+    return f"{column.name} = {values[code]}" if code < len(values) else f"{column.name} ≠ {values[0]}"
 
 
 def _upwards(nodes: Sequence[Seen], totals: Array) -> Array:
