@@ -1,7 +1,7 @@
 """What a branching node asks, in terms of the table that the caller had.
 
-A 0/1 column that the shell made of a category (`department=A`) is asked as `department` being "A"; the tree's claims say
-which columns those are. What a column means that the caller made (a threshold), only the caller can say.
+A 0/1 column that the shell made of a category (`department=A`) is asked as `department` being "A"; the tree's claims
+say which columns those are. What a column means that the caller made (a threshold), only the caller can say.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
     Raises InputError for a name that the tree does not ask about, and for a column of categories.
     """
     shows = iter(tree.shows())
-    children, columns, shown, rows = [], [], [], []
+    children: list[tuple[int, ...]] = []
+    columns: list[int] = []
+    shown: list[Any] = []
+    rows: list[int] = []
     for first, second, third in flatten(tree.root):
         if isinstance(second, tuple):
             children.append(second)

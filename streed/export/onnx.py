@@ -25,4 +25,7 @@ def to_onnx(tree: Tree, X: Any = None, y: Any = None, *, sample_weight: Any = No
         raise InputError("export", "skl2onnx is missing", 'pip install "streed[onnx]"') from None
     estimator = to_sklearn(tree, X, y, sample_weight=sample_weight)
     inputs = [("X", FloatTensorType([None, tree.n_columns]))]
-    return convert_sklearn(estimator, "streed", inputs, options={"zipmap": False} if hasattr(estimator, "classes_") else None)
+    model: ModelProto = convert_sklearn(
+        estimator, "streed", inputs, options={"zipmap": False} if hasattr(estimator, "classes_") else None
+    )
+    return model

@@ -115,9 +115,7 @@ def rates(
         places = [place + (at - (len(groups) - 1) / 2) * width for place in range(len(found))]
         bars = drawn.bar(places, heights, 0.92 * width, color=HUES[at % len(HUES)], label=group)
         drawn.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
-    names = [
-        f"{KINDS[kind]}\n(gap {max(by.values()) - min(by.values()):.3g})" for kind, by in found.items()
-    ]
+    names = [f"{KINDS[kind]}\n(gap {max(by.values()) - min(by.values()):.3g})" for kind, by in found.items()]
     drawn.set_xticks(range(len(found)), names)
     drawn.set_ylim(0, 1.08)
     drawn.legend(frameon=False, ncols=min(len(groups), 4))

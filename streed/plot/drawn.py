@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streed.errors import InputError
 
@@ -16,15 +16,15 @@ def axes(ax: Axes | None, room: tuple[float, float]) -> tuple[Axes, float]:
     Raises InputError where matplotlib is missing.
     """
     if ax is not None:
-        figure = ax.figure
+        figure: Any = ax.figure
         frame = ax.get_position()
         width, height = figure.get_figwidth() * frame.width, figure.get_figheight() * frame.height
         return ax, min(1.0, width / room[0], height / room[1])
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as plt
     except ModuleNotFoundError:
         raise InputError(
             "plot", "matplotlib is missing", 'pip install "streed[plot]", or draw the tree by streed.plot.tree_svg'
         ) from None
-    figure, made = pyplot.subplots(figsize=room, layout="constrained")
+    _, made = plt.subplots(figsize=room, layout="constrained")
     return made, 1.0

@@ -89,6 +89,4 @@ def tree(
 
 
 def _write(drawn: Axes, x: float, y: float, said: str, font: float, colour: str, **further: Any) -> None:
-    drawn.text(
-        x, y, said, ha="center", va="center", fontsize=font, color=colour, zorder=3, parse_math=False, **further
-    )
+    drawn.text(x, y, said, ha="center", va="center", fontsize=font, color=colour, zorder=3, parse_math=False, **further)

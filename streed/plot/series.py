@@ -73,9 +73,9 @@ def front_of(
     `found`: a Result (its front), several Results (the tree of each), or (value, tree) pairs. `x`, `y`: measures as
     `streed.plot.measures.measure` takes them, or the number of a component of the values; without them, the first two
     components where values have such, else branching nodes and errors. `X`, `labels` (the rows' y), `sample_weight` and
-    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark, where
-    `found` is no Result. Raises InputError where there
-    is no tree, where a value has no such component, and for measures that need what is not given.
+    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark,
+    where `found` is no Result. Raises InputError where there is no tree, where a value has no such component, and for
+    measures that need what is not given.
     """
     pairs = _pairs(found)
     marked = found.tree if isinstance(found, Result) else chosen
@@ -87,7 +87,7 @@ def front_of(
     xs, x_label = _coordinate(pairs, x, rows, names)
     ys, y_label = _coordinate(pairs, y, rows, names)
     places = sorted(range(len(pairs)), key=lambda place: (xs[place], ys[place]))
-    points = []
+    points: list[Point] = []
     least = math.inf
     for place in places:
         same = bool(points) and (points[-1].x, points[-1].y) == (xs[place], ys[place])

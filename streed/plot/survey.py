@@ -1,7 +1,7 @@
 """What reaches every node of a tree: its place, its rows, the classes or the mean of the rows, the way to it.
 
-Pictures and reports are drawn from this alone. Rows are those that the tree was grown on, or those that the caller gives,
-which may be others (a test set).
+Pictures and reports are drawn from this alone. Rows are those that the tree was grown on, or those that the caller
+gives, which may be others (a test set).
 """
 
 from __future__ import annotations

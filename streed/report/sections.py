@@ -81,7 +81,7 @@ def groups(tree: Tree, rows: Rows) -> str | None:
     except InputError as reason:
         return f"<p>Not shown: {escape(str(reason))}</p>"
     return (
-        '<p>How often the tree predicts the favourable label, by group: among all rows, those that have it, and those '
+        "<p>How often the tree predicts the favourable label, by group: among all rows, those that have it, and those "
         f"that have not.</p>{rates_svg(found)}"
     )
 
@@ -123,7 +123,10 @@ def statistics(found: Any) -> str | None:
         return None
     told = [("task", str(found.task))]
     told += [
-        (key.replace("_", " "), f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if _whole(value) else str(value))
+        (
+            key.replace("_", " "),
+            f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if _whole(value) else str(value),
+        )
         for key, value in found.stats.items()
         if key not in ("trace", "limits") and value is not None
     ]
