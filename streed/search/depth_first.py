@@ -161,6 +161,8 @@ def _workspaces(
         _link(workspace, packed.kind, relaxed, threads > 1)
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((ENGINE_TYPE,))  # not in the middle of the search
+        workspace.engine["frontier"] = UNLIMITED
+        import os; workspace.engine["best_first"] = int(os.environ.get("BF", "0"))
         workspace.node_rows[0] = 0
         workspace.node_rows[0, : len(rows)] = rows
         workspaces.append(workspace)
@@ -281,6 +283,7 @@ def _statistics(
         "seconds_setup": packed_at - begin,
         "seconds_search": end - packed_at,
         "expansions": total("expansions"),
+        "repeats": total("repeats"),
         "work_units": total("units"),
         "pair_passes": total("pair_passes"),
         "subproblems": total("node_count"),

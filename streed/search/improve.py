@@ -51,23 +51,23 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         solve_shallow(e, level, target, high, low)
         return
     if nodes[path[level]].n_edges == NONE:
-        open_node(e, level, high, low)
+        open_node(e, level, target, high, low)
         if level == 0:
             _report(e)
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
         if node.lower >= min(target, node.upper):
             break
-        edge = choose_edge(e, path[level])
-        if edge == NONE:
-            node.lower = node.upper
-            break
-        node.lower = max(int64(node.lower), min(edges_of(e)[node.edges + edge].lower, node.upper))
+        edge, least, second = choose_edge(e, path[level])
+        node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
         if level == 0:
             _report(e)
-        if node.lower >= target:
+        if node.lower >= min(target, node.upper):
             break
-        goal = min(target, node.upper)
+        if node.rest < least:
+            open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
+            continue
+        goal = goal_of(e, level, target, min(second, int64(node.rest)))
         side = next_side(e, level, edge, goal)
         while side != NONE and enter(e, level, edge, side):
             # calling itself only: two functions that call each other crash when numba loads them from its cache
@@ -108,13 +108,33 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         remember(e, v)
 
 
+@inline
+def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
+    """The lower bound up to which the node's best edge is improved before the next one is looked at.
+
+    `second` is the least lower bound of the others. Best-first search turns to them as soon as they are better.
+    """
+    upper = int64(nodes_of(e)[vector(e.path, e.path_space, int64)[level]].upper)
+    if e.best_first == 0 or level > e.frontier:
+        return min(target, upper)
+    if level == e.frontier:
+        # what is found below may be forgotten, so it is searched to the end
+        return upper
+    return min(target, upper, second + 1)
+
+
 @native
 def choose_edge(e, v):  # type: ignore[no-untyped-def]
-    """The edge of least lower bound (of these, of least upper bound), or NONE; drops edges that cannot improve."""
+    """(the edge of least lower bound or NONE, this bound, the next larger or equal one); INFINITE where there is none.
+
+    Of equal ones it is that of least upper bound. Drops edges that cannot improve.
+    """
     node = nodes_of(e)[v]
     edges = edges_of(e)
     begin = int64(node.edges)
     best = int64(NONE)
+    least = int64(INFINITE)
+    second = int64(INFINITE)
     k = int64(0)
     while k < node.n_edges:
         edge = edges[begin + k]
@@ -122,14 +142,15 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
             node.n_edges -= 1
             edges[begin + k] = edges[begin + node.n_edges]
             continue
-        if best == NONE:
+        lower = int64(edge.lower)
+        if best == NONE or lower < least or (lower == least and edge.upper < edges[begin + best].upper):
+            second = least
+            least = lower
             best = k
         else:
-            least = edges[begin + best]
-            if edge.lower < least.lower or (edge.lower == least.lower and edge.upper < least.upper):
-                best = k
+            second = min(second, lower)
         k += 1
-    return best
+    return best, least, second
 
 
 @native

@@ -35,7 +35,7 @@ def search_share(e, depth, budget, again):  # type: ignore[no-untyped-def]
         solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         return
     if nodes[e.root].n_edges == NONE:
-        open_node(e, int64(0), uint64(0), uint64(0))
+        open_node(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         if e.crowded == 1:
             return
         _sort_edges(e)
