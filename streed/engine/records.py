@@ -42,6 +42,7 @@ COSTS = [
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
     ("wide", np.int64),  # 1: pair sums are float64 sums of the statistics of each row, not counts of row groups
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
+    ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
 ]
 
 ADDRESSES = [
@@ -96,6 +97,8 @@ ADDRESSES = [
     ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
     ("row_values", np.int64),  # float64 (S, N), if `wide`: the statistics of every row
     ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
+    ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
+    ("label_profits", np.int64),  # int64 (K): of one side
     ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
     ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
     ("row_lanes", np.int64),  # float64 (P)
@@ -123,6 +126,7 @@ UNITS = [
     ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
+    ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
@@ -182,10 +186,13 @@ STATE = [
     ("units", np.int64),  # depth-three work units
     ("pair_passes", np.int64),  # depth-two evaluations
     ("expansions", np.int64),
+    ("repeats", np.int64),  # of these, for edges that were not kept the first time
     ("visits", np.int64),
     ("cache_hits", np.int64),
     ("pruned", np.int64),
     ("evictions", np.int64),
+    ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
+    ("child_at", np.int64),  # where the next children are written
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
@@ -216,6 +223,7 @@ NODE = np.dtype(
         ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
         ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
+        ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
         ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
     ]
 )

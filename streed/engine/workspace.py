@@ -214,6 +214,8 @@ class Workspace:
             "child_values": values.ROWS_OF_VALUES * (width + categorical) * 8 if scoring else 0,
             "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
+            "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
+            "label_profits": max(1, problem.n_labels) * 8,
             "row_lanes": width * 8,
             "row_columns": width * 8,
             "floor_sums": (width + 1) * 8,

@@ -159,7 +159,7 @@ class Trees:
         if float(np.abs(costs.astype(np.float64)).max(axis=1, initial=0).sum()) >= LARGEST_TOTAL:
             raise OverflowError("weighted sums beyond 2**60")
         problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
-        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report())
+        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report(), enough=None)
         outcome = self.driver.search(problem, orders)
         self.solves += 1
         self.nodes += int(outcome.stats["nodes"])
