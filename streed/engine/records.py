@@ -199,6 +199,7 @@ STATE = [
     ("root", np.int64),  # the node that is searched
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
+    ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("taken", np.int64),  # the root's edge that this thread works on, or NONE
     ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
     ("missing_depth", np.int64),  # what is left to that subproblem, whose rows stand behind the last node,
