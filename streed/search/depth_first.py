@@ -22,11 +22,10 @@ from streed.search import memory, warmup, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
-from streed.search.general import search_general
 from streed.search.improve import search_root
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
-from streed.search.routes import measure_of
+from streed.search.routes import measure_of, search_otherwise
 from streed.task import Task
 
 _SHORT = 0.03
@@ -57,7 +56,7 @@ class DepthFirst(Driver):
         warmup.begin()
         measure = measure_of(problem)
         if measure is None:
-            return search_general(problem, orders)
+            return search_otherwise(problem, orders)
         while measure is not None:
             try:
                 outcome = self._search(problem, measure, orders, begin)
