@@ -13,9 +13,10 @@ from numba import int64, uint64
 
 from streed.engine.compiled import entry
 from streed.engine.control import NODES, STOP
-from streed.engine.front_units import leaf_keys, load_rows, start_front, front_of_pairs
+from streed.engine.front_units import front_of_shallow, leaf_keys, load_rows, start_front
 from streed.engine.keys import add_sets, drain, join, pour
 from streed.engine.simd import load_atomic
+from streed.engine.staircases import front_of_pairs
 from streed.engine.views import native
 
 ENTRIES, KEYS, FULL, FOUND = 0, 1, 2, 3
@@ -128,6 +129,17 @@ def front_of_three(rows, scratch, store, control, best, origins, node):  # type:
     if layout.buckets:
         return drain(layout, best, origins)
     return keys, columns
+
+
+@entry
+def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth 0, 1 or 2 at a set of rows (W,) uint64.
+
+    The columns are those of the root of the tree of each key, or `LEAF` less the label.
+    """
+    if depth == 2:
+        return front_of_pairs(rows, scratch, node)
+    return front_of_shallow(rows, scratch, node, depth)
 
 
 @entry

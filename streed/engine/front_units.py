@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64
 
-from streed.engine.compiled import entry
 from streed.engine.counts import count_pairs
 from streed.engine.keys import KeyLayout, add_sets, drain, join, pour, sort_and_sweep
 from streed.engine.rows import build_words, list_rows
@@ -36,6 +35,9 @@ class FrontRows(NamedTuple):
     """(G + 1,) where each group of rows begins, in words of 64."""
     costs: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     """(G, K) the key of a row by its label, or (G, K + 1) if rows are counted: 1 last."""
+    differences: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """Of two labels and few buckets, (G, 2): by how much the first label costs a row more than the second, by component;
+    (G, 3) if rows are counted. Else empty."""
     labels: int
     min_leaf: int
     layout: KeyLayout
@@ -54,6 +56,10 @@ class Scratch(NamedTuple):
     totals: np.ndarray[tuple[int], np.dtype[np.int64]]
     active: np.ndarray[tuple[int], np.dtype[np.int64]]
     ones: np.ndarray[tuple[int], np.dtype[np.int64]]
+    sums: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(planes, columns): what the rows that have a column cost by label."""
+    bounds: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(directions + 1, columns): see `staircases.py`."""
     buckets: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     """(3, B): of one side, of the other, of the node."""
     origins: np.ndarray[tuple[int], np.dtype[np.int32]]
@@ -61,12 +67,12 @@ class Scratch(NamedTuple):
 
 @native
 def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
-    """(columns that are not constant, stride of the words): makes words of them, and the totals by label."""
+    """(columns that are not constant, stride of the words): makes words of them, and sums by label, in all and each."""
     groups = len(rows.group_words) - 1
     blocks = rows.row_bits.shape[1]
+    planes = rows.costs.shape[1]
     n = int64(0)
     used = int64(0)
-    planes = rows.costs.shape[1]
     scratch.totals[:planes] = 0
     for g in range(groups):
         scratch.begins[g] = used
@@ -80,13 +86,20 @@ def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
     for block in range(blocks):
         k = block * LANES
         scratch.ones[k : k + LANES] = 0
-        for begin in range(0, used, _MOST_WORDS):
-            total = fill(scratch.all_words, 0)
-            for w in range(begin, min(begin + _MOST_WORDS, used)):
-                total = total + popcount(load(scratch.all_words, w, k))
-            store(scratch.popcounts, 0, 0, total)
-            for lane in range(LANES):
-                scratch.ones[k + lane] += scratch.popcounts[0, lane]
+        scratch.sums[:, k : k + LANES] = 0
+        for g in range(groups):
+            for begin in range(scratch.begins[g], scratch.begins[g + 1], _MOST_WORDS):
+                count = fill(scratch.popcounts, 0)
+                for w in range(begin, min(begin + _MOST_WORDS, scratch.begins[g + 1])):
+                    count = count + popcount(load(scratch.all_words, w, k))
+                store(scratch.popcounts, 0, 0, count)
+                for lane in range(LANES):
+                    scratch.ones[k + lane] += scratch.popcounts[0, lane]
+                for p in range(planes):
+                    times = rows.costs[g, p]
+                    if times != 0:
+                        for lane in range(LANES):
+                            scratch.sums[p, k + lane] += times * scratch.popcounts[0, lane]
     for f in range(len(rows.column_rows)):
         if 0 < scratch.ones[f] < n:
             scratch.active[kept] = f
@@ -98,6 +111,9 @@ def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
             words[w, k] = scratch.all_words[w, scratch.active[k]]
         for k in range(kept, stride):
             words[w, k] = 0
+    for p in range(planes):
+        for k in range(kept):
+            scratch.sums[p, k] = scratch.sums[p, scratch.active[k]]
     return kept, stride
 
 
@@ -135,24 +151,11 @@ def front_of_stumps(rows, scratch, node):  # type: ignore[no-untyped-def]
     planes = rows.costs.shape[1]
     kept, stride = load_rows(rows, scratch, node)
     keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    groups = len(rows.group_words) - 1
-    sums = np.zeros((planes, stride), np.int64)
-    words = scratch.words[: scratch.begins[groups] * stride].reshape((scratch.begins[groups], stride))
-    for k in range(0, stride, LANES):
-        for g in range(groups):
-            for begin in range(scratch.begins[g], scratch.begins[g + 1], _MOST_WORDS):
-                count = fill(scratch.popcounts, 0)
-                for w in range(begin, min(begin + _MOST_WORDS, scratch.begins[g + 1])):
-                    count = count + popcount(load(words, w, k))
-                store(scratch.popcounts, 0, 0, count)
-                for lane in range(LANES):
-                    for p in range(planes):
-                        sums[p, k + lane] += scratch.popcounts[0, lane] * rows.costs[g, p]
     side = np.empty(planes, np.int64)
     rest = np.empty(planes, np.int64)
     for j in range(kept):
         for p in range(planes):
-            side[p] = sums[p, j]
+            side[p] = scratch.sums[p, j]
             rest[p] = scratch.totals[p] - side[p]
         a = leaf_keys(rows, side)
         b = leaf_keys(rows, rest)
@@ -167,7 +170,7 @@ def front_of_stumps(rows, scratch, node):  # type: ignore[no-untyped-def]
 
 
 @native
-def front_of_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
+def front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
     """(keys, columns): the front of trees of depth two at most (Eq. 8, d = 2), each with its first column."""
     layout = rows.layout
     planes = rows.costs.shape[1]
@@ -298,14 +301,12 @@ def _side_by_sorting(rows, scratch, pairs, stride, kept, j, side):  # type: igno
     return sort_and_sweep(rows.layout, found[:count])
 
 
-@entry
-def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of trees of depth 0, 1 or 2 at a set of rows (W,) uint64.
+@native
+def front_of_shallow(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth 0 or 1 at a set of rows (W,) uint64.
 
     The columns are those of the root of the tree of each key, or `LEAF` less the label.
     """
-    if depth == 2:
-        return front_of_pairs(rows, scratch, node)
     if depth == 1:
         return front_of_stumps(rows, scratch, node)
     load_rows(rows, scratch, node)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from streed.engine.control import NODES, STOP
-from streed.engine.front_store import ENTRIES, FULL, KEYS, FrontStore, front_of_three, kept_front, rehash
-from streed.engine.front_units import LEAF, front_of_node
+from streed.engine.front_store import ENTRIES, FULL, KEYS, FrontStore, front_of_node, front_of_three, kept_front, rehash
+from streed.engine.front_units import LEAF
 from streed.engine.keys import empty_buckets, merge_buckets, merge_sets
 from streed.exact import Array
 

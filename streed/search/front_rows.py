@@ -13,6 +13,7 @@ from streed.engine.front_units import FrontRows, Scratch
 from streed.engine.groups import Groups, group_vectors
 from streed.engine.rows import WORD_ROWS
 from streed.engine.simd import LANES
+from streed.engine.staircases import DIRECTIONS
 from streed.engine.workspace import writable
 from streed.exact import Array
 from streed.search.driver import Problem
@@ -21,6 +22,9 @@ from streed.search.vectors import VectorCosts, vector_costs
 
 _MOST_GROUPS = 48
 """More different costs of rows than this are sliced into bits."""
+
+_MOST_SECOND = 22
+"""Bits of the second of two components, for which weighted values fit 32 bits."""
 
 _MOST_PAIRS = 2**30
 """Bytes of pair sums."""
@@ -62,12 +66,14 @@ class Packed:
             np.zeros(row_space + 64, np.int32),
             np.zeros((most_words, width), np.int16),
             np.zeros(most_words * width, np.int16),
-            np.zeros(planes * width * width, np.int32 if self.keys.narrow else np.int64),
+            np.zeros(planes * width * width, np.int32 if self.keys.narrow or self.rows.differences.shape[1] else np.int64),
             np.zeros((1, LANES), np.int16),
             np.zeros(groups + 1, np.int64),
             np.zeros(planes, np.int64),
             np.zeros(width, np.int64),
             np.zeros(width, np.int64),
+            np.zeros((planes, width), np.int64),
+            np.zeros((DIRECTIONS, width), np.int64),
             np.full((3, max(layout.buckets, 1)), nothing, np.int64),
             np.zeros(max(layout.buckets, 1), np.int32),
         )
@@ -101,16 +107,28 @@ def pack_fronts(problem: Problem) -> Packed | None:
     )
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
         return None
+    multipliers = np.ascontiguousarray(groups.profits)
     rows = FrontRows(
         column_rows,
         row_bits,
         groups.words,
-        np.ascontiguousarray(groups.profits),
+        multipliers,
+        np.ascontiguousarray(_differences(multipliers, keys)),
         keys.costs.shape[1],
         problem.min_leaf,
         keys.layout,
     )
     return Packed(problem, costs, keys, rows, columns, flipped, groups.places[1::2].copy())
+
+
+def _differences(multipliers: Array, keys: Keys) -> Array:
+    """See `FrontRows.differences`; of keys by group and label (G, K), or (G, K + 1)."""
+    if keys.costs.shape[1] != 2 or not keys.layout.buckets or keys.widths[1] > _MOST_SECOND:
+        return np.zeros((len(multipliers), 0), np.int64)
+    shift = int(keys.layout.shifts[0])
+    parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)
+    found = [part[:, 0] - part[:, 1] for part in parts]
+    return np.stack([*found, *multipliers.T[2:]], axis=1)
 
 
 def _with_nodes(costs: VectorCosts, most: int) -> VectorCosts:
