@@ -19,7 +19,8 @@ from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
 from streed.exact import Array
-from streed.task import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
+from streed.sums import SumTask
+from streed.task import COMPONENTWISE, TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
 from streed.tracing import branching_context, row_cost_form
 
 if TYPE_CHECKING:
@@ -214,6 +215,18 @@ def _is_additive(task: Task) -> bool:
     if isinstance(task, Wrapping):
         return _is_additive(task.task)
     return type(task).combine in (Task.combine, RowCostTask.combine)
+
+
+def adds_entries(task: Task) -> bool:
+    """Whether values are tuples that are added up and compared entry by entry, smaller being better."""
+    if task.order != COMPONENTWISE:
+        return False
+    if isinstance(task, Thresholded):
+        return adds_entries(task.task)
+    if isinstance(task, Product):
+        return task.additive
+    plain = type(task).better is Task.better and type(task).dominates is Task.dominates
+    return plain and (isinstance(task, SumTask) or type(task).combine is Task.combine)
 
 
 def _constrains(task: Task) -> bool:

@@ -24,11 +24,10 @@ from streed.search import memory, warmup, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem, Repricing, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
-from streed.search.general import search_general
 from streed.search.improve import search_root
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
-from streed.search.routes import measure_of
+from streed.search.routes import measure_of, search_otherwise
 from streed.search.trace import Trace
 from streed.task import Task, Value
 
@@ -168,7 +167,7 @@ class DepthFirst(Native):
         """Takes every task: what no kernel can be made for is searched by the general route."""
 
     def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
-        return search_general(problem, orders)
+        return search_otherwise(problem, orders)
 
 
 def _workspaces(

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from streed.engine.columns import pack_columns
-from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.engine.equivalence import find_floors
 from streed.engine.groups import Groups, place_groups
 from streed.engine.prices import set_prices
