@@ -36,6 +36,9 @@ _SHORT_PATH = 10
 _FEW_NODES = 64
 """Searches of no more nodes than this use no archive."""
 
+_WORST_DIGITS = 10
+"""Binary digits to which the worst costs of summed rows are rounded up."""
+
 _pool: list[Array] = []
 _pool_lock = threading.Lock()
 
@@ -48,7 +51,7 @@ class Scoring:
     """S: the statistics, then rows."""
     rows_plane: int
     row_values: Array | None
-    """(S, N) float64, if pair sums are sums over rows."""
+    """(N, S padded to fours) float64, if pair sums are sums over rows."""
     row_floors: Array | None
     """(N,) float64: what the rows of every place cost any tree at least."""
     lane: Any
@@ -102,7 +105,8 @@ class PackedProblem:
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns
-        return self.scoring is None and self.n_labels == 2 and binary and self.min_leaf <= 1
+        counted = self.scoring is None and self.groups.values is None
+        return counted and self.n_labels == 2 and binary and self.min_leaf <= 1
 
     @property
     def key_bytes(self) -> int:
@@ -115,6 +119,11 @@ class PackedProblem:
         if self.scoring is not None:
             return kernels.COUNTED if self.scoring.row_values is None else kernels.SUMMED
         return kernels.SIGNED if self.signed else kernels.LABELS
+
+    @property
+    def row_values(self) -> Array | None:
+        """(N, S padded to fours): the numbers of every row, if pair sums are sums over rows."""
+        return self.groups.values if self.scoring is None else self.scoring.row_values
 
     @property
     def restrictable(self) -> bool:
@@ -202,6 +211,8 @@ class Workspace:
         words = (row_space // 16 + count) * width * 2
         pairs = most_planes * width * width * lane
         generic = not problem.signed
+        row_values = problem.row_values
+        worst_bits, worst_step = _worst_slices(problem)
         sizes = {
             "rows": (row_space + 64) * 4,
             "all_words": words,
@@ -221,8 +232,9 @@ class Workspace:
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
             "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
             "label_profits": max(1, problem.n_labels) * 8,
-            "row_lanes": width * 8,
-            "row_columns": width * 8,
+            "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
+            "row_starts": 0 if row_values is None else (row_space + 1) * 4,
+            "row_columns": 0 if row_values is None else row_space * width * 2,
             "floor_sums": (width + 1) * 8,
             "scores": labels.ROWS_OF_SCORES * width * lane,
             "values": values.ROWS_OF_VALUES * (width + categorical) * 8,
@@ -262,12 +274,13 @@ class Workspace:
         }
         if scoring is not None:
             arrays["numbers"] = scoring.numbers
-            if scoring.row_values is not None:
-                arrays["row_values"] = scoring.row_values
             if scoring.row_floors is not None:
                 arrays["row_floors"] = scoring.row_floors
             if scoring.split_costs is not None:
                 arrays["split_costs"] = scoring.split_costs
+        if row_values is not None:
+            arrays["row_values"] = row_values
+            arrays["worst_bits"] = worst_bits
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
@@ -289,13 +302,15 @@ class Workspace:
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
             "scored": scoring is not None,
-            "wide": scoring is not None and scoring.row_values is not None,
+            "wide": row_values is not None,
+            "worst_slices": len(worst_bits),
+            "worst_step": worst_step,
             "split_cost": problem.split_cost,
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": problem.restrictable,
             "extensible": problem.restrictable or (scoring is None and categorical == 0),
-            "class_bound": scoring is None and _is_accuracy(groups, problem.n_labels),
+            "class_bound": scoring is None and row_values is None and _is_accuracy(groups, problem.n_labels),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,
@@ -394,6 +409,23 @@ def _address(array: Array) -> int:
 
 def _power_of_two(n: int) -> int:
     return 1 << max(4, (n - 1).bit_length())
+
+
+def _worst_slices(problem: PackedProblem) -> tuple[Array, int]:
+    """((B, W) uint64, the worth of the lowest): the rows in whose worst costs each binary digit is 1.
+
+    The worst costs of rows that are summed one by one are rounded up to few digits, all of which bounds can use.
+    """
+    words = problem.column_rows.shape[1]
+    values = problem.groups.values
+    if values is None or problem.scoring is not None:
+        return np.zeros((0, words), np.uint64), 0
+    worst = values[:, problem.n_labels]
+    step = 1 << max(0, int(worst.max(initial=0)).bit_length() - _WORST_DIGITS)
+    digits = -(-worst // step)
+    shifts = np.arange(int(digits.max(initial=0)).bit_length())
+    bits = ((digits[None, :] >> shifts[:, None]) & 1).astype(np.uint8)
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(shifts), words), step
 
 
 def _is_accuracy(groups: Groups, n_labels: int) -> bool:
