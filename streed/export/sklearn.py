@@ -138,7 +138,7 @@ def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weight
         leaf = int(differ[0])
         raise InputError(
             "y",
-            f"leaf {leaf} predicts {classes[values[leaf].argmax()]!r}, which most of its rows are not",
+            f"leaf {leaf} predicts {classes[values[leaf].argmax()].item()!r}, which most of its rows are not",
             "leave out X and y: the probabilities are then 1 for what a leaf predicts",
         )
     return shares

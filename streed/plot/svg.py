@@ -34,7 +34,8 @@ def tree_svg(
     `X`, `y`, `sample_weight`: rows to count at the nodes, as `streed.plot.survey.survey` takes them; without them, the
     rows that the tree remembers. `shade`: as `streed.plot.shading.shades` takes it. `show_counts`, `show_cost`: the
     rows of every class (or their mean), and what leaves cost. `font`: the size of the text, in pixels. Raises
-    InputError for a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not known.
+    InputError for a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not
+    known.
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
@@ -83,8 +84,8 @@ def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:
     left, top = box.x - box.width / 2, box.y - box.height / 2
     parts = [
         f'<g class="{"leaf" if is_leaf else "branch"}"><title>{escape(card.full)}</title>',
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}" '
-        + f'fill="{fill}" stroke="#52606d" stroke-width="1"/>',
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}"',
+        f' fill="{fill}" stroke="#52606d" stroke-width="1"/>',
     ]
     baseline = top + 0.45 * font
     for line in card.title:
