@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.errors import InputError, MissingPackageError
 from streed.export.conditions import plan
 from streed.tree import Array, Tree
 
@@ -34,14 +34,14 @@ def to_sklearn(
 
     A regressor where all leaves show measured numbers, else a classifier. Without rows its probabilities are 1 for what
     a leaf predicts; with `X` and `y` (or a Dataset) they are the shares of the classes in the leaf. Raises InputError
-    where scikit-learn is missing, where a label's share is not the largest in its leaf (as under unequal costs or a
-    limit: the estimator would predict another label), and for labels of different types.
+    where a label's share is not the largest in its leaf (as under unequal costs or a limit: the estimator would predict
+    another label) and for labels of different types, MissingPackageError without scikit-learn.
     """
     try:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
         from sklearn.tree._tree import Tree as Compiled
     except ModuleNotFoundError:
-        raise InputError("export", "scikit-learn is missing", "pip install scikit-learn") from None
+        raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
     nodes = plan(tree)
     leaves = [place for place, below in enumerate(nodes.children) if not below]
     shows = [nodes.shows[place] for place in leaves]

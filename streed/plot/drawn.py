@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from streed.errors import InputError
+from streed.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def axes(ax: Axes | None, room: tuple[float, float]) -> tuple[Axes, float]:
     """(the axes to draw on, by how much text must shrink to fit them); new ones are `room` inches wide and high.
 
-    Raises InputError where matplotlib is missing.
+    Raises MissingPackageError without matplotlib.
     """
     if ax is not None:
         figure: Any = ax.figure
@@ -23,8 +23,8 @@ def axes(ax: Axes | None, room: tuple[float, float]) -> tuple[Axes, float]:
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError:
-        raise InputError(
-            "plot", "matplotlib is missing", 'pip install "streed[plot]", or draw the tree by streed.plot.tree_svg'
+        raise MissingPackageError(
+            'drawing on axes needs matplotlib: pip install "streed[plot]", or use the functions that end in _svg'
         ) from None
     _, made = plt.subplots(figsize=room, layout="constrained")
     return made, 1.0

@@ -30,7 +30,7 @@ def tree(
     """The axes that the tree is drawn on; arguments as of `tree_svg`.
 
     `ax`: axes to draw on; without them, a new figure of the tree's own size, on which text is 10 points high. Raises
-    InputError as `tree_svg` does, and where matplotlib is missing.
+    InputError as `tree_svg` does, and MissingPackageError without matplotlib.
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
