@@ -28,7 +28,7 @@ def run(options: Options) -> list[streed.Result]:
     options.save("admissions-tree.svg", plot.tree_svg(results[3], data, title="Gap in admission rates at most 0.2"))
     found = plot.front_of(results, DemographicParity(), "error rate", X=data)
     options.save("admissions-front.svg", plot.front_svg(found))
-    options.save("admissions-rates.svg", plot.rates_svg(plot.rates_of(results[3].tree, data)))
+    options.save("admissions-rates.svg", plot.rates_svg(plot.rates_of(results[3], data)))
     return results
 
 

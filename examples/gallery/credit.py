@@ -1,7 +1,7 @@
 """Credit: a small tree for German credit that finds good payers among men and women at alike rates.
 
-Data: H. Hofmann, Statlog (German Credit Data), UCI Machine Learning Repository, CC BY 4.0; `fairness/german-credit-*` of
-the benchmarks, or `credit-g` of OpenML.
+Data: H. Hofmann, Statlog (German Credit Data), UCI Machine Learning Repository, CC BY 4.0; `fairness/german-credit-*`
+of the benchmarks, or `credit-g` of OpenML.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def run(options: Options) -> list[streed.Result]:
         results.append(result)
         print(f"{result.value} of {data.n_rows} rows wrong, {result.status}")
     options.save("credit-tree.svg", plot.tree_svg(results[-1], data, title="Equal opportunity within 0.01"))
-    options.save("credit-rates.svg", plot.rates_svg(plot.rates_of(results[-1].tree, data)))
+    options.save("credit-rates.svg", plot.rates_svg(plot.rates_of(results[-1], data)))
     return results
 
 

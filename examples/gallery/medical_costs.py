@@ -1,8 +1,8 @@
 """Medical costs: which tests to make for heart disease, when tests cost money and a miss costs more.
 
-Data: A. Janosi and others, Heart Disease, UCI Machine Learning Repository, CC BY 4.0; costs of tests by P. Turney, of
-misses by S. Lomax (2013); `cost-sensitive/heart` of the benchmarks. Elsewhere: biopsies of breast tumours (W. Wolberg and
-others, 1995), which ship with scikit-learn, where a missed tumour costs ten false alarms.
+Data: A. Janosi and others, Heart Disease, UCI Machine Learning Repository, CC BY 4.0; costs of tests by P. Turney,
+of misses by S. Lomax (2013); `cost-sensitive/heart` of the benchmarks. Elsewhere: biopsies of breast tumours (W.
+Wolberg and others, 1995), which ship with scikit-learn, where a missed tumour costs ten false alarms.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from streed.tasks import CostSensitive
 
 
 def run(options: Options) -> list[streed.Result]:
-    """The optimal trees for low, middle and high costs of a miss; of one matrix where the tests' prices are not here."""
+    """The optimal trees for low, middle and high costs of a miss; for one matrix where there are no prices of tests."""
     try:
         home = options.find("cost-sensitive/heart")
     except Absent:

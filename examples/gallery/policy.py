@@ -1,6 +1,7 @@
 """Policy: which dose of Warfarin to start with, learned from doses that were given.
 
-Data: International Warfarin Pharmacogenetics Consortium (2009), PharmGKB, CC BY-SA 4.0; `policy/*.csv` of the benchmarks.
+Data: International Warfarin Pharmacogenetics Consortium (2009), PharmGKB, CC BY-SA 4.0; `policy/*.csv` of the
+benchmarks.
 """
 
 from __future__ import annotations

@@ -19,14 +19,13 @@ def run(options: Options) -> None:
     table = load("berkeley").table
     features = {name: table[name] for name in ("gender", "department")}
     data = streed.Dataset.make(features, table["admitted"], sensitive_features=table["gender"])
-    results = []
-    for limit in LIMITS:
-        results.append(streed.solve(Accuracy().subject_to(DemographicParity() <= limit), data, max_depth=2))
+    tasks = [Accuracy().subject_to(DemographicParity() <= limit) for limit in LIMITS]
+    results = [streed.solve(task, data, max_depth=2) for task in tasks]
     free = results[0]
     options.save("multiway.svg", plot.tree_svg(free, data, title="Admissions at Berkeley, 1973", show_cost=False))
     front = plot.front_of(results, DemographicParity(), "error rate", X=data, chosen=results[3].tree)
     options.save("front.svg", plot.front_svg(front))
-    options.save("rates.svg", plot.rates_svg(plot.rates_of(free.tree, data)))
+    options.save("rates.svg", plot.rates_svg(plot.rates_of(free, data)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Regression: how far diabetes has gone after a year, for 442 patients.
 
-Data: B. Efron, T. Hastie, I. Johnstone, R. Tibshirani: Least angle regression, Annals of Statistics 32 (2004), which ship
-with scikit-learn.
+Data: B. Efron, T. Hastie, I. Johnstone, R. Tibshirani: Least angle regression, Annals of Statistics 32 (2004), which
+ship with scikit-learn.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from streed.plot.drawn import axes
 from streed.plot.series import KINDS, front_of, rates_of, trace_of
 from streed.plot.shading import HUES
-from streed.plot.svg import tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +98,7 @@ def rates(
     `tree`: a Tree or a Result; other arguments and errors as of `streed.plot.series.rates_of`.
     """
     found = rates_of(
-        tree_of(tree),
+        tree,
         X,
         y,
         sensitive_features=sensitive_features,

@@ -8,8 +8,7 @@ from streed.plot.cards import cards, size
 from streed.plot.drawn import axes
 from streed.plot.layout import place
 from streed.plot.shading import ink, shades
-from streed.plot.survey import survey
-from streed.plot.svg import tree_of
+from streed.plot.survey import survey, tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,6 +11,7 @@ import attrs
 
 from streed.errors import InputError
 from streed.plot.measures import Rows, label, measure
+from streed.plot.survey import tree_of
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, PredictiveEquality, group_rates
 from streed.tree import Tree
@@ -114,7 +115,7 @@ def trace_of(result: Result) -> Trace:
 
 
 def rates_of(
-    tree: Tree,
+    tree: Any,
     X: Any,
     y: Any = None,
     *,
@@ -125,12 +126,12 @@ def rates_of(
 ) -> dict[str, dict[str, float]]:
     """The rate of every group by kind: of favourable predictions, among all rows, the positive and the negative ones.
 
-    `feature`: which sensitive column, where there are several; `positive`: the favourable label, where there are more
+    `tree`: a Tree or a Result. `feature`: which sensitive column, where there are several; `positive`: the favourable label, where there are more
     than two. A kind that is undefined, because a group has no such rows, is left out. Raises InputError where no groups
     are given, or the favourable label is not clear.
     """
     rows = Rows.make(X, y, sample_weight, sensitive_features)
-    data, predicted = rows.groups(), rows.predicted(tree)
+    data, predicted = rows.groups(), rows.predicted(tree_of(tree))
     found: dict[str, dict[str, float]] = {}
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
         try:

@@ -9,7 +9,7 @@ from typing import Any
 from streed.plot.cards import Card, brief, cards, size, text_width
 from streed.plot.layout import Box, place
 from streed.plot.shading import HUES, NEUTRAL, default_shade, hues, ink, shades, value_of
-from streed.plot.survey import Seen, survey
+from streed.plot.survey import Seen, survey, tree_of
 from streed.tree import Tree
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -66,16 +66,6 @@ def tree_svg(
         for seen, card, box, fill in zip(nodes, written, boxes, fills, strict=True)
     ]
     return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
-
-
-def tree_of(given: Any) -> Tree:
-    """The tree itself, or that of a result; raises InputError where there is none."""
-    from streed.errors import InputError
-
-    found = given if isinstance(given, Tree) else getattr(given, "tree", given)
-    if not isinstance(found, Tree):
-        raise InputError("tree", f"{given!r} has no tree", "give a Tree, or a Result whose status is not infeasible")
-    return found
 
 
 def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:

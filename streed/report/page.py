@@ -14,8 +14,7 @@ from streed.data import Dataset
 from streed.drawing import number
 from streed.errors import InputError
 from streed.plot.measures import Rows
-from streed.plot.survey import survey
-from streed.plot.svg import tree_of
+from streed.plot.survey import survey, tree_of
 from streed.report import sections
 from streed.report.document import tree_document
 from streed.result import Result

@@ -1,7 +1,7 @@
 """What README shows, from an installed wheel: `python -m tests.packaging.readme WHEEL`.
 
-Installs the wheel in a fresh virtual environment, and runs README's shell commands and Python blocks from an empty folder
-with small files of the names that README uses. A command passes if its exit code says that all is fine.
+Installs the wheel in a fresh virtual environment, and runs README's shell commands and Python blocks from an empty
+folder with small files of the names that README uses. A command passes if its exit code says that all is fine.
 """
 
 from __future__ import annotations
