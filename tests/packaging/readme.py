@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -75,12 +76,14 @@ def main(wheel: str) -> None:
 
 
 def _timed(command: list[str], home: Path) -> None:
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "NUMBA_CACHE_DIR")}
     environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
     done = subprocess.run(command, cwd=home, env=environment, check=False, capture_output=True, text=True)
     shown = shlex.join([Path(command[0]).name, *command[1:]]).replace(str(Path.cwd()), ".")
-    print(f"{time.perf_counter() - begin:7.1f} s  {shown}", flush=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{time.perf_counter() - begin:7.1f} s, {processor:6.1f} s of processor  {shown}", flush=True)
     if done.returncode:
         raise SystemExit(f"error: {done.returncode}\n{done.stdout}\n{done.stderr}")
 
