@@ -127,8 +127,8 @@ def rates_of(
     """The rate of every group by kind: of favourable predictions, among all rows, the positive and the negative ones.
 
     `tree`: a Tree or a Result. `feature`: which sensitive column, where there are several; `positive`: the favourable
-    label, where there are more than two. A kind that is undefined, because a group has no such rows, is left out. Raises
-    InputError where no groups are given, or the favourable label is not clear.
+    label, where there are more than two. A kind that is undefined, because a group has no such rows, is left out.
+    Raises InputError where no groups are given, or the favourable label is not clear.
     """
     rows = Rows.make(X, y, sample_weight, sensitive_features)
     data, predicted = rows.groups(), rows.predicted(tree_of(tree))
