@@ -36,7 +36,9 @@ def tree(
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
     font = 10.0
-    boxes, width, height = place(nodes, [size(card, font) for card in written], gap=1.2 * font, level=3.4 * font)
+    boxes, width, height = place(
+        nodes, [_wider(*size(card, font)) for card in written], gap=1.2 * font, level=3.4 * font
+    )
     head = 2.2 * font if title else 0.0
     room = ((width + 2 * font) / 72, (height + head + 2 * font) / 72)
     drawn, scale = axes(ax, room)
@@ -85,6 +87,11 @@ def tree(
     if title:
         drawn.set_title(title, fontsize=1.2 * font * scale)
     return drawn
+
+
+def _wider(width: float, height: float) -> tuple[float, float]:
+    """The size of a box: matplotlib's own font is wider than those that browsers take."""
+    return 1.1 * width, height
 
 
 def _write(drawn: Axes, x: float, y: float, said: str, font: float, colour: str, **further: Any) -> None:

@@ -119,8 +119,8 @@ def test_the_tree_in_svg(small: Tree) -> None:
     written = texts(plot.tree_svg(small, X, Y, title="A <title>"))
     assert "A <title>" in written
     assert written.count("dept?") == 1
-    for said in ("sex = m?", "no 2, yes 1", "3 rows (50.0 %)", "A", "B", "C"):
-        assert said.replace("no 2, yes 1", "no\N{NO-BREAK SPACE}2, yes\N{NO-BREAK SPACE}1") in written
+    for said in ("sex = m?", "no:\N{NO-BREAK SPACE}2, yes:\N{NO-BREAK SPACE}1", "3 rows (50.0 %)", "A", "B", "C"):
+        assert said in written
     assert "cost 1" in written
     assert "cost 1" not in texts(plot.tree_svg(small, show_cost=False))
     with pytest.raises(InputError, match="has no tree"):
@@ -244,7 +244,8 @@ def test_pictures_on_axes(small: Tree, data: Dataset) -> None:
 def test_ticks_are_round_and_inside(low: float, high: float) -> None:
     made = scale([low, high, math.nan], 0.0, 100.0)
     assert 2 <= len(made.ticks) <= 9
-    assert all(made.low <= tick <= made.high for tick in made.ticks)
+    room = 1e-9 * (made.high - made.low)
+    assert all(made.low - room <= tick <= made.high + room for tick in made.ticks)
     assert 0 <= made(low) <= made(high) <= 100
     labels = tick_labels(made.ticks)
     assert len(set(labels)) == len(labels)
