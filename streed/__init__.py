@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from streed.algebra import maximize, minimize
     from streed.data import Dataset
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
+    from streed.estimators.binarizer import Binarizer
     from streed.facts import explain
     from streed.progress import Progress
     from streed.result import Result
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Binarizer",
     "Dataset",
     "DepthFirst",
     "GeneralTask",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Binarizer": "streed.estimators",
     "Dataset": "streed.data",
     "DepthFirst": "streed.search.depth_first",
     "GeneralTask": "streed.task",
@@ -70,7 +73,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "estimators", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:
