@@ -101,6 +101,14 @@ def _notion_options(command: Callable[..., Any]) -> Callable[..., Any]:
     show_default=True,
     help="A yes/no question per category, or one child per category.",
 )
+@click.option(
+    "--thresholds",
+    metavar="METHOD",
+    default="quantiles",
+    show_default=True,
+    help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
+)
+@click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
 @click.option("--out", type=_path, metavar="FILE", help="Save the tree and its claims as JSON.")
 @_json
 @click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
@@ -122,6 +130,8 @@ def solve(
     weights: str | None,
     categorical: tuple[str, ...],
     one_hot: bool,
+    thresholds: str,
+    n_thresholds: int,
     out: Path | None,
     as_json: bool,
     progress: bool | None,
@@ -135,7 +145,7 @@ def solve(
         if out is not None and not out.parent.is_dir():
             _fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = _fair(_objective(task, param, lam, subject_to), notions, sensitive)
-        table, reading = _read(data, target, weights, categorical, one_hot, sensitive)
+        table, reading = _read(data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)
@@ -383,8 +393,11 @@ def _read(
     categorical: Sequence[str],
     one_hot: bool,
     sensitive: Sequence[str],
+    thresholds: str,
+    n_thresholds: int,
 ) -> tuple[dict[str, list[Any]], Reading]:
     from streed import datasets as bundled
+    from streed.binarize import Settings
     from streed.preparation import plan
     from streed.reading import read_table
 
@@ -392,7 +405,7 @@ def _read(
     if found is None:
         _fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
     trusted = data in bundled.names()
-    return table, plan(
+    reading = plan(
         table,
         found,
         weights=weights,
@@ -400,7 +413,19 @@ def _read(
         one_hot=one_hot,
         trusted=trusted,
         sensitive=sensitive,
+        settings=Settings(thresholds, n_thresholds),
     )
+    if reading.recipes:
+        click.echo(_made(reading, thresholds), err=True)
+    return table, reading
+
+
+def _made(reading: Reading, thresholds: str) -> str:
+    """What was made of columns that are no plain categories."""
+    from streed.binarize import TableRecipe
+
+    lines = TableRecipe(reading.recipes).to_text().replace("\n", "\n  ")
+    return f"made questions of {len(reading.recipes)} columns (--thresholds {thresholds}):\n  {lines}"
 
 
 def _saved(tree: Tree | None, reading: Reading) -> Tree | None:

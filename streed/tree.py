@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.binarize import ColumnRecipe
 from streed.data import Column, Dataset, encode
 from streed.errors import InputError
 
@@ -77,6 +78,8 @@ class Reading:
     """Where `one_hot`: the columns that became several, and the values that each had."""
     sensitive: tuple[str, ...] = ()
     """The columns of the groups that limits are about; they are no features."""
+    recipes: tuple[ColumnRecipe, ...] = ()
+    """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
 
 
 @attrs.frozen

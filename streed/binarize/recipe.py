@@ -108,7 +108,7 @@ class ColumnRecipe:
             (-1 if gap else place.get(v, -1) for v, gap in zip(values, raw.missing, strict=True)), np.int64, len(values)
         )
         strangers = (found < 0) & ~raw.missing
-        if strangers.any() and not self.other:
+        if strangers.any() and self.categories and not self.other:
             row = int(np.argmax(strangers))
             self._unseen(f"the value {values[row]!r}", row, int(strangers.sum()), unseen)
         if not self.multiway:

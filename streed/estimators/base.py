@@ -264,17 +264,15 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         return X, checked_weights(sample_weight, X)
 
 
-def task_of(task: Any) -> Task:
+def task_of(task: object) -> Task:
     """The task that was given, or that a text names, such as "f1" or "sparse-accuracy(0.01)"."""
     if isinstance(task, str):
         from streed.registry import make_task
 
-        named: Task = make_task(task, {})
-        return named
+        return make_task(task, {})
     if not isinstance(task, Task):
         raise InputError("task", f"{task!r} is no task", 'give one such as streed.tasks.F1(), or its name, "f1"')
-    given: Task = task
-    return given
+    return task
 
 
 def with_splits(task: Task, cost_complexity: Any) -> Task:
@@ -283,7 +281,8 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
         return task
     from streed.tasks import Splits
 
-    return task + cost_complexity * Splits()
+    summed: Task = task + cost_complexity * Splits()
+    return summed
 
 
 def _limit(limit: Any) -> Limit:
