@@ -72,6 +72,11 @@ class ColumnRecipe:
         if self.kind is Kind.CATEGORY:
             return self._category_codes(raw, unseen)
         held = self._converted(raw)
+        if self.kind is Kind.BOOLEAN:
+            strangers = ~(raw.missing | (held == 0) | (held == 1))
+            if strangers.any():
+                row = int(np.argmax(strangers))
+                self._unseen(f"the value {held[row].item()!r}", row, int(strangers.sum()), unseen)
         parts = [np.less_equal.outer(held, np.array(self.thresholds)).astype(np.uint8)] if self.thresholds else []
         if self.kind is Kind.BOOLEAN and self.categories:
             parts.append((held == 1).astype(np.uint8)[:, None])
@@ -142,11 +147,6 @@ class ColumnRecipe:
                 "X",
                 f"column {self.name!r} has values such as {example!r}, and was a {self.kind.value} before",
                 "give the same kind of values",
-            )
-        if self.kind is Kind.BOOLEAN and not np.isin(raw.present, (0, 1)).all():
-            value = raw.present[~np.isin(raw.present, (0, 1))][0].item()
-            raise InputError(
-                "X", f"column {self.name!r} has the value {value!r}, and had only 0 and 1 before", "give 0 or 1"
             )
         return raw.values
 

@@ -17,7 +17,7 @@ from streed.errors import InputError
 from streed.estimators.binarizer import Binarizer
 from streed.estimators.drawing import html_block
 from streed.estimators.nodes import Nodes
-from streed.estimators.paths import complexity_path, size_path
+from streed.estimators.paths import complexity_path, size_path, values
 from streed.estimators.reading import checked_table, checked_weights, take_rows
 from streed.exact import Array
 from streed.result import Result
@@ -40,7 +40,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     `cost_complexity`: what a branching node costs, in the units that each class states. `limits`: for
     `Task.subject_to`, such as `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`,
     `threads`: as for `streed.solve`. `binarizer`: "auto" (a `Binarizer()`), a `Binarizer`, or None for a table that has
-    0/1 columns and categories only, whose categories then have a child each.
+    0/1 columns and texts only, which then have a child for each value.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`.
@@ -126,9 +126,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         if self.binarizer is None:
             self.binarizer_ = None
             names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-            data = Dataset.make(X, labels, sample_weight=held, names=names, categorical=True, **given)
-            self._columns_ = data.columns
-            return data
+            return Dataset.make(X, labels, sample_weight=held, names=names, **given)
         if not (isinstance(self.binarizer, Binarizer) or self.binarizer == "auto"):
             found = f"{self.binarizer!r} is no Binarizer"
             raise InputError("binarizer", found, 'give "auto", a streed.Binarizer or None; others go into a pipeline')
@@ -158,8 +156,13 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         assert tree is not None
         self.result_ = result
         self.tree_ = tree
-        self.value_, self.optimal_ = result.value, result.status == "optimal"
-        self.lower_bound_, self.upper_bound_, self.gap_ = result.lower_bound, result.upper_bound, result.gap
+        self.value_, self.optimal_, self.gap_ = result.value, result.status == "optimal", result.gap
+        self.lower_bound_, self.upper_bound_ = result.lower_bound, result.upper_bound
+        if self._objective(0).maximize and not result.task.maximize:
+            # Nodes that cost something were added to a gain, which turned it into a loss.
+            self.value_, self.lower_bound_, self.upper_bound_ = (
+                None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
+            )
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
         self._accept_leaves(tree, self.nodes_)
@@ -189,7 +192,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         steps = complexity_path(lambda **given: other._solve(data, **given))
         return Bunch(
             cost_complexities=np.array([float(step.from_cost) for step in steps]),
-            task_values=np.array([float(step.value) for step in steps]),
+            task_values=np.array(values(steps, other._objective(0).maximize)),
             n_nodes=np.array([step.n_nodes for step in steps]),
             trees=[step.result.tree for step in steps],
         )
@@ -203,7 +206,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         data = other._prepare(X, y, sample_weight, row_data)
         steps = size_path(lambda **given: other._solve(data, **given), self.max_nodes)
         return Bunch(
-            task_values=np.array([float(step.value) for step in steps]),
+            task_values=np.array(values(steps, other._objective(0).maximize)),
             n_nodes=np.array([step.n_nodes for step in steps]),
             trees=[step.result.tree for step in steps],
         )

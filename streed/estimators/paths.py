@@ -34,8 +34,8 @@ class Step:
     """A tree of a path."""
 
     n_nodes: int
-    value: Fraction
-    """What it is worth in the task's units, without the cost of nodes."""
+    loss: Fraction
+    """What it costs in the task's units, nodes apart; minus its value where the task is maximised."""
     result: Result
     from_cost: Fraction = Fraction(0)
     """The least cost per node for which it is optimal."""
@@ -48,25 +48,24 @@ def complexity_path(solve: Solve) -> list[Step]:
     """
     small = _step(_proved(solve(max_nodes=0, cost_complexity=0)), Fraction(0))
     large = _step(_proved(solve(cost_complexity=0)), Fraction(0))
-    sign = -1 if small.result.task.maximize else 1
     hull = [small]
     waiting = [large] if large.n_nodes > 0 else []
     while waiting:
         first, last = hull[-1], waiting[-1]
-        cost = sign * (first.value - last.value) / (last.n_nodes - first.n_nodes)
+        cost = (first.loss - last.loss) / (last.n_nodes - first.n_nodes)
         if cost <= _tolerance(first, last):  # more nodes, and no better
             waiting.pop()
             continue
         rounded = cost.limit_denominator(_DIGITS)
-        found = _step(_proved(solve(cost_complexity=_as_cost(rounded))), sign * rounded)
-        gained = sign * first.value + rounded * first.n_nodes - (sign * found.value + rounded * found.n_nodes)
+        found = _step(_proved(solve(cost_complexity=_as_cost(rounded))), rounded)
+        gained = first.loss + rounded * first.n_nodes - (found.loss + rounded * found.n_nodes)
         if gained > _tolerance(first, last) and first.n_nodes < found.n_nodes < last.n_nodes:
             waiting.append(found)
         else:
             hull.append(waiting.pop())
     steps = [hull[0]]
     for step in hull[1:]:
-        cost = sign * (steps[-1].value - step.value) / (step.n_nodes - steps[-1].n_nodes)
+        cost = (steps[-1].loss - step.loss) / (step.n_nodes - steps[-1].n_nodes)
         steps[-1] = attrs.evolve(steps[-1], from_cost=cost)
         steps.append(step)
     return steps[::-1]
@@ -83,8 +82,13 @@ def size_path(solve: Solve, most: int | None = None) -> list[Step]:
         budget = len(steps)
         step = _step(_proved(solve(max_nodes=budget, cost_complexity=0)), Fraction(0))
         steps.append(step)
-        if abs(step.value - best.value) <= _tolerance(step, best) or budget == most or budget == best.n_nodes:
+        if abs(step.loss - best.loss) <= _tolerance(step, best) or budget == most or budget == best.n_nodes:
             return steps
+
+
+def values(steps: Sequence[Step], maximize: bool) -> list[float]:
+    """What the steps are worth in the task's units, nodes apart."""
+    return [-float(step.loss) if maximize else float(step.loss) for step in steps]
 
 
 def at_cost(steps: Sequence[Step], cost: Any) -> Step:
@@ -111,11 +115,13 @@ def _step(result: Result, cost: Fraction) -> Step:
     assert result.tree is not None
     nodes = result.tree.n_branches
     # What is shown is rounded; a rate of errors is found again as the fraction that it is.
-    return Step(nodes, Fraction(result.value).limit_denominator(_DIGITS * 1000) - cost * nodes, result)
+    value = Fraction(result.value).limit_denominator(_DIGITS * 1000)
+    # A maximised task that nodes are added to is the loss that it makes of itself, and minimised.
+    return Step(nodes, (-value if result.task.maximize else value) - cost * nodes, result)
 
 
 def _tolerance(a: Step, b: Step) -> float:
-    return _CLOSE * max(abs(float(a.value)), abs(float(b.value)))
+    return _CLOSE * max(abs(float(a.loss)), abs(float(b.loss)))
 
 
 def _as_cost(cost: Fraction) -> Fraction | int:
