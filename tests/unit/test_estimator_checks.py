@@ -48,7 +48,6 @@ class Grouped(FairTreeClassifier):
         pytest.param(Binarizer("midpoints", categories="multiway"), marks=pytest.mark.slow),
         pytest.param(CostSensitiveTreeClassifier(), marks=pytest.mark.slow),
         pytest.param(Grouped(), marks=pytest.mark.slow),
-        pytest.param(OptimalTreeClassifier("f1"), marks=pytest.mark.slow, id="f1"),
         pytest.param(SurvivalTree(), marks=pytest.mark.slow),
         pytest.param(TunedOptimalTreeClassifier(max_depths=(1, 2), cv=2), marks=pytest.mark.slow),
         pytest.param(TunedOptimalTreeRegressor(max_depths=(1, 2), cv=2), marks=pytest.mark.slow),
