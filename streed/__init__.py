@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from streed.facts import explain
     from streed.progress import Progress
     from streed.result import Result
+    from streed.search.branches import Branches
     from streed.search.depth_first import DepthFirst
     from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Binarizer",
+    "Branches",
     "Dataset",
     "DepthFirst",
     "GeneralTask",
@@ -52,6 +54,7 @@ __all__ = [
 
 _HOMES = {
     "Binarizer": "streed.estimators",
+    "Branches": "streed.search.branches",
     "Dataset": "streed.data",
     "DepthFirst": "streed.search.depth_first",
     "GeneralTask": "streed.task",
@@ -73,7 +76,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "estimators", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:
