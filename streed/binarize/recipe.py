@@ -54,9 +54,9 @@ class ColumnRecipe:
         if self.kind is Kind.BOOLEAN and self.categories:
             names.append(self.name)
         if self.kind is Kind.CATEGORY:
-            names += [f"{self.name}={category}" for category in self._asked]
+            names += [f"{self.name}={category}" for category in self.asked]
         if self.missing:
-            names.append(f"{self.name}={self._missing_name}")
+            names.append(f"{self.name}={self.missing_name}")
         return tuple(Column(name, (0, 1), multiway=False) for name in names)
 
     def codes(self, raw: RawColumn, unseen: str) -> Array:
@@ -92,19 +92,19 @@ class ColumnRecipe:
         return repr(int(threshold)) if float(threshold).is_integer() and abs(threshold) < 1e15 else repr(threshold)
 
     @property
-    def _asked(self) -> tuple[Any, ...]:
-        """The categories with a question of their own."""
+    def asked(self) -> tuple[Any, ...]:
+        """The categories with a question of their own, of a column that is not multiway."""
         complete = len(self.categories) == 2 and not (self.missing or self.other)
         return self.categories[1:] if complete else self.categories
 
     @property
-    def _missing_name(self) -> str:
+    def missing_name(self) -> str:
         return f"({MISSING})" if MISSING in self.categories else MISSING
 
     @property
     def _children(self) -> tuple[Any, ...]:
         other = (f"({OTHER})" if OTHER in self.categories else OTHER,) if self.other else ()
-        return (*self.categories, *other, *((self._missing_name,) if self.missing else ()))
+        return (*self.categories, *other, *((self.missing_name,) if self.missing else ()))
 
     def _category_codes(self, raw: RawColumn, unseen: str) -> Array:
         place = {category: code for code, category in enumerate(self.categories)}
@@ -117,7 +117,7 @@ class ColumnRecipe:
             row = int(np.argmax(strangers))
             self._unseen(f"the value {values[row]!r}", row, int(strangers.sum()), unseen)
         if not self.multiway:
-            columns = [found == place[category] for category in self._asked]
+            columns = [found == place[category] for category in self.asked]
             return np.column_stack([*columns, raw.missing] if self.missing else columns).astype(np.uint8)
         usual = place.get(self.usual, 0)
         codes = np.where(strangers, len(place) if self.other else usual, found)

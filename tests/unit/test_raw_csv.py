@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from streed.cli import app
+from streed.export import to_python, to_sql
+from streed.reading import read_table
 from streed.tree import Tree
 
 
@@ -57,6 +61,24 @@ def test_solve_verify_predict(tmp_path: Path, options: tuple[str, ...]) -> None:
     assert sum(p != t for p, t in zip(predicted, truth, strict=True)) == answer["value"]
     text = Path(saved).read_text(encoding="utf-8")
     assert Tree.from_json(text).to_json(indent=1) + "\n" == text
+
+
+@pytest.mark.parametrize("options", [(), ("--multiway", "--thresholds", "mdlp")], ids=["default", "multiway"])
+def test_the_tree_as_source_reads_the_raw_file(tmp_path: Path, options: tuple[str, ...]) -> None:
+    data, saved = str(write(tmp_path / "ship.csv", 300)), tmp_path / "tree.json"
+    run("solve", data, "--target", "survived", "--max-depth", "3", "--out", str(saved), *options)
+    expected = list(map(int, run("predict", str(saved), data)[0].split()))
+    tree = Tree.from_json(saved.read_text(encoding="utf-8"))
+    table, _ = read_table(data)
+    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    namespace: dict[str, Any] = {}
+    exec(to_python(tree), namespace)
+    assert [namespace["predict"](row) for row in rows] == expected
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE ship ({', '.join(map(repr, table))})")
+    base.executemany(f"INSERT INTO ship VALUES ({', '.join('?' * len(table))})", [tuple(row.values()) for row in rows])
+    assert [row[-1] for row in base.execute(to_sql(tree, "ship"))] == expected
+    base.close()
 
 
 def test_a_question_in_the_units_of_the_file(tmp_path: Path) -> None:
