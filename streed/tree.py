@@ -202,7 +202,7 @@ class Tree:
         return route(self.root, codes, n_rows)
 
     def codes(self, X: Any) -> Array:
-        """(m, n_columns) uint8: rows as the tree reads them, 0 in the columns that it does not ask about; `X` as above."""
+        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`."""
         n_rows, codes = self._codes(X)
         table = np.zeros((n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:

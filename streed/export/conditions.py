@@ -60,7 +60,10 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None, language: str | Non
     Raises InputError for a name that the tree does not ask about, and for a column of categories.
     """
     shows = iter(tree.shows())
-    children, columns, shown, rows = [], [], [], []
+    children: list[tuple[int, ...]] = []
+    columns: list[int] = []
+    shown: list[Any] = []
+    rows: list[int] = []
     for first, second, third in flatten(tree.root):
         if isinstance(second, tuple):
             children.append(second)

@@ -30,9 +30,7 @@ class Card:
     """Everything in one line, for those who point at the node."""
 
 
-def cards(
-    tree: Tree, nodes: Sequence[Seen], *, show_counts: bool = True, show_cost: bool = True
-) -> tuple[Card, ...]:
+def cards(tree: Tree, nodes: Sequence[Seen], *, show_counts: bool = True, show_cost: bool = True) -> tuple[Card, ...]:
     """(nodes,) what to write on every node: rows, the rows of every class or their mean, and what a leaf costs."""
     return tuple(_card(tree, seen, nodes[0].rows, show_counts, show_cost) for seen in nodes)
 

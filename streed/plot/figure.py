@@ -8,8 +8,7 @@ from streed.plot.cards import cards, size
 from streed.plot.drawn import axes
 from streed.plot.layout import place
 from streed.plot.shading import ink, shades
-from streed.plot.survey import survey
-from streed.plot.svg import tree_of
+from streed.plot.survey import survey, tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +29,7 @@ def tree(
     """The axes that the tree is drawn on; arguments as of `tree_svg`.
 
     `ax`: axes to draw on; without them, a new figure of the tree's own size, on which text is 10 points high. Raises
-    InputError as `tree_svg` does, and where matplotlib is missing.
+    InputError as `tree_svg` does, and MissingPackageError without matplotlib.
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
@@ -89,6 +88,4 @@ def tree(
 
 
 def _write(drawn: Axes, x: float, y: float, said: str, font: float, colour: str, **further: Any) -> None:
-    drawn.text(
-        x, y, said, ha="center", va="center", fontsize=font, color=colour, zorder=3, parse_math=False, **further
-    )
+    drawn.text(x, y, said, ha="center", va="center", fontsize=font, color=colour, zorder=3, parse_math=False, **further)

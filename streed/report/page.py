@@ -14,10 +14,9 @@ from streed.data import Dataset
 from streed.drawing import number
 from streed.errors import InputError
 from streed.plot.measures import Rows
-from streed.plot.survey import survey
-from streed.plot.svg import tree_of
-from streed.report.document import tree_document
+from streed.plot.survey import survey, tree_of
 from streed.report import sections
+from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
 
@@ -79,7 +78,8 @@ def make_report(
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="streed {streed.__version__}">',
             f"<style>{_asset('report.css')}</style></head><body>",
-            f"<header><h1>{escape(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}<nav>{links}</nav></header>",
+            f"<header><h1>{escape(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}",
+            f"<nav>{links}</nav></header>",
             f"<main>{body}</main>",
             f"<footer>Made by streed {streed.__version__}. This file needs no other.</footer>",
             f"<script>{_asset('tree.js')}</script></body></html>\n",
@@ -115,7 +115,8 @@ def _tree_section(tree: Tree, document: dict[str, Any]) -> str:
     return (
         '<div class="tools" id="tree-tools" hidden>'
         f'<label>shade by <select id="shade">{options}</select></label>'
-        '<label>open to depth <input id="depth" type="range" min="0" step="1"><output id="depth-shown"></output></label>'
+        '<label>open to depth <input id="depth" type="range" min="0" step="1">'
+        '<output id="depth-shown"></output></label>'
         '<button id="smaller" title="smaller">&minus;</button><button id="larger" title="larger">+</button>'
         '<button id="fit">fit</button><button id="save">save as SVG</button></div>'
         '<div id="tree-view" tabindex="0"></div>'
