@@ -121,6 +121,8 @@ class Native(Driver):
             if upper < INFINITE:
                 preorder = _extract(best, packed, depth, budget)
             stats = {"search": self.name, **_statistics(workspaces, packed, begin, packed_at, searched_at)}
+            if self.best_first and stats["evictions"]:
+                stats["frontier"] = max(int(each.engine["frontier"]) for each in workspaces)
             stats["trace"] = trace.decoded(best_of, bound_of)
         finally:
             for each in workspaces:
@@ -216,7 +218,11 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
 
 
 def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
-    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
+
+    What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
+    more than a path, below a frontier that moves up whenever something is forgotten.
+    """
     engine = workspace.engine
     search = search_share if shared else search_root
     seen: set[int] = set()
@@ -225,7 +231,11 @@ def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: 
         if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
             return
         if int(engine["kept"]) in seen:
-            return
+            if engine["best_first"] == 0 or engine["frontier"] == 0:
+                return
+            engine["frontier"] = 0
+            seen.clear()
+        engine["frontier"] = min(int(engine["frontier"]), int(engine["level"])) // 2
         seen.add(int(engine["kept"]))
         again = True
 
