@@ -73,7 +73,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "export", "plot", "report", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -78,7 +78,12 @@ def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
 
 @native
 def weigh(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in both sets, (W,) each."""
+    """The worst costs of the rows that are in both sets, (W,) each.
+
+    Where rows have costs of their own, they are rounded up to few binary digits, which bounds allow.
+    """
+    if e.wide == 1:
+        return _weigh_slices(e, a, b)
     begins = vector(e.group_words, e.groups + 1, int64)
     profits = matrix(e.profits, e.groups, e.planes, int64)
     total = int64(0)
@@ -88,6 +93,18 @@ def weigh(e, a, b):  # type: ignore[no-untyped-def]
             count += count_ones(a[w] & b[w])
         total += count * profits[g, e.worst_plane]
     return total * e.worst_unit
+
+
+@native
+def _weigh_slices(e, a, b):  # type: ignore[no-untyped-def]
+    slices = matrix(e.worst_bits, e.worst_slices, e.row_words, uint64)
+    total = int64(0)
+    for digit in range(e.worst_slices):
+        count = int64(0)
+        for w in range(e.row_words):
+            count += count_ones(a[w] & b[w] & slices[digit, w])
+        total += count << digit
+    return total * e.worst_step
 
 
 @native

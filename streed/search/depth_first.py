@@ -19,15 +19,15 @@ from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, U
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace
 from streed.errors import TaskError
+from streed.exact import Array
 from streed.search import memory, warmup, watch
-from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
+from streed.search.driver import Driver, Orders, Outcome, Problem, Repricing, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
-from streed.search.general import search_general
 from streed.search.improve import search_root
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
-from streed.search.routes import measure_of
+from streed.search.routes import measure_of, search_otherwise
 from streed.search.trace import Trace
 from streed.task import Task, Value
 
@@ -71,6 +71,14 @@ class Native(Driver):
     def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
         """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
 
+    def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
+        """Takes problems of few kinds of rows, for one thread."""
+        from streed.search.repricing import MOST_KINDS, RepricedEngine
+
+        if orders.threads > 1 or int(kinds.max(initial=0)) >= MOST_KINDS:
+            return None
+        return RepricedEngine(problem, kinds, n_labels, splits, orders, self.best_first)
+
     def _search(self, problem: Problem, measure: Measure, orders: Orders, begin: float) -> Outcome | None:
         """The outcome; None if the codes of the measure are too fine for the task's values."""
         packed = measure.packed
@@ -84,7 +92,7 @@ class Native(Driver):
         relaxed = free and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
         control[[UPPER, SHARED_UPPER]] = INFINITE
-        threads = 1 if _is_short(packed, depth) else orders.threads
+        threads = 1 if is_short(packed, depth) else orders.threads
         workspaces = _workspaces(problem, packed, orders, threads, depth, budget, relaxed, control)
         for each in workspaces:
             each.engine["best_first"] = self.best_first
@@ -106,9 +114,9 @@ class Native(Driver):
             return "gap" if lower < upper and orders.is_enough(best, bound) else None
 
         try:
-            searches = [functools.partial(_search, each, depth, budget, threads > 1) for each in workspaces]
+            searches = [functools.partial(search_fully, each, depth, budget, threads > 1) for each in workspaces]
             reason = None
-            if _is_short(packed, depth):
+            if is_short(packed, depth):
                 searches[0]()
             else:
                 deadline = None if orders.time_limit is None else packed_at + orders.time_limit
@@ -119,8 +127,8 @@ class Native(Driver):
             best = min(workspaces, key=lambda each: int(each.root["upper"]))
             preorder = None
             if upper < INFINITE:
-                preorder = _extract(best, packed, depth, budget)
-            stats = {"search": self.name, **_statistics(workspaces, packed, begin, packed_at, searched_at)}
+                preorder = extract_best(best, packed, depth, budget)
+            stats = {"search": self.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
             if self.best_first and stats["evictions"]:
                 stats["frontier"] = max(int(each.engine["frontier"]) for each in workspaces)
             stats["trace"] = trace.decoded(best_of, bound_of)
@@ -161,7 +169,7 @@ class DepthFirst(Native):
         """Takes every task: what no kernel can be made for is searched by the general route."""
 
     def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
-        return search_general(problem, orders)
+        return search_otherwise(problem, orders)
 
 
 def _workspaces(
@@ -180,17 +188,17 @@ def _workspaces(
     space = memory.space_for(
         packed,
         orders.memory_limit,
-        _scratch_bytes(packed, lane_type),
+        scratch_bytes(packed, lane_type),
         threads,
         None if limit >= UNLIMITED else limit,
         budget != UNLIMITED,
         relaxed,
     )
-    rows = _all_rows(packed)
+    rows = all_rows(packed)
     workspaces = []
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
-        _link(workspace, packed.kind, relaxed, threads > 1)
+        link_units(workspace, packed.kind, relaxed, threads > 1)
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((ENGINE_TYPE,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
@@ -217,7 +225,7 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
     return nodes, lower, upper
 
 
-def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
+def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
     """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
 
     What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
@@ -240,10 +248,10 @@ def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: 
         again = True
 
 
-def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
+def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
     engine = workspace.engine
-    rows = _all_rows(packed)
+    rows = all_rows(packed)
     for _ in range(_MOST_REPAIRS):
         preorder = extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
         if engine["missing"] == 0:
@@ -252,7 +260,7 @@ def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: in
             engine["level"] = 0
             evict(engine)
         engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
-        _search(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
+        search_fully(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
         if workspace.root["lower"] < workspace.root["upper"]:
             break
     # stopped, or without room for the whole tree: what is known has to do
@@ -260,14 +268,14 @@ def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: in
     return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
 
 
-def _all_rows(packed: PackedProblem) -> Any:
+def all_rows(packed: PackedProblem) -> Any:
     """The set of all rows, (W,) uint64."""
     bits = np.zeros(len(packed.row_bits), np.uint8)
     bits[packed.groups.places[1::2]] = 1
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-def _link(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
+def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane = workspace.engine, workspace.lane_type
     engine["solve_shallow"] = kernels.shallow().address
@@ -284,7 +292,7 @@ def _link(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
         search_share.compile((ENGINE_TYPE, int64, int64, boolean))
 
 
-def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
+def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     """Roughly what the work units need besides caches."""
     lane: int = np.dtype(lane_type).itemsize
     width = packed.n_columns + 32
@@ -292,7 +300,7 @@ def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
-def _is_short(packed: PackedProblem, depth: int) -> bool:
+def is_short(packed: PackedProblem, depth: int) -> bool:
     """Whether a search of this size must be over in a moment, however bad its bounds."""
     if depth > 8:
         return False
@@ -301,7 +309,7 @@ def _is_short(packed: PackedProblem, depth: int) -> bool:
     return passes * columns * columns * rows * (packed.n_labels + 1) * _PAIR_SECONDS < _SHORT
 
 
-def _statistics(
+def statistics(
     workspaces: list[Workspace], packed: PackedProblem, begin: float, packed_at: float, end: float
 ) -> dict[str, Any]:
     """What was done, by all threads together."""

@@ -359,7 +359,7 @@ def _report(e):  # type: ignore[no-untyped-def]
 def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
 
-    Returns when it is solved, when the search was stopped, or when there is no more room: e.crowded then is 1.
+    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no more room: e.crowded then is 1.
     """
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
@@ -371,7 +371,7 @@ def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
     e.crowded = 0
     path[0] = e.root
     if is_shallow(nodes[e.root]):
-        solve_shallow(e, int64(0), int64(INFINITE), e.root_high, e.root_low)
+        solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
         _report(e)
     else:
-        improve(e, int64(0), int64(INFINITE), e.root_high, e.root_low)
+        improve(e, int64(0), e.root_target, e.root_high, e.root_low)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -118,9 +118,7 @@ def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: str, wid
         deepest = math.floor(splits - 1 + errors / float(penalty) + 1e-9)
         expanded = result.stats["expansions"] - result.stats["repeats"]
         assert 1 <= expanded <= most_branches(columns, width, deepest)
-        bound = sum(
-            (columns - h) * width ** (h + 1) * math.comb(columns, h) for h in range(min(deepest, columns) + 1)
-        )
+        bound = sum((columns - h) * width ** (h + 1) * math.comb(columns, h) for h in range(min(deepest, columns) + 1))
         assert columns * width * expanded <= bound or expanded <= bound // width
 
 
