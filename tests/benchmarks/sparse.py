@@ -102,7 +102,7 @@ def agree(rows: list[harness.Record]) -> None:
 def render(record: harness.Record) -> str:
     """The table and how many rows hold."""
     heads = ["data set", "driver", "lambda", "recorded", "found", "status", "rows", "columns", "errors", "splits"]
-    heads += ["s", "nodes", "expanded", "original", "cache MB", "peak MB", "holds"]
+    heads += ["s", "cpu s", "nodes", "expanded", "original", "cache MB", "peak MB", "holds"]
     rows = record["rows"]
     held = sum(row["holds"] for row in rows)
     slowest = max(rows, key=lambda row: float(row.get("seconds", 0)))
@@ -118,7 +118,7 @@ def _cells(row: harness.Record) -> list[object]:
     recorded = "-" if row["recorded"] is None else f"{row['recorded']:.5f}"
     cells = [row["dataset"], row["driver"], f"{row['lambda']:g}", recorded]
     if "found" not in row:
-        return [*cells, "-", row["status"], *["-"] * 10, harness.verdict(row["holds"])]
+        return [*cells, "-", row["status"], *["-"] * 11, harness.verdict(row["holds"])]
     shown = row["status"] if row["status"] == "optimal" else f"gap {row['gap'] / row['value']:.1%}"
     return [
         *cells,
@@ -129,6 +129,7 @@ def _cells(row: harness.Record) -> list[object]:
         row["errors"],
         row["tree"]["n_branches"],
         f"{row['seconds']:.3f}",
+        f"{row['cpu_seconds']:.3f}",
         f"{row['stats']['nodes']:,}",
         f"{row['stats']['expansions']:,}",
         f"{ITERATIONS[row['dataset']]:,}" if row["dataset"] in ITERATIONS else "-",
