@@ -88,7 +88,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         supports=supports,
         bounds=tuple(bounds),
         kernel=kernel,
-        drivers=("depth-first", "general"),
+        drivers=("depth-first", "branches", "general") if task.order == TOTAL else ("depth-first", "general"),
     )
 
 

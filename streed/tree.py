@@ -18,6 +18,7 @@ from streed.data import Column, Dataset, encode
 from streed.errors import InputError
 
 if TYPE_CHECKING:
+    from streed.collapse import CollapsedTree
     from streed.description import Description
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -244,6 +245,12 @@ class Tree:
         from streed.drawing import text
 
         return text(self)
+
+    def collapse(self) -> CollapsedTree:
+        """The tree with equal siblings of a branch drawn together, which says the same with fewer branching nodes."""
+        from streed.collapse import collapse
+
+        return collapse(self)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language."""

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long.")
 @click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB.")
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads to search with.")
+@click.option("--gap", type=float, metavar="PART", help="Stop once value and bound differ by this part of the value.")
 @click.option("--weights", metavar="COLUMN", help="Column of row weights.")
 @click.option(
     "--categorical",
@@ -94,6 +95,7 @@ def solve(
     time_limit: float | None,
     memory_limit: str | None,
     threads: int,
+    gap: float | None,
     weights: str | None,
     categorical: tuple[str, ...],
     one_hot: bool,
@@ -127,6 +129,7 @@ def solve(
             memory_limit=None if memory_limit is None else size_of(memory_limit),
             progress=(sys.stderr.isatty() if progress is None else progress) or None,
             threads=threads,
+            gap=gap,
         )
         saved = with_reading(result.tree, reading)
         if out is not None and saved is not None:
