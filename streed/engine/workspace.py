@@ -73,6 +73,19 @@ class Scoring:
 
 
 @attrs.frozen(eq=False)
+class Prices:
+    """What splits cost per row, by bit column; see `priced.py`."""
+
+    full: Array
+    """(F,) int64: where nothing was tested above."""
+    given: Array
+    """(F, F) int64: given[f, g], of column g where f was tested above."""
+    alike: Array
+    """(F,) int64: the first bit column with the same row of `given`, in whose place it is noted as tested."""
+    n_rows: int
+
+
+@attrs.frozen(eq=False)
 class PackedProblem:
     """The columns and the row groups of a problem, as the engine reads them."""
 
@@ -92,6 +105,8 @@ class PackedProblem:
     """What `equivalence.find_floors` gives, where it is worth the time."""
     scoring: Scoring | None = None
     """What makes it a scored problem."""
+    prices: Prices | None = None
+    """What makes it a priced problem, whose groups count rows."""
 
     @property
     def n_columns(self) -> int:
@@ -105,19 +120,33 @@ class PackedProblem:
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns
-        counted = self.scoring is None and self.groups.values is None
+        counted = self.scoring is None and self.prices is None and self.groups.values is None
         return counted and self.n_labels == 2 and binary and self.min_leaf <= 1
 
     @property
     def key_bytes(self) -> int:
         """Bytes of the key of a subproblem."""
-        return 8 * int(self.column_rows.shape[1] + (self.scoring.path_words if self.scoring else 0))
+        return 8 * int(self.column_rows.shape[1] + self.path_words)
+
+    @property
+    def path_words(self) -> int:
+        """64-bit words of the set of columns tested above, where costs depend on it."""
+        if self.prices is not None:
+            return (self.n_columns + 63) // 64
+        return 0 if self.scoring is None else self.scoring.path_words
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether a row-cost problem needs a plane that counts rows."""
+        return self.min_leaf > 1 or self.prices is not None
 
     @property
     def kind(self) -> str:
         """Which kernels apply, see `kernels.py`."""
         if self.scoring is not None:
             return kernels.COUNTED if self.scoring.row_values is None else kernels.SUMMED
+        if self.prices is not None:
+            return kernels.PRICED
         return kernels.SIGNED if self.signed else kernels.LABELS
 
     @property
@@ -128,15 +157,18 @@ class PackedProblem:
     @property
     def restrictable(self) -> bool:
         """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
-        return self.min_leaf <= 1 and (self.scoring is None or self.scoring.worst_unit > 0)
+        return self.min_leaf <= 1 and self.prices is None and (self.scoring is None or self.scoring.worst_unit > 0)
 
     def lane_type(self) -> Any:
         """The narrowest lane type in which no sum overflows."""
         if self.scoring is not None:
             return self.scoring.lane
         largest = self.groups.worst + 2 * self.split_cost + 2
-        if self.min_leaf > 1:
+        if self.counts_rows:
             largest = max(largest, len(self.row_bits), self.min_leaf)
+        if self.prices is not None:
+            rows = self.prices.n_rows
+            largest = max(2 * (largest + rows * int(self.prices.full.max(initial=0))), rows)
         for lane_type, limit in zip(LANE_TYPES, (2**15 - 2, 2**30, 2**60), strict=True):
             if largest < limit:
                 return lane_type
@@ -188,8 +220,9 @@ class Workspace:
         width = max(LANES, (problem.n_columns + LANES - 1) // LANES * LANES)
         row_space, row_words = len(problem.row_bits), problem.column_rows.shape[1]
         scoring = problem.scoring
-        planes = problem.n_labels + 1 + (problem.min_leaf > 1) if scoring is None else scoring.planes
-        path_words = 0 if scoring is None else scoring.path_words
+        planes = problem.n_labels + 1 + problem.counts_rows if scoring is None else scoring.planes
+        path_words = problem.path_words
+        prices = problem.prices
         most_planes = max(planes, signed.PLANES)
         categorical = len(problem.literals) - 1
         self.lane_type = lane_type
@@ -225,6 +258,8 @@ class Workspace:
             "child_values": values.ROWS_OF_VALUES * (width + categorical) * 8 if scoring else 0,
             "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
+            "here_prices": width * 8,
+            "pair_prices": 0 if prices is None else width * width * lane,
             "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
             "row_starts": 0 if row_values is None else (row_space + 1) * 4,
             "row_columns": 0 if row_values is None else row_space * width * 2,
@@ -274,6 +309,9 @@ class Workspace:
         if row_values is not None:
             arrays["row_values"] = row_values
             arrays["worst_bits"] = worst_bits
+        if prices is not None:
+            arrays["full_prices"], arrays["given_prices"] = prices.full, prices.given
+            arrays["caller_columns"] = prices.alike
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
@@ -291,9 +329,10 @@ class Workspace:
             "path_words": path_words,
             "key_words": row_words + path_words,
             "planes": planes,
-            "rows_plane": problem.n_labels + (problem.min_leaf > 1) if scoring is None else scoring.rows_plane,
+            "rows_plane": problem.n_labels + problem.counts_rows if scoring is None else scoring.rows_plane,
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
+            "priced": prices is not None,
             "scored": scoring is not None,
             "wide": row_values is not None,
             "worst_slices": len(worst_bits),
@@ -302,8 +341,8 @@ class Workspace:
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": problem.restrictable,
-            "extensible": problem.restrictable or (scoring is None and categorical == 0),
-            "class_bound": scoring is None and row_values is None and _is_accuracy(groups, problem.n_labels),
+            "extensible": problem.restrictable or (scoring is None and prices is None and categorical == 0),
+            "class_bound": scoring is None and prices is None and row_values is None and _is_accuracy(groups, problem.n_labels),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,

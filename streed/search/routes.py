@@ -1,4 +1,7 @@
-"""Which way a task is searched: by its costs per row, by kernels generated from it, or by the general route."""
+"""Which way a task is searched: by its costs per row, by kernels generated from it, or by the general route.
+
+Prices of splits may come to costs per row, if the task says what they are.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import attrs
 from streed.facts import can_generate
 from streed.search.driver import Problem
 from streed.search.measure import Measure
+from streed.search.priced_costs import PricedCosts
 from streed.search.row_costs import RowCosts
 from streed.search.scored import Scored
 from streed.tracing import row_cost_form
@@ -17,6 +21,9 @@ def measure_of(problem: Problem) -> Measure | None:
     form = row_cost_form(problem.task, problem.data)
     if form is not None:
         return RowCosts.of(attrs.evolve(problem, task=form))
+    priced = PricedCosts.of(problem)
+    if priced is not None:
+        return priced
     if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
         return None
     return Scored.of(problem)
