@@ -153,8 +153,15 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if stopped(e):
             skipped = min(skipped, e.asked_lower)
             break
+        e.asked_goal = INFINITE
         if split < e.n_active:
+            if e.restrictable == 0 and e.asked_all == 0 and e.combine == 0:
+                e.asked_goal = goal
             _solve_column(e, values, split)
+            if values[OPTIMUM1, split] == UNKNOWN or values[OPTIMUM0, split] == UNKNOWN:
+                skipped = min(skipped, join_sides(e, values, literals, split, LOWER1))
+                e.pruned += 1
+                continue
         else:
             for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
                 if ones[k] > 0:
@@ -211,9 +218,12 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
         values[OPTIMUM1, column] = e.cost1
         values[OPTIMUM0, column] = e.cost0
         number = vector(e.active, e.width, int64)[column]
-        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
-        store_branch(e, high, low, e.cost1)
-        if is_binary:
+        if e.cost1 != UNKNOWN:
+            values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+            store_branch(e, high, low, e.cost1)
+        if is_binary and e.cost0 != UNKNOWN:
+            values[LOWER0, column] = max(values[LOWER0, column], e.cost0)
             high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
             store_branch(e, high, low, e.cost0)
     if e.restrictable == 1:

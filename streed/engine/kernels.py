@@ -18,8 +18,8 @@ from streed.engine.pointers import KERNEL, engine_at
 from streed.engine.views import vector
 
 SIGNED, LABELS, PRICED, COUNTED, SUMMED = "signed", "labels", "priced", "counted", "summed"
-"""Kinds of problems: costs per row and two labels, or any number of labels, or splits with prices besides; a kernel generated from the task, which
-scores counts of row groups, or sums over rows."""
+"""Kinds of problems: costs per row and two labels, or any number of labels, or with prices of splits besides; a kernel
+generated from the task, which scores counts of row groups, or sums over rows."""
 
 
 @functools.cache

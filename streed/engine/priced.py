@@ -17,17 +17,19 @@ from streed.engine.labels import (
     ROWS_OF_SCORES,
     SPLIT0,
     SPLIT1,
-    _quadrants,
-    _too_small,
     best_with_one_split,
     cost_in,
     leaf_cost,
+    quadrants,
+    too_small,
 )
 from streed.engine.pointers import call
 from streed.engine.records import INFINITE
 from streed.engine.rows import load_child
+from streed.engine.scored import reaches_goal
 from streed.engine.simd import LANES, broadcast, fill, first_one, forbid, load, maximum, minimum, price_of, store
 from streed.engine.sums import sum_child
+from streed.engine.values import UNKNOWN
 from streed.engine.views import inline, matrix, native, vector
 
 
@@ -79,14 +81,14 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
         split1 = fill(sums, price)
         split0 = split1
         for j in range(e.n_active):
-            c11, c10, c01, c00, _, _, _, _ = _quadrants(e, pairs, sums, totals, j, k, stride)
+            c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
             asked = load(prices, j, k)
             if column >= 0:
                 asked = minimum(asked, broadcast(prices, j, column))
             cost1 = c11 + c10 + rows1 * asked
             cost0 = c01 + c00 + rows0 * asked
             if e.min_leaf > 1:
-                cost1, cost0 = _too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
+                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
             split1 = minimum(split1, cost1)
             split0 = minimum(split0, cost0)
         if e.min_leaf > 1:
@@ -179,7 +181,8 @@ def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
 def solve_priced_children(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
 
-    The smaller child is counted, the larger one's sums are the node's minus these.
+    The smaller child is counted, the larger one's sums are the node's minus these. The smaller one is left UNKNOWN
+    where the larger one and its bound reach the goal.
     """
     column = e.asked_column
     stride = e.stride
@@ -189,34 +192,42 @@ def solve_priced_children(e, lane):  # type: ignore[no-untyped-def]
     pairs = matrix(e.pairs, planes * stride, stride, lane)
     small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
     large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
-    sums = matrix(e.sums, planes, e.width, lane)
-    child_sums = matrix(e.child_sums, planes, e.width, lane)
-    totals = vector(e.totals, planes, int64)
-    child_totals = vector(e.child_totals, planes, int64)
     if e.wide == 1:
         sum_child(e, lane, int64, planes, column, small)
     else:
         load_child(e, column, small)
         count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
-    for p in range(planes):
-        with_column = int64(sums[p, column])
-        child_totals[p] = with_column if small == 1 else totals[p] - with_column
-        for k in range(0, stride, LANES):
-            both = load(pairs, p * stride + column, k)
-            store(child_sums, p, k, both if small == 1 else load(sums, p, k) - both)
-    score_priced(e, lane, small_pairs, child_sums, child_totals, column)
-    e.cost1 = _depth_two_optimum(e, lane, child_totals)
-    for p in range(planes):
-        child_totals[p] = totals[p] - child_totals[p]
-        for k in range(0, stride, LANES):
-            store(child_sums, p, k, load(sums, p, k) - load(child_sums, p, k))
-        for row in range(p * stride, p * stride + e.n_active):
+    for row in range(planes * stride):
+        if row % stride < e.n_active:
             for k in range(0, stride, LANES):
                 store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
-    score_priced(e, lane, large_pairs, child_sums, child_totals, column)
-    e.cost0 = _depth_two_optimum(e, lane, child_totals)
-    if small == 0:
-        e.cost1, e.cost0 = e.cost0, e.cost1
+    large = 1 - small
+    cost = _solve_side(e, lane, large, large_pairs)
+    other = int64(UNKNOWN)
+    if not reaches_goal(e, cost, small):
+        other = _solve_side(e, lane, small, small_pairs)
+    e.cost1 = cost if large == 1 else other
+    e.cost0 = other if large == 1 else cost
+
+
+@inline
+def _solve_side(e, lane, side, child_pairs):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of a side of e.asked_column with these pair sums."""
+    column = e.asked_column
+    stride = e.stride
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    child_sums = matrix(e.child_sums, e.planes, e.width, lane)
+    totals = vector(e.totals, e.planes, int64)
+    child_totals = vector(e.child_totals, e.planes, int64)
+    for p in range(e.planes):
+        with_column = int64(sums[p, column])
+        child_totals[p] = with_column if side == 1 else totals[p] - with_column
+        for k in range(0, stride, LANES):
+            both = load(pairs, p * stride + column, k)
+            store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
+    score_priced(e, lane, child_pairs, child_sums, child_totals, column)
+    return _depth_two_optimum(e, lane, child_totals)
 
 
 @native

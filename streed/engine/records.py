@@ -133,6 +133,7 @@ UNITS = [
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
+    ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("scored_pairs", np.int64),  # their addresses

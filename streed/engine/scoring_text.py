@@ -6,9 +6,9 @@ task's shape makes of it. What the text may name, besides Python's own, is liste
 
 SCORE = """
 @lowest
-def lowest_of(costs, row, count):
-    best = costs[row, 0]
-    for k in range(1, count):
+def lowest_of(costs, row, begin, end):
+    best = costs[row, begin]
+    for k in range(begin + 1, end):
         best = best if best < costs[row, k] else costs[row, k]
     return best
 
@@ -41,11 +41,14 @@ def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
         $LOAD_J
         if j_rows < min_leaf or t_rows - j_rows < min_leaf:
             continue
-        end = min(stride, (j + 8) // 8 * 8)
+        begin = 0  #: !SUMMED
+        end = min(stride, (j + 8) // 8 * 8)  #: !SUMMED
+        begin = j // 8 * 8  #: SUMMED
+        end = (binary + 7) // 8 * 8  #: SUMMED
         split1 = costs[SPLIT1, j]
         split0 = costs[SPLIT0, j]
         cost = costs[COST, j]  #: TABLE
-        for k in range(end):
+        for k in range(begin, end):
             $LOAD_B
             $LOAD_K
             c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
@@ -70,8 +73,8 @@ def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
             costs[SPLIT0, k] = old0 if old0 <= without_k else without_k
             costs[FIRST, k] = with_j
             costs[SECOND, k] = without_j
-        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), min(end, binary)))
-        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), min(end, binary)))
+        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), begin, min(end, binary)))
+        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), begin, min(end, binary)))
         costs[SPLIT1, j] = split1
         costs[SPLIT0, j] = split0
 
@@ -89,7 +92,7 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
         for j in range(binary):  #: MULTIWAY
             $LOAD_J  #: MULTIWAY
             $LOAD_K  #: MULTIWAY
-            $LOAD_B  #: MULTIWAY
+            $LOAD_C  #: MULTIWAY
             c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
             c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)  #: MULTIWAY
             with_k = joined(parameters, c10, c11)  #: MULTIWAY
@@ -109,7 +112,7 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
             for j in range(begin, end):  #: MULTIWAY
                 $LOAD_J  #: MULTIWAY
                 $LOAD_K  #: MULTIWAY
-                $LOAD_B  #: MULTIWAY
+                $LOAD_C  #: MULTIWAY
                 if b_rows > 0:  #: MULTIWAY
                     c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
                     with_k = c11 if present1 == 0 else joined(parameters, with_k, c11)  #: MULTIWAY

@@ -342,7 +342,6 @@ class Workspace:
             "signed": problem.signed,
             "restrictable": problem.restrictable,
             "extensible": problem.restrictable or (scoring is None and prices is None and categorical == 0),
-            "class_bound": scoring is None and prices is None and row_values is None and _is_accuracy(groups, problem.n_labels),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,
@@ -355,6 +354,8 @@ class Workspace:
             "path_space": space.path,
             "archived": problem.restrictable and space.nodes > _FEW_NODES,
         }
+        plain = scoring is None and prices is None and row_values is None
+        fields["class_bound"] = plain and _is_accuracy(groups, problem.n_labels)
         if scoring is not None:
             fields["score"] = scoring.kernels.score
             fields["combine"] = scoring.kernels.combine
