@@ -242,7 +242,7 @@ def _text(shape: Shape) -> str:
         "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
         "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
         "LOAD_C": "\n".join(
-            f"b_{x} = {number}(pairs[{p} * stride + min(j, k), max(j, k)])" for p, x in enumerate(sums)
+            f"b_{x} = {number}(pairs[{p} * stride + max(j, k), min(j, k)])" for p, x in enumerate(sums)
         ),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
         "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
@@ -261,7 +261,6 @@ def _text(shape: Shape) -> str:
         "CALLED": shape.called,
         "BOUND": "lower_bound" in shape.members,
         "FLOORS": shape.floors,
-        "SUMMED": shape.lane == "float64",
         "COMBINE": "combine" in shape.members,
         "SUBTRACT": "subtract" in shape.members,
         "MULTIWAY": shape.multiway,

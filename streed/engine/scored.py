@@ -14,7 +14,7 @@ from streed.engine.joining import cost_of_split, join, join_cost
 from streed.engine.pointers import call
 from streed.engine.records import INFINITE, NONE
 from streed.engine.rows import load_child
-from streed.engine.sums import BLOCK, sum_child, sum_floors, sum_node
+from streed.engine.sums import block_end, sum_child, sum_floors, sum_node
 from streed.engine.values import UNKNOWN
 from streed.engine.views import inline, matrix, native, vector
 
@@ -88,7 +88,7 @@ def solve_counted_children(e, lane):  # type: ignore[no-untyped-def]
 
 @native
 def solve_summed_children(e):  # type: ignore[no-untyped-def]
-    """As `solve_counted_children`, by sums over rows, of which there are those from the block of j on."""
+    """As `solve_counted_children`, by sums over rows, of which there are those up to the block of j."""
     small = _smaller_side(e)
     sum_child(e, float64, float64, e.planes, e.asked_column, small)
     _solve_children(e, float64, small, float64, True)
@@ -106,7 +106,7 @@ def _smaller_side(e):  # type: ignore[no-untyped-def]
 def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-def]
     """Scores both sides of e.asked_column; the pair sums of the smaller one are known.
 
-    If `ordered`, they are from the block of j on. The larger one, of which more can be told, comes first.
+    If `ordered`, there are those up to the block of j. The larger one, of which more can be told, comes first.
     """
     column = e.asked_column
     stride = e.stride
@@ -121,7 +121,7 @@ def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-
     for p in range(planes):
         for j in range(e.n_active):
             row = p * stride + j
-            for k in range(j // BLOCK * BLOCK if ordered else 0, stride):
+            for k in range(block_end(e, j) if ordered else stride):
                 large_pairs[row, k] = pairs[row, k] - small_pairs[row, k]
     large = 1 - small
     cost = _score_side(e, lane, total, ordered, large, e.rest_pairs)
@@ -153,10 +153,13 @@ def _score_side(e, lane, total, ordered, side, pairs_at):  # type: ignore[no-unt
     tested = vector(e.caller_columns, e.columns, int64)[vector(e.active, e.width, int64)[column]]
     for p in range(e.planes):
         for k in range(stride):
-            both = pairs[p * stride + column, k]
-            if ordered and k < column:
-                both = pairs[p * stride + k, column]
-            child_sums[p, k] = both if side == 1 else sums[p, k] - both
+            child_sums[p, k] = pairs[p * stride + column, k]
+        if ordered:
+            for k in range(column + 1, stride):
+                child_sums[p, k] = pairs[p * stride + k, column] if k < e.n_active else 0
+        if side == 0:
+            for k in range(stride):
+                child_sums[p, k] = sums[p, k] - child_sums[p, k]
     _write_child_totals(e, lane, total, column, side == 1)
     _score(e, pairs_at, e.child_sums, e.child_totals, e.child_values, tested)
     return int64(e.scored_best)

@@ -6,9 +6,9 @@ task's shape makes of it. What the text may name, besides Python's own, is liste
 
 SCORE = """
 @lowest
-def lowest_of(costs, row, begin, end):
-    best = costs[row, begin]
-    for k in range(begin + 1, end):
+def lowest_of(costs, row, count):
+    best = costs[row, 0]
+    for k in range(1, count):
         best = best if best < costs[row, k] else costs[row, k]
     return best
 
@@ -41,14 +41,11 @@ def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
         $LOAD_J
         if j_rows < min_leaf or t_rows - j_rows < min_leaf:
             continue
-        begin = 0  #: !SUMMED
-        end = min(stride, (j + 8) // 8 * 8)  #: !SUMMED
-        begin = j // 8 * 8  #: SUMMED
-        end = (binary + 7) // 8 * 8  #: SUMMED
+        end = min(stride, (j + 8) // 8 * 8)
         split1 = costs[SPLIT1, j]
         split0 = costs[SPLIT0, j]
         cost = costs[COST, j]  #: TABLE
-        for k in range(begin, end):
+        for k in range(end):
             $LOAD_B
             $LOAD_K
             c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
@@ -73,8 +70,8 @@ def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
             costs[SPLIT0, k] = old0 if old0 <= without_k else without_k
             costs[FIRST, k] = with_j
             costs[SECOND, k] = without_j
-        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), begin, min(end, binary)))
-        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), begin, min(end, binary)))
+        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), min(end, binary)))
+        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), min(end, binary)))
         costs[SPLIT1, j] = split1
         costs[SPLIT0, j] = split0
 

@@ -19,7 +19,7 @@ FOUR = 4
 
 
 BLOCK = 8
-"""Pair sums for scored tasks begin at the block of columns that holds the diagonal."""
+"""Pair sums for scored tasks end with the block of columns that holds the diagonal."""
 
 
 @inline
@@ -116,28 +116,34 @@ def _list_columns(e):  # type: ignore[no-untyped-def]
 
 
 @inline
+def block_end(e, j):  # type: ignore[no-untyped-def]
+    """The first column behind the block of j."""
+    return min(e.stride, (j + BLOCK) // BLOCK * BLOCK)
+
+
+@inline
 def _clear(e, table, width):  # type: ignore[no-untyped-def]
     """Empties what `_spread` reads of the table."""
     parts = width // FOUR
     for j in range(e.n_active):
-        for at in range((j * e.stride + j) * parts, (j * e.stride + e.n_active) * parts):
+        for at in range(j * e.stride * parts, (j * e.stride + j + 1) * parts):
             clear_four(table, at)
 
 
 @inline
 def _add_row(e, table, values, columns, begin, end, place, width):  # type: ignore[no-untyped-def]
-    """Adds the numbers of a place to the pairs j <= k of the listed columns."""
+    """Adds the numbers of a place to the pairs j >= k of the listed columns."""
     stride = e.stride
     if width == FOUR:
         for a in range(begin, end):
             line = int64(columns[a]) * stride
-            for b in range(a, end):
+            for b in range(begin, a + 1):
                 add_four(table, line + int64(columns[b]), values, place)
         return
     parts = width // FOUR
     for a in range(begin, end):
         line = int64(columns[a]) * stride
-        for b in range(a, end):
+        for b in range(begin, a + 1):
             at = (line + int64(columns[b])) * parts
             for part in range(parts):
                 add_four(table, at + part, values, place * parts + part)
@@ -145,15 +151,19 @@ def _add_row(e, table, values, columns, begin, end, place, width):  # type: igno
 
 @inline
 def _spread(e, table, width, pairs, planes, mirrored):  # type: ignore[no-untyped-def]
-    """Writes pairs[p * P + j, k] from table[j, k, p], but, unless `mirrored`, only for k from the block of j on."""
+    """Writes pairs[p * P + j, k] from table[j, k, p], but, unless `mirrored`, only for k up to the block of j.
+
+    Numba's loops are vectorised if they begin at 0, so the lower triangle is the one that is kept.
+    """
     stride = e.stride
     for p in range(planes):
         for j in range(e.n_active):
             row = p * stride + j
-            at = (j * stride + j) * width + p
-            for k in range(j, e.n_active):
-                pairs[row, k] = table[at + (k - j) * width]
-            for k in range(0 if mirrored else j // BLOCK * BLOCK, j):
+            at = j * stride * width + p
+            for k in range(j + 1):
+                pairs[row, k] = table[at + k * width]
+            end = stride if mirrored else block_end(e, j)
+            for k in range(j + 1, min(end, e.n_active)):
                 pairs[row, k] = table[(k * stride + j) * width + p]
-            for k in range(e.n_active, stride):
+            for k in range(e.n_active, end):
                 pairs[row, k] = 0
