@@ -19,7 +19,8 @@ from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
 from streed.exact import Array
-from streed.task import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
+from streed.sums import SumTask
+from streed.task import COMPONENTWISE, TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
 from streed.tracing import branching_context, row_cost_form
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ def facts(task: Task, data: Dataset) -> Facts:
     )
 
 
+_EXACT_FLOATS = 2**53
+"""Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
+
 _METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
 
 
@@ -110,10 +114,17 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
         for name in _METHODS
     ):
         return False
+    if any(values.dtype.kind in "iu" and _sizes(values) >= _EXACT_FLOATS for values in sums.values()):
+        return False
     values = first_costs(task, sums, data)
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
     return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+
+
+def _sizes(values: Array) -> float:
+    """The largest sum of sizes of an entry of a statistic, (n,) or (n, entries)."""
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
 
 
 def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
@@ -204,6 +215,18 @@ def _is_additive(task: Task) -> bool:
     if isinstance(task, Wrapping):
         return _is_additive(task.task)
     return type(task).combine in (Task.combine, RowCostTask.combine)
+
+
+def adds_entries(task: Task) -> bool:
+    """Whether values are tuples that are added up and compared entry by entry, smaller being better."""
+    if task.order != COMPONENTWISE:
+        return False
+    if isinstance(task, Thresholded):
+        return adds_entries(task.task)
+    if isinstance(task, Product):
+        return task.additive
+    plain = type(task).better is Task.better and type(task).dominates is Task.dominates
+    return plain and (isinstance(task, SumTask) or type(task).combine is Task.combine)
 
 
 def _constrains(task: Task) -> bool:

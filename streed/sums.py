@@ -242,6 +242,12 @@ class BoundTask(Task):
     def feasible(self, value: Value) -> bool:
         return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))
 
+    def at_root(self, value: Value) -> Value:
+        return _inner_value(self.task, value)
+
+    def better_at_root(self, a: Value, b: Value) -> bool:
+        return self.task.better(a, b)
+
     def score(self, value: Value, totals: State) -> Any:
         return self.task.score(_inner_value(self.task, value), totals)
 

@@ -225,6 +225,17 @@ class Task(abc.ABC):
         """
         return value
 
+    def at_root(self, value: Value) -> Value:
+        """What still counts of the value of a whole tree (default: all of it), for the front of the root.
+
+        Quantities that were kept for a limit on the whole tree matter no longer. `better_at_root` compares the rest.
+        """
+        return value
+
+    def better_at_root(self, a: Value, b: Value) -> bool:
+        """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""
+        return self.better(a, b)
+
     @property
     def grain(self) -> Fraction | None:
         """A number of which every value is a whole multiple, where there is one; the search is exact then."""

@@ -60,6 +60,12 @@ class Thresholded(Wrapping):
         within = zip(self.parts[1:], self.most, value[1:], strict=True)
         return self.task.feasible(value) and not any(part.better(limit, x) for part, limit, x in within)
 
+    def at_root(self, value: Any) -> Any:
+        return value[0]
+
+    def better_at_root(self, a: Any, b: Any) -> bool:
+        return self.parts[0].better(a, b)
+
     def score(self, value: Any, totals: State) -> Any:
         return self.parts[0].score(value[0], PartState(totals, 0))
 

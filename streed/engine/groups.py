@@ -69,7 +69,7 @@ def group_vectors(vectors: Array, most: int) -> Groups | None:
     group_of, multipliers = _group_equal(vectors, most)
     if len(group_of) == 0 and len(vectors):
         return None
-    places, words = _place(group_of, len(multipliers))
+    places, words = place_groups(group_of, len(multipliers))
     return Groups(places, words, multipliers, 0, 0)
 
 
@@ -253,7 +253,7 @@ def _group_equal(vectors, most):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _place(group_of, groups):  # type: ignore[no-untyped-def]
+def place_groups(group_of, groups):  # type: ignore[no-untyped-def]
     """(places, words) of rows whose group is known: every group begins at a word of its own."""
     sizes = np.zeros(groups, np.int64)
     for g in group_of:

@@ -10,14 +10,15 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.engine.equivalence import floor_of
-from streed.engine.records import LOWEST, NO_TREE, NONE, UNLIMITED
+from streed.engine.records import INFINITE, LOWEST, NO_TREE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
 _BLOCK = 8
-"""Edges and children come in multiples of this many."""
+"""Edges and children come in blocks of up to so many, or of a multiple of it."""
 
 _CLASSES = 64
+"""Sizes of which blocks are kept for others."""
 
 _nodes = records(NODE_TYPE)
 _edges = records(EDGE_TYPE)
@@ -137,6 +138,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.budget = budget
     node.split = NO_TREE
     node.plan = NONE
+    node.rest = INFINITE
     node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0
     node.child_space = 0
@@ -224,14 +226,20 @@ def planned_budget(e, node, column, without):  # type: ignore[no-untyped-def]
 @inline
 def block_size(count):  # type: ignore[no-untyped-def]
     """The size of the block that holds `count` entries."""
-    return (count + _BLOCK - 1) // _BLOCK * _BLOCK
+    return count if count <= _BLOCK else (count + _BLOCK - 1) // _BLOCK * _BLOCK
+
+
+@inline
+def _class_of(size):  # type: ignore[no-untyped-def]
+    """The number of a block's size; those from _CLASSES on are not kept."""
+    return size if size <= _BLOCK else _BLOCK - 1 + size // _BLOCK
 
 
 @native
 def take_edges(e, count):  # type: ignore[no-untyped-def]
     """Where a block for `count` edges begins, or NONE if there is no room."""
     size = block_size(count)
-    group = size // _BLOCK
+    group = _class_of(size)
     if group < _CLASSES and e.free_edges[group] != NONE:
         at = e.free_edges[group]
         e.free_edges[group] = edges_of(e)[at].children
@@ -246,7 +254,7 @@ def take_edges(e, count):  # type: ignore[no-untyped-def]
 def take_children(e, count):  # type: ignore[no-untyped-def]
     """Where a block for `count` children begins, or NONE if there is no room."""
     size = block_size(count)
-    group = size // _BLOCK
+    group = _class_of(size)
     if group < _CLASSES and e.free_children[group] != NONE:
         at = e.free_children[group]
         e.free_children[group] = children_of(e)[at].lower
@@ -274,15 +282,21 @@ def has_plan(e, node):  # type: ignore[no-untyped-def]
 
 @native
 def free_edges(e, node):  # type: ignore[no-untyped-def]
-    """Gives the blocks of a solved node back; it has no edges any more."""
-    group = node.edge_space // _BLOCK
-    if 0 < group < _CLASSES:
-        edges_of(e)[node.edges].children = e.free_edges[group]
-        e.free_edges[group] = node.edges
-    group = node.child_space // _BLOCK
+    """Gives the blocks of a node back, which is solved or has others; it has no edges any more."""
+    give_edges(e, int64(node.edges), int64(node.edge_space))
+    group = _class_of(int64(node.child_space))
     if 0 < group < _CLASSES:
         children_of(e)[node.children].lower = e.free_children[group]
         e.free_children[group] = node.children
     node.edge_space = 0
     node.child_space = 0
     node.n_edges = 0
+
+
+@native
+def give_edges(e, at, size):  # type: ignore[no-untyped-def]
+    """Gives a block of edges back."""
+    group = _class_of(size)
+    if 0 < group < _CLASSES:
+        edges_of(e)[at].children = e.free_edges[group]
+        e.free_edges[group] = at

@@ -43,6 +43,7 @@ COSTS = [
     ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see priced.py
     ("wide", np.int64),  # 1: pair sums are sums over rows of numbers of each, see sums.py, not counts of row groups
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
+    ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
     ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
     ("worst_step", np.int64),  # the worth of the lowest of them
 ]
@@ -107,6 +108,8 @@ ADDRESSES = [
     ("caller_columns", np.int64),  # int64 (F): the caller's column of every bit column
     ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
     ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
+    ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
+    ("label_profits", np.int64),  # int64 (K): of one side
     ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
     ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
     ("row_floors", np.int64),  # float64 (N): what the rows of every place cost any tree; zero if that is not known
@@ -132,6 +135,7 @@ UNITS = [
     ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
+    ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
@@ -192,16 +196,20 @@ STATE = [
     ("units", np.int64),  # depth-three work units
     ("pair_passes", np.int64),  # depth-two evaluations
     ("expansions", np.int64),
+    ("repeats", np.int64),  # of these, for edges that were not kept the first time
     ("visits", np.int64),
     ("cache_hits", np.int64),
     ("pruned", np.int64),
     ("evictions", np.int64),
+    ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
+    ("child_at", np.int64),  # where the next children are written
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
     ("root", np.int64),  # the node that is searched
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
+    ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("taken", np.int64),  # the root's edge that this thread works on, or NONE
     ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
     ("missing_depth", np.int64),  # what is left to that subproblem, whose rows stand behind the last node,
@@ -226,6 +234,7 @@ NODE = np.dtype(
         ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
         ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
+        ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
         ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
     ]
 )

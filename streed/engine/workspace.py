@@ -18,7 +18,7 @@ from streed.engine import archive, kernels, labels, scored, signed, values
 from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL
 from streed.engine.groups import Groups
-from streed.engine.records import CHILD, EDGE, ENGINE, NODE, NONE
+from streed.engine.records import CHILD, EDGE, ENGINE, INFINITE, NODE, NONE
 from streed.engine.simd import LANES
 from streed.errors import InputError
 from streed.exact import Array
@@ -163,16 +163,22 @@ class PackedProblem:
         """The narrowest lane type in which no sum overflows."""
         if self.scoring is not None:
             return self.scoring.lane
-        largest = self.groups.worst + 2 * self.split_cost + 2
-        if self.counts_rows:
-            largest = max(largest, len(self.row_bits), self.min_leaf)
-        if self.prices is not None:
-            rows = self.prices.n_rows
-            largest = max(2 * (largest + rows * int(self.prices.full.max(initial=0))), rows)
-        for lane_type, limit in zip(LANE_TYPES, (2**15 - 2, 2**30, 2**60), strict=True):
-            if largest < limit:
-                return lane_type
-        raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
+        worst, places = self.groups.worst, len(self.row_bits)
+        if self.prices is None:
+            return narrowest_lane(worst, self.split_cost, self.min_leaf, places)
+        paid = self.prices.n_rows * int(self.prices.full.max(initial=0))
+        return narrowest_lane(2 * (worst + paid), 0, max(self.min_leaf, 2), max(places, self.prices.n_rows))
+
+
+def narrowest_lane(worst: int, split_cost: int, min_leaf: int, places: int) -> Any:
+    """The narrowest lane type in which no sum of a row-cost problem overflows; raises InputError if there is none."""
+    largest = worst + 2 * split_cost + 2
+    if min_leaf > 1:
+        largest = max(largest, places, min_leaf)
+    for lane_type, limit in zip(LANE_TYPES, (2**15 - 2, 2**30, 2**60), strict=True):
+        if largest < limit:
+            return lane_type
+    raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
 
 
 def writable(array: Array) -> Array:
@@ -260,6 +266,8 @@ class Workspace:
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
             "here_prices": width * 8,
             "pair_prices": 0 if prices is None else width * width * lane,
+            "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
+            "label_profits": max(1, problem.n_labels) * 8,
             "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
             "row_starts": 0 if row_values is None else (row_space + 1) * 4,
             "row_columns": 0 if row_values is None else row_space * width * 2,
@@ -368,19 +376,37 @@ class Workspace:
             ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.floor)(_address(words_of_record))
         self.engine["free_edges"] = NONE
         self.engine["free_children"] = NONE
+        self.engine["root_target"] = INFINITE
+        self.profits, self.signed_costs = profits, signed_costs
+        self._words_of_record = words_of_record
         # tables begin empty and small; what they grow into is emptied then
-        for name, size in (
-            ("slots", 4 * fields["slot_count"]),
-            ("branches", 8 * branch_words * fields["branch_slots"]),
-        ):
-            begin = base + offsets[name]
-            self._buffer[begin : begin + size] = 0
+        self._tables = [
+            self._buffer[base + offsets[name] :][:size]
+            for name, size in (
+                ("slots", 4 * fields["slot_count"]),
+                ("branches", 8 * branch_words * fields["branch_slots"]),
+            )
+        ]
+        self._empty_tables()
         begin = base + offsets["nodes"]
         self.nodes = self._buffer[begin : begin + sizes["nodes"]].view(NODE)
         begin = base + offsets["edges"]
         self.edges = self._buffer[begin : begin + sizes["edges"]].view(EDGE)
         begin = base + offsets["node_rows"]
         self.node_rows = self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, -1)
+
+    def state(self) -> Array:
+        """A copy of the record as it is: once the kernels are linked, what `restore` begins a further search with."""
+        return self._words_of_record.copy()
+
+    def restore(self, state: Array) -> None:
+        """Forgets all that was searched; `profits` and `signed_costs` may then be written anew."""
+        self._words_of_record[:] = state
+        self._empty_tables()
+
+    def _empty_tables(self) -> None:
+        for table in self._tables:
+            table[:] = 0
 
     @property
     def root(self) -> Any:
@@ -399,7 +425,7 @@ class Workspace:
         with _pool_lock:
             if len(self._buffer) <= _POOLED and len(_pool) < 4:
                 _pool.append(self._buffer)
-        del self._buffer, self.nodes, self.node_rows, self.edges
+        del self._buffer, self._tables, self.nodes, self.node_rows, self.edges
 
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]
