@@ -18,7 +18,7 @@ from __future__ import annotations
 from numba import int64, uint8
 
 from streed.engine.archive import inherit_bounds
-from streed.engine.bounds import bound_by_node
+from streed.engine.bounds import bound_by_node, count_more_splits, count_splits
 from streed.engine.branch_cache import extend_branch, literal, recall_branch, store_branch
 from streed.engine.control import stopped
 from streed.engine.joining import cost_of_split, join, join_cost
@@ -46,6 +46,9 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     call(e.load, e)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     call(e.prepare, e)
+    counts_splits = e.fixed_costs == 1 and e.combine == 0 and e.asked_depth > 1 and e.n_active > 0
+    if counts_splits:
+        count_splits(e, values)
     e.lower = e.upper
     e.split = LEAF
     if (e.upper == 0 and e.scored == 0) or e.n_active == 0 or e.asked_depth == 0:
@@ -66,6 +69,8 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         _search(e, values, splits)
         if e.asked_all == 1:
             bound_by_node(e, values, e.upper)
+            if counts_splits and not stopped(e):
+                count_more_splits(e, values)
     e.split = _global_split(e, e.split)
 
 

@@ -40,6 +40,7 @@ COSTS = [
     ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
+    ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
     ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see priced.py
     ("wide", np.int64),  # 1: pair sums are sums over rows of numbers of each, see sums.py, not counts of row groups
     ("worst_unit", np.int64),  # what a unit of the worst plane costs

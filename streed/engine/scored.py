@@ -9,10 +9,11 @@ from __future__ import annotations
 from numba import float64, int64
 
 from streed.engine import values as rows
+from streed.engine.bounds import least_cost
 from streed.engine.counts import count_child, count_node
 from streed.engine.joining import cost_of_split, join, join_cost
 from streed.engine.pointers import call
-from streed.engine.records import INFINITE, NONE
+from streed.engine.records import INFINITE, LOWEST, NONE
 from streed.engine.rows import load_child
 from streed.engine.sums import block_end, sum_child, sum_floors, sum_node
 from streed.engine.values import UNKNOWN
@@ -182,7 +183,11 @@ def expand_scored(e):  # type: ignore[no-untyped-def]
     call(e.load, e)
     call(e.prepare, e)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    cost = int64(0)
+    if e.fixed_costs == 1 and e.combine == 0 and e.n_active > 0:
+        cost = least_cost(e, values)
     for k in range(e.n_active):
         for without in range(2):
-            values[rows.TWO1 + without, k] = values[rows.LEAST1 + without, k]
-            values[rows.MORE1 + without, k] = values[rows.LEAST1 + without, k]
+            least = values[rows.LEAST1 + without, k]
+            values[rows.TWO1 + without, k] = least + 2 * cost if least > LOWEST else least
+            values[rows.MORE1 + without, k] = least + 3 * cost if least > LOWEST else least

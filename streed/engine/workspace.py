@@ -71,6 +71,11 @@ class Scoring:
     kept: tuple[Any, ...] = ()
     """Arrays whose addresses are among the numbers."""
 
+    @property
+    def has_fixed_costs(self) -> bool:
+        """Whether every split costs something, whatever its rows and its path."""
+        return self.split_costs is not None and not self.calls_costs and bool((self.split_costs > 0).all())
+
 
 @attrs.frozen(eq=False)
 class Prices:
@@ -341,6 +346,7 @@ class Workspace:
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
             "priced": prices is not None,
+            "fixed_costs": scoring is not None and scoring.has_fixed_costs,
             "scored": scoring is not None,
             "wide": row_values is not None,
             "worst_slices": len(worst_bits),
