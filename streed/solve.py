@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from streed.algebra import objective
 from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
@@ -21,8 +20,8 @@ from streed.evaluate import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
 from streed.result import Result
-from streed.sums import Bounded, SumTask
-from streed.task import RowCostTask, Task, Totals
+from streed.task import Task, Totals
+from streed.tightest import TightestLimit, tightest_limits
 from streed.tree import Tree
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def solve(
     _check_orders(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
-        if not (isinstance(objective(task), (RowCostTask, SumTask, Bounded)) and is_shipped(task)):
+        if not is_shipped(task):
             check_contract(task, data)
         from streed.reductions import reduced
 
@@ -136,7 +135,12 @@ def solve(
             "seconds_total": time.perf_counter() - begin,
         }
     if not front:
-        return Result(None, None, status, None, None, stats, task)
+        tightest: tuple[TightestLimit, ...] = ()
+        if status == "infeasible":
+            limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
+            more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
+            tightest = tightest_limits(task, data, search=search, **limits, **more)
+        return Result(None, None, status, None, None, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
