@@ -20,6 +20,7 @@ from streed.exact import exact_number
 from streed.sums import SumLimit, bound_sums
 from streed.task import TOTAL, Limit, State, Task
 from streed.tracing import adds, row_cost_form
+from streed.trades import Traded
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -101,7 +102,7 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
         inner = _thresholded(inner, thresholds)
     on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
     if on_sums:
-        inner = bound_sums(inner, on_sums)
+        inner = inner.under(on_sums) if isinstance(inner, Traded) else bound_sums(inner, on_sums)
     earlier = task.further if isinstance(task, Constrained) else ()
     on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
     further = earlier + tuple(on_leaves)

@@ -16,7 +16,8 @@ from streed.search import memory, watch
 from streed.search.driver import Orders, Outcome, Problem, Solution
 from streed.search.front_engine import Front, FrontEngine
 from streed.search.front_rows import Packed, pack_fronts
-from streed.search.front_trees import FrontTrees, depth_of, nondominated_at_root, smallest_leaf
+from streed.search.front_trees import FrontTrees, depth_of, smallest_leaf
+from streed.search.nondominated import nondominated_at_root
 
 if TYPE_CHECKING:
     from streed.task import Task

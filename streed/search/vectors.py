@@ -21,6 +21,7 @@ from streed.facts import adds_entries
 from streed.sums import BoundTask
 from streed.task import State, Task, Totals
 from streed.tracing import row_cost_form
+from streed.trades import BoundTrade
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -114,6 +115,9 @@ def _caps(task: Task, width: int) -> list[Any] | None:
     if isinstance(task, BoundTask):
         inner = _caps(task.task, width - len(task.caps))
         return None if inner is None else [*inner, *task.caps]
+    if isinstance(task, BoundTrade):
+        inner = _caps(task.task, width - 2 * len(task.sums))
+        return None if inner is None else [*inner, *[None] * (2 * len(task.sums))]
     if isinstance(task, Product):
         plain = all(type(part).feasible is Task.feasible for part in task.parts)
         return [None] * width if plain else None
