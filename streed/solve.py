@@ -79,7 +79,7 @@ def solve(
             check_contract(task, data)
         from streed.reductions import reduced
 
-        driver = reduced(task, _driver(search))
+        driver = reduced(task, _driver(search), data)
         driver.check(task)
         from streed.search.compilation import Compilation
         from streed.search.driver import Orders, Problem

@@ -281,7 +281,7 @@ class BoundTask(Task):
     def feasible(self, value: Value) -> bool:
         return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))
 
-    def at_root(self, value: Value) -> Value:
+    def objective_of(self, value: Value) -> Value:
         return _inner_value(self.task, value)
 
     def better_at_root(self, a: Value, b: Value) -> bool:

@@ -223,12 +223,16 @@ class Task(abc.ABC):
         """
         return value
 
+    def objective_of(self, value: Value) -> Value:
+        """The part of a value that is the objective's (default: all of it), without what is kept for limits only."""
+        return value
+
     def at_root(self, value: Value) -> Value:
-        """What still counts of the value of a whole tree (default: all of it), for the front of the root.
+        """What still counts of the value of a whole tree (default: its `objective_of`), for the front of the root.
 
         Quantities that were kept for a limit on the whole tree matter no longer. `better_at_root` compares the rest.
         """
-        return value
+        return self.objective_of(value)
 
     def better_at_root(self, a: Value, b: Value) -> bool:
         """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""

@@ -134,6 +134,9 @@ class BoundTrade(Task):
             found[self.kinds[j]] = max(found[self.kinds[j]], abs(signed) / self.sizes[j])
         return tuple(found)
 
+    def objective_of(self, value: Value) -> Value:
+        return self.task.objective_of(self.inner_value(value))
+
     def at_root(self, value: Value) -> Value:
         inner = self.task.at_root(self.inner_value(value))
         task = self.task.task if isinstance(self.task, BoundTask) else self.task

@@ -18,18 +18,24 @@ from streed.sums import Bounded, SumTask
 from streed.trades import Traded
 
 if TYPE_CHECKING:
+    from streed.data import Dataset
     from streed.search.driver import Driver
     from streed.task import Task
 
 
-def reduced(task: Task, driver: Driver) -> Driver:
-    """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums."""
+def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
+    """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums.
+
+    Of more than two sums, only those of limits are reduced.
+    """
     inner = objective(task)
     if driver.reduces and isinstance(inner, Traded) and len(inner.gaps) == 1:
         from streed.reductions.trade import TradeOff
 
         return TradeOff(driver)
     if not driver.reduces or not isinstance(inner, (SumTask, Bounded)):
+        return driver
+    if isinstance(inner, SumTask) and len(getattr(inner.bind(data), "components", ())) != 2:
         return driver
     from streed.reductions.reduction import Reduction
 

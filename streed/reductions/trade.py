@@ -17,7 +17,7 @@ from typing import Any, ClassVar, final
 import attrs
 
 from streed.algebra import Constrained, objective
-from streed.reductions.reduction import Reduction
+from streed.reductions.reduction import Reduction, check_limit
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.nondominated import nondominated_at_root
 from streed.sums import BoundedSum, BoundTask
@@ -65,6 +65,7 @@ class TradeOff(Driver):
                 break
             solution = last.solutions[0]
             below = trade.gaps_of(solution.value)[0]
+            check_limit(trade.gaps[0] <= below, problem, solution.root)
             solutions.append(solution)
         kept = nondominated_at_root(problem.task, [each.value for each in solutions])
         stats = {

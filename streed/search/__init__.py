@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 def drivers() -> dict[str, type[Driver]]:
     """All drivers by name; importing them imports numba."""
     from streed.search.depth_first import DepthFirst
+    from streed.search.front_driver import Fronts
     from streed.search.general import General
 
-    return {driver.name: driver for driver in (DepthFirst, General)}
+    return {driver.name: driver for driver in (DepthFirst, Fronts, General)}

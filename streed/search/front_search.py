@@ -105,7 +105,7 @@ class _Search:
                 order = np.argsort(keys, kind="stable")
                 found = keys[order], columns[order]
             self._front, self._depth = found, depth
-            if self.engine.stopped:
+            if self.engine.stopped or (len(found[0]) == 1 and found[0][0] == 0):
                 return
 
     def solutions(self) -> tuple[Solution, ...]:

@@ -77,7 +77,7 @@ class FrontTrees:
             if len(shape) == 1:
                 cost = costs.costs[:, rows, shape[0]].sum(axis=1)
                 total = total + cost
-                return Leaf(shape[0], len(rows), task.at_root(costs.value(cost.tolist())))
+                return Leaf(shape[0], len(rows), task.objective_of(costs.value(cost.tolist())))
             column = columns[shape[0]]
             total = total + np.array(costs.splits)
             right = data.X[rows, column] == 1
