@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from streed.facts import explain
     from streed.progress import Progress
     from streed.result import Result
+    from streed.search.branches import Branches
     from streed.search.depth_first import DepthFirst
     from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Branches",
     "Dataset",
     "DepthFirst",
     "GeneralTask",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Branches": "streed.search.branches",
     "Dataset": "streed.data",
     "DepthFirst": "streed.search.depth_first",
     "GeneralTask": "streed.task",
@@ -70,7 +73,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "export", "plot", "report", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:

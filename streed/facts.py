@@ -94,6 +94,9 @@ def facts(task: Task, data: Dataset) -> Facts:
     )
 
 
+_EXACT_FLOATS = 2**53
+"""Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
+
 _METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
 
 
@@ -113,10 +116,17 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
         for name in _METHODS
     ):
         return False
+    if any(values.dtype.kind in "iu" and _sizes(values) >= _EXACT_FLOATS for values in sums.values()):
+        return False
     values = first_costs(task, sums, data)
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
     return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+
+
+def _sizes(values: Array) -> float:
+    """The largest sum of sizes of an entry of a statistic, (n,) or (n, entries)."""
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
 
 
 def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:

@@ -48,6 +48,7 @@ def solve(
     memory_limit: int | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
     threads: int = 1,
+    gap: float | None = None,
     categorical: Any = None,
     **row_data: Any,
 ) -> Result:
@@ -57,7 +58,8 @@ def solve(
     `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
     at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights
     >= 0. `search`: the name of a driver, or a driver. `time_limit` is in seconds of search, `memory_limit` in bytes of
-    this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `progress`: True for a
+    this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the search may
+    stop, too, when the best tree's value and the bound differ by at most this part of the value. `progress`: True for a
     live line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search,
@@ -74,6 +76,7 @@ def solve(
     if leaf_rows > data.n_rows:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.n_rows}", "lower it")
     _check_orders(time_limit, memory_limit, threads)
+    _check_gap(gap)
     with reporter(progress) as listener:
         if not (isinstance(objective(task), (RowCostTask, SumTask, Bounded)) and is_shipped(task)):
             check_contract(task, data)
@@ -81,6 +84,8 @@ def solve(
 
         driver = reduced(task, _driver(search), data)
         driver.check(task)
+        if gap is not None and not driver.knows_gap(task):
+            raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
         from streed.search.compilation import Compilation
         from streed.search.driver import Orders, Problem
 
@@ -98,11 +103,13 @@ def solve(
             if listener.due():
                 listener.tell(_progress(shown(best), shown(bound), nodes, time.perf_counter() - begin, phase))
 
+        def enough(best: Any, bound: Any) -> bool:
+            return within_gap(shown(best), shown(bound), gap)
+
+        told, stops = None if listener.silent else report, None if gap is None else enough
         with Compilation() as compilation:
-            outcome = driver.search(
-                problem,
-                Orders(_capped(time_limit), _capped(memory_limit), threads, None if listener.silent else report),
-            )
+            orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
+            outcome = driver.search(problem, orders)
         bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
@@ -119,8 +126,10 @@ def solve(
             elapsed = time.perf_counter() - begin
             nodes = int(outcome.stats["nodes"])
             listener.finish(_progress(front[0][0] if front else None, bound_score, nodes, elapsed, "done"))
-        stats = {
-            **outcome.stats,
+        stats = {**outcome.stats}
+        if "trace" in stats:
+            stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
+        stats |= {
             "stopped": outcome.stopped,
             "seconds_compile": compilation.seconds,
             "seconds_total": time.perf_counter() - begin,
@@ -187,6 +196,20 @@ def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
             raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
     if not isinstance(threads, numbers.Integral) or isinstance(threads, bool) or not 1 <= int(threads) <= MOST_THREADS:
         raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")
+
+
+def _check_gap(gap: Any) -> None:
+    if gap is None:
+        return
+    if not isinstance(gap, numbers.Real) or isinstance(gap, bool) or not 0 <= float(gap) < math.inf:
+        raise InputError("gap", f"{gap!r} is no number >= 0", "give a part of the value, such as 0.01, or None")
+
+
+def within_gap(value: Any, bound: Any, gap: Any) -> bool:
+    """Whether a value and its bound differ by at most this part of the value."""
+    if not isinstance(value, numbers.Real) or not isinstance(bound, numbers.Real):
+        return False
+    return bool(abs(value - bound) <= gap * abs(value))
 
 
 def _shown(solution: Solution, tree: Tree, problem: Problem) -> tuple[Any, ...] | None:

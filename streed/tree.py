@@ -198,6 +198,14 @@ class Tree:
         n_rows, codes = self._codes(X)
         return route(self.root, codes, n_rows)
 
+    def codes(self, X: Any) -> Array:
+        """(m, n_columns) uint8: rows as the tree reads them, 0 in the columns that it does not ask about; `X` as above."""
+        n_rows, codes = self._codes(X)
+        table = np.zeros((n_rows, self.n_columns), dtype=np.uint8)
+        for j in self.columns:
+            table[:, j] = codes(j)
+        return table
+
     def _codes(self, X: Any) -> tuple[int, Callable[[int], Array]]:
         if isinstance(X, Dataset):
             places = self._places(X)

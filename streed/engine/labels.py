@@ -14,6 +14,7 @@ from streed.engine.counts import count_child, count_node
 from streed.engine.records import INFINITE
 from streed.engine.rows import load_child
 from streed.engine.simd import LANES, broadcast, fill, forbid, load, maximum, minimum, price_of, store
+from streed.engine.sums import sum_child
 from streed.engine.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = range(6)
@@ -250,7 +251,6 @@ def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
     planes = e.planes
     ones = vector(e.ones, e.width, int64)
     small = 1 if 2 * ones[column] <= e.n_rows or column >= e.n_binary else 0
-    load_child(e, column, small)
     pairs = matrix(e.pairs, planes * stride, stride, lane)
     small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
     large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
@@ -258,7 +258,11 @@ def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
     child_sums = matrix(e.child_sums, planes, e.width, lane)
     totals = vector(e.totals, planes, int64)
     child_totals = vector(e.child_totals, planes, int64)
-    count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
+    if e.wide == 1:
+        sum_child(e, lane, int64, planes, column, small)
+    else:
+        load_child(e, column, small)
+        count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
     for p in range(planes):
         with_column = int64(sums[p, column])
         child_totals[p] = with_column if small == 1 else totals[p] - with_column

@@ -31,24 +31,18 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     m = len(preorder)
     n, labels = costs.shape
     end = np.empty(m, np.int64)
-    _find_ends(preorder, arity, end)
+    parent = np.empty(m, np.int64)
+    depth = np.empty(m, np.int64)
+    second = np.empty(m, np.int64)
+    _find_parents(preorder, arity, end, parent, depth, second)
     sums = np.zeros((m, labels), np.int64)
     rows = np.zeros(m, np.int64)
-    parent = np.full(m, LEAF, np.int64)
-    depth = np.zeros(m, np.int64)
-    for at in range(m):
-        if preorder[at] != LEAF:
-            child = at + 1
-            for _ in range(max(arity[preorder[at]], 2)):
-                parent[child] = at
-                depth[child] = depth[at] + 1
-                child = end[child]
     for i in range(n):
         at = 0
         while preorder[at] != LEAF:
             side = codes[i, preorder[at]]
-            child = at + 1
-            for _ in range(side):
+            child = at + 1 if side == 0 else second[at]
+            for _ in range(1, side):
                 child = end[child]
             at = child
         rows[at] += 1
@@ -65,3 +59,63 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
         label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
         cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
     return label, rows, cost, depth
+
+
+@native
+def _find_parents(preorder, arity, end, parent, depth, second):  # type: ignore[no-untyped-def]
+    """Writes the parent (LEAF for the root), the depth and the second child of every node."""
+    _find_ends(preorder, arity, end)
+    parent[0] = LEAF
+    depth[0] = 0
+    for at in range(len(preorder)):
+        if preorder[at] != LEAF:
+            child = at + 1
+            second[at] = end[child]
+            for _ in range(max(arity[preorder[at]], 2)):
+                parent[child] = at
+                depth[child] = depth[at] + 1
+                child = end[child]
+
+
+@entry
+def weigh_tree(preorder, codes, arity, kinds, costs, vectors):  # type: ignore[no-untyped-def]
+    """(labels (m,), rows (m,), sums (q,), depth) of a tree in preorder whose rows are of kinds that cost alike.
+
+    codes (n, p), arity (p,) and what the labels are as in `measure_tree`; kinds (n,) int64 from 0 to G - 1, costs
+    (G, K) int64, vectors (G, K, q) int64. `rows` are those of every node, `sums` those of the vectors of every row and
+    the label of its leaf.
+    """
+    m = len(preorder)
+    n, labels = len(kinds), costs.shape[1]
+    end = np.empty(m, np.int64)
+    parent = np.empty(m, np.int64)
+    depth = np.empty(m, np.int64)
+    second = np.empty(m, np.int64)
+    _find_parents(preorder, arity, end, parent, depth, second)
+    totals = np.zeros((m, labels), np.int64)
+    rows = np.zeros(m, np.int64)
+    leaf = np.empty(n, np.int64)
+    for i in range(n):
+        at = 0
+        while preorder[at] != LEAF:
+            side = codes[i, preorder[at]]
+            child = at + 1 if side == 0 else second[at]
+            for _ in range(1, side):
+                child = end[child]
+            at = child
+        leaf[i] = at
+        rows[at] += 1
+        for k in range(labels):
+            totals[at, k] += costs[kinds[i], k]
+    for at in range(m - 1, 0, -1):
+        rows[parent[at]] += rows[at]
+        for k in range(labels):
+            totals[parent[at], k] += totals[at, k]
+    label = np.zeros(m, np.int64)
+    for at in range(m):
+        label[at] = np.argmin(totals[at]) if rows[at] > 0 else label[parent[at]]
+    sums = np.zeros(vectors.shape[2], np.int64)
+    for i in range(n):
+        for c in range(len(sums)):
+            sums[c] += vectors[kinds[i], label[leaf[i]], c]
+    return label, rows, sums, depth.max()

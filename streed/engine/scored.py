@@ -50,7 +50,7 @@ def prepare_counted(e, lane):  # type: ignore[no-untyped-def]
 @native
 def prepare_summed(e):  # type: ignore[no-untyped-def]
     """As `prepare_counted`, by sums over rows; there are no worst costs then."""
-    sum_node(e)
+    sum_node(e, float64, float64, e.planes)
     if e.row_floors != 0:
         sum_floors(e)
     _prepare(e, float64)
@@ -88,7 +88,7 @@ def solve_counted_children(e, lane):  # type: ignore[no-untyped-def]
 def solve_summed_children(e):  # type: ignore[no-untyped-def]
     """As `solve_counted_children`, by sums over rows."""
     small = _smaller_side(e)
-    sum_child(e, e.asked_column, small)
+    sum_child(e, float64, float64, e.planes, e.asked_column, small)
     _solve_children(e, float64, small, float64)
 
 

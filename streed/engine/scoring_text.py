@@ -283,9 +283,9 @@ def find_floors(address):  #: FLOORS
     e = engine_at(address)  #: FLOORS
     numbers = vector(e.numbers, WORDS, np.int64)  #: FLOORS
     parameters = parameters_of(numbers)  #: FLOORS
-    rows_of = matrix(e.row_values, $PLANES, e.row_space, np.float64)  #: FLOORS
+    rows_of = matrix(e.row_values, e.row_space, $PADDED, np.float64)  #: FLOORS
     floors = vector(e.row_floors, e.row_space, np.float64)  #: FLOORS
     for k in range(e.row_space):  #: FLOORS
-        if rows_of[$ROWS, k] > 0:  #: FLOORS
+        if rows_of[k, $ROWS] > 0:  #: FLOORS
             floors[k] = least_cost(parameters, $ARG_F)  #: FLOORS
 """

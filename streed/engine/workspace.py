@@ -18,7 +18,7 @@ from streed.engine import archive, kernels, labels, scored, signed, values
 from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL
 from streed.engine.groups import Groups
-from streed.engine.records import CHILD, EDGE, ENGINE, NODE, NONE
+from streed.engine.records import CHILD, EDGE, ENGINE, INFINITE, NODE, NONE
 from streed.engine.simd import LANES
 from streed.errors import InputError
 from streed.exact import Array
@@ -36,6 +36,9 @@ _SHORT_PATH = 10
 _FEW_NODES = 64
 """Searches of no more nodes than this use no archive."""
 
+_WORST_DIGITS = 10
+"""Binary digits to which the worst costs of summed rows are rounded up."""
+
 _pool: list[Array] = []
 _pool_lock = threading.Lock()
 
@@ -48,7 +51,7 @@ class Scoring:
     """S: the statistics, then rows."""
     rows_plane: int
     row_values: Array | None
-    """(S, N) float64, if pair sums are sums over rows."""
+    """(N, S padded to fours) float64, if pair sums are sums over rows."""
     row_floors: Array | None
     """(N,) float64: what the rows of every place cost any tree at least."""
     lane: Any
@@ -102,7 +105,8 @@ class PackedProblem:
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns
-        return self.scoring is None and self.n_labels == 2 and binary and self.min_leaf <= 1
+        counted = self.scoring is None and self.groups.values is None
+        return counted and self.n_labels == 2 and binary and self.min_leaf <= 1
 
     @property
     def key_bytes(self) -> int:
@@ -117,6 +121,11 @@ class PackedProblem:
         return kernels.SIGNED if self.signed else kernels.LABELS
 
     @property
+    def row_values(self) -> Array | None:
+        """(N, S padded to fours): the numbers of every row, if pair sums are sums over rows."""
+        return self.groups.values if self.scoring is None else self.scoring.row_values
+
+    @property
     def restrictable(self) -> bool:
         """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
         return self.min_leaf <= 1 and (self.scoring is None or self.scoring.worst_unit > 0)
@@ -125,13 +134,18 @@ class PackedProblem:
         """The narrowest lane type in which no sum overflows."""
         if self.scoring is not None:
             return self.scoring.lane
-        largest = self.groups.worst + 2 * self.split_cost + 2
-        if self.min_leaf > 1:
-            largest = max(largest, len(self.row_bits), self.min_leaf)
-        for lane_type, limit in zip(LANE_TYPES, (2**15 - 2, 2**30, 2**60), strict=True):
-            if largest < limit:
-                return lane_type
-        raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
+        return narrowest_lane(self.groups.worst, self.split_cost, self.min_leaf, len(self.row_bits))
+
+
+def narrowest_lane(worst: int, split_cost: int, min_leaf: int, places: int) -> Any:
+    """The narrowest lane type in which no sum of a row-cost problem overflows; raises InputError if there is none."""
+    largest = worst + 2 * split_cost + 2
+    if min_leaf > 1:
+        largest = max(largest, places, min_leaf)
+    for lane_type, limit in zip(LANE_TYPES, (2**15 - 2, 2**30, 2**60), strict=True):
+        if largest < limit:
+            return lane_type
+    raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
 
 
 def writable(array: Array) -> Array:
@@ -197,6 +211,8 @@ class Workspace:
         words = (row_space // 16 + count) * width * 2
         pairs = most_planes * width * width * lane
         generic = not problem.signed
+        row_values = problem.row_values
+        worst_bits, worst_step = _worst_slices(problem)
         sizes = {
             "rows": (row_space + 64) * 4,
             "all_words": words,
@@ -214,8 +230,11 @@ class Workspace:
             "child_values": values.ROWS_OF_VALUES * (width + categorical) * 8 if scoring else 0,
             "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
-            "row_lanes": width * 8,
-            "row_columns": width * 8,
+            "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
+            "label_profits": max(1, problem.n_labels) * 8,
+            "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
+            "row_starts": 0 if row_values is None else (row_space + 1) * 4,
+            "row_columns": 0 if row_values is None else row_space * width * 2,
             "floor_sums": (width + 1) * 8,
             "scores": labels.ROWS_OF_SCORES * width * lane,
             "values": values.ROWS_OF_VALUES * (width + categorical) * 8,
@@ -255,12 +274,13 @@ class Workspace:
         }
         if scoring is not None:
             arrays["numbers"] = scoring.numbers
-            if scoring.row_values is not None:
-                arrays["row_values"] = scoring.row_values
             if scoring.row_floors is not None:
                 arrays["row_floors"] = scoring.row_floors
             if scoring.split_costs is not None:
                 arrays["split_costs"] = scoring.split_costs
+        if row_values is not None:
+            arrays["row_values"] = row_values
+            arrays["worst_bits"] = worst_bits
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
@@ -282,13 +302,15 @@ class Workspace:
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
             "scored": scoring is not None,
-            "wide": scoring is not None and scoring.row_values is not None,
+            "wide": row_values is not None,
+            "worst_slices": len(worst_bits),
+            "worst_step": worst_step,
             "split_cost": problem.split_cost,
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": problem.restrictable,
             "extensible": problem.restrictable or (scoring is None and categorical == 0),
-            "class_bound": scoring is None and _is_accuracy(groups, problem.n_labels),
+            "class_bound": scoring is None and row_values is None and _is_accuracy(groups, problem.n_labels),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,
@@ -313,19 +335,37 @@ class Workspace:
             ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.floor)(_address(words_of_record))
         self.engine["free_edges"] = NONE
         self.engine["free_children"] = NONE
+        self.engine["root_target"] = INFINITE
+        self.profits, self.signed_costs = profits, signed_costs
+        self._words_of_record = words_of_record
         # tables begin empty and small; what they grow into is emptied then
-        for name, size in (
-            ("slots", 4 * fields["slot_count"]),
-            ("branches", 8 * branch_words * fields["branch_slots"]),
-        ):
-            begin = base + offsets[name]
-            self._buffer[begin : begin + size] = 0
+        self._tables = [
+            self._buffer[base + offsets[name] :][:size]
+            for name, size in (
+                ("slots", 4 * fields["slot_count"]),
+                ("branches", 8 * branch_words * fields["branch_slots"]),
+            )
+        ]
+        self._empty_tables()
         begin = base + offsets["nodes"]
         self.nodes = self._buffer[begin : begin + sizes["nodes"]].view(NODE)
         begin = base + offsets["edges"]
         self.edges = self._buffer[begin : begin + sizes["edges"]].view(EDGE)
         begin = base + offsets["node_rows"]
         self.node_rows = self._buffer[begin : begin + sizes["node_rows"]].view(np.uint64).reshape(space.nodes, -1)
+
+    def state(self) -> Array:
+        """A copy of the record as it is: once the kernels are linked, what `restore` begins a further search with."""
+        return self._words_of_record.copy()
+
+    def restore(self, state: Array) -> None:
+        """Forgets all that was searched; `profits` and `signed_costs` may then be written anew."""
+        self._words_of_record[:] = state
+        self._empty_tables()
+
+    def _empty_tables(self) -> None:
+        for table in self._tables:
+            table[:] = 0
 
     @property
     def root(self) -> Any:
@@ -344,7 +384,7 @@ class Workspace:
         with _pool_lock:
             if len(self._buffer) <= _POOLED and len(_pool) < 4:
                 _pool.append(self._buffer)
-        del self._buffer, self.nodes, self.node_rows, self.edges
+        del self._buffer, self._tables, self.nodes, self.node_rows, self.edges
 
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]
@@ -369,6 +409,23 @@ def _address(array: Array) -> int:
 
 def _power_of_two(n: int) -> int:
     return 1 << max(4, (n - 1).bit_length())
+
+
+def _worst_slices(problem: PackedProblem) -> tuple[Array, int]:
+    """((B, W) uint64, the worth of the lowest): the rows in whose worst costs each binary digit is 1.
+
+    The worst costs of rows that are summed one by one are rounded up to few digits, all of which bounds can use.
+    """
+    words = problem.column_rows.shape[1]
+    values = problem.groups.values
+    if values is None or problem.scoring is not None:
+        return np.zeros((0, words), np.uint64), 0
+    worst = values[:, problem.n_labels]
+    step = 1 << max(0, int(worst.max(initial=0)).bit_length() - _WORST_DIGITS)
+    digits = -(-worst // step)
+    shifts = np.arange(int(digits.max(initial=0)).bit_length())
+    bits = ((digits[None, :] >> shifts[:, None]) & 1).astype(np.uint8)
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(shifts), words), step
 
 
 def _is_accuracy(groups: Groups, n_labels: int) -> bool:

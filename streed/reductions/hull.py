@@ -25,7 +25,7 @@ from streed.engine.listing import COST, KEY, VALUE
 from streed.exact import Array
 from streed.reductions.listing import Entries, Listing
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import Found, Stop, Vector
+from streed.reductions.trees import Stop, Vector
 from streed.tree import Node
 
 _STEPS = 2048
@@ -150,7 +150,7 @@ class Search:
                 best, chosen = rank, entry
         if chosen is not None:
             root: Node = listing.tree(chosen)
-            self.incumbent.offer(Found(trees.measure(root), root))
+            self.incumbent.offer(trees.grown(root))
 
     def _best_rank(self, segment: Segment) -> Any:
         """An upper bound on the rank of the points strictly inside; None if there are none."""

@@ -44,12 +44,12 @@ _FINE = 256
 """The least that the two whole numbers of a multiplier should be, so that rounding it loses little."""
 
 
-def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window]) -> Found | None:
+def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None) -> Found | None:
     """A tree of least weights . (first components) whose last components are in their windows; None if there is none.
 
-    Raises Stop, with the best tree so far and a lower bound on its weighted sum.
+    Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on its weighted sum.
     """
-    relaxation = Relaxation(trees, weights, windows)
+    relaxation = Relaxation(trees, weights, windows, below)
     try:
         return relaxation.solve()
     except Stop as stop:
@@ -60,25 +60,28 @@ def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window]) ->
 class Relaxation:
     """One problem of a least sum e under windows on sums z, and what is known of it."""
 
-    def __init__(self, trees: Trees, weights: Sequence[int], windows: Sequence[Window]) -> None:
+    def __init__(
+        self, trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None
+    ) -> None:
         self.trees = trees
         self.windows = tuple(windows)
         self.weights = list(weights)
         self.first = len(trees.parts) - len(windows)
         self.best: Found | None = None
-        self.upper: int | None = None
-        """The value of the best tree within the windows."""
+        self.upper = below
+        """Only values below it are of interest: that of the best tree within the windows, once there is one."""
         self.bound = Fraction(0)
         """No tree within the windows has a value below it."""
         self._multipliers = [Fraction(0)] * len(windows)
         self._scaled = (1, [0] * len(windows))
-        self._costs: Array = np.tensordot(np.array(weights, np.int64), trees.sums[: self.first], 1)
+        self._costs: Array = trees.vectors[:, :, : self.first] @ np.array(weights, np.int64)
         self._lines: list[Line] = []
         """Of the trees met."""
         self._answers: dict[tuple[int, ...], Line] = {}
         """Of the trees that were optimal, by scale and multipliers."""
         self._known = False
-        self._wideness = [int(np.abs(part).max(axis=1).sum()) for part in (self._costs, *trees.sums[self.first :])]
+        parts = (self._costs, *np.moveaxis(trees.vectors[:, :, self.first :], 2, 0))
+        self._wideness = [int(np.abs(part).max(axis=1) @ trees.sizes) for part in parts]
 
     @property
     def lower(self) -> int | None:
@@ -202,7 +205,7 @@ class Relaxation:
     def _search(self) -> Found | None:
         """The optimum, by lists of the trees between the bound and the best one known."""
         scale, whole = self._scaled
-        keys = range(self.first, len(self.trees.sums))
+        keys = range(self.first, len(self.trees.parts))
         listing = Listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)
         start = self.bound
         most = self._most()
@@ -214,7 +217,7 @@ class Relaxation:
             found = listing.best(scale * errors + self._allowance(whole), limit)
             if found is not None:
                 value, root = found
-                tree = Found(self.trees.measure(root), root)
+                tree = self.trees.grown(root)
                 self._meet(tree)
                 assert self.upper == value, "the tree of a list has another value; please report this"
                 if value <= errors:
@@ -231,7 +234,7 @@ class Relaxation:
     def _most(self) -> int:
         """No tree's value is larger."""
         split = sum(w * each for w, each in zip(self.weights, self.trees.splits, strict=False))
-        return int(self._costs.max(axis=1).sum()) + split * self.trees.data.n_rows
+        return int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
 
 
 def _highest(lines: Sequence[tuple[Fraction, int]]) -> Fraction:

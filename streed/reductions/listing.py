@@ -77,22 +77,22 @@ class Listing:
         self.windows = list(windows)
         self._thin = thin
         self._problem = trees.problem
-        self._weights = np.zeros(len(trees.sums), np.int64)
+        self._weights = np.zeros(len(trees.merged.sums), np.int64)
         self._weights[: len(value)] = scale * np.array(value, np.int64)
         self._weights[list(keys)] += np.array(multipliers, np.int64)
-        value_sums = np.tensordot(np.array(value, np.int64), trees.sums[: len(value)], 1)
+        value_sums = np.tensordot(np.array(value, np.int64), trees.merged.sums[: len(value)], 1)
         value_split = sum(w * each for w, each in zip(value, trees.splits, strict=False))
         self._split_cost = sum(w * each for w, each in zip(self._weights.tolist(), trees.splits, strict=True))
-        key_sums, self._key_splits = [trees.sums[j] for j in keys], [trees.splits[j] for j in keys]
+        key_sums, self._key_splits = [trees.merged.sums[j] for j in keys], [trees.splits[j] for j in keys]
         if self._problem.max_nodes is not None:
             key_sums.append(np.zeros_like(value_sums))
             self._key_splits.append(1)
             self.windows.append((0, self._problem.max_nodes))
-        self._codes = trees.codes
-        self._counts = trees.counts
+        self._codes = trees.merged.codes
+        self._counts = trees.merged.counts
         self._code = encode(key_sums, self._key_splits, self._most_branches())
         self._split = np.array([self._split_cost, value_split, *self._code.split], np.int64)
-        costs = np.tensordot(self._weights, trees.sums, 1)
+        costs = np.tensordot(self._weights, trees.merged.sums, 1)
         packed = self._code.keys(costs.shape)
         # (n', K, width): what a distinct row's label adds to an entry
         self._entries = np.concatenate([costs[:, :, None], value_sums[:, :, None], packed], axis=2)
@@ -240,7 +240,7 @@ class Listing:
             else:
                 chosen = np.zeros(len(self._codes), np.bool_)
                 chosen[rows] = True
-                members = np.flatnonzero(chosen[self.trees.member])
+                members = np.flatnonzero(chosen[self.trees.merged.member])
                 nodes = None if self._problem.max_nodes is None else max(0, self._problem.max_nodes - 1)
                 data = self.trees.data.subset(members)
                 costs = np.tensordot(self._weights, self.trees.parts[:, members], 1)

@@ -9,7 +9,6 @@ import attrs
 
 from streed.reductions import lagrangian
 from streed.reductions.trees import Found, Trees, Vector, Window
-from streed.sums import least_of_labels, most_of_labels
 
 
 @final
@@ -46,14 +45,14 @@ class Oracle:
         last = vector[len(vector) - len(self.windows) :]
         return all(least <= x <= most for x, (least, most) in zip(last, self.windows, strict=True))
 
-    def minimise(self, weights: Sequence[int]) -> Found | None:
+    def minimise(self, weights: Sequence[int], below: int | None = None) -> Found | None:
         """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
 
-        Raises Stop, with a bound on that least sum where there is one.
+        Trees whose sum is not below `below` need not be found. Raises Stop, with a bound on that least sum where there is one.
         """
         if not self.windows:
-            return self.trees.cheapest(weights)
-        return lagrangian.minimise(self.trees, weights, self.windows)
+            return self.trees.cheapest(weights, below)
+        return lagrangian.minimise(self.trees, weights, self.windows, below)
 
     def seed(self, incumbent: Incumbent) -> None:
         """Offers the trees that are a leaf."""
@@ -63,5 +62,7 @@ class Oracle:
 
     def spreads(self) -> list[Window]:
         """The least and the largest sum of each of the objective's components that any labels give."""
-        parts = self.trees.sums[: len(self.trees.sums) - len(self.windows)]
-        return [(int(least_of_labels(part).sum()), int(most_of_labels(part).sum())) for part in parts]
+        vectors, sizes = self.trees.vectors, self.trees.sizes
+        count = vectors.shape[2] - len(self.windows)
+        low, high = sizes @ vectors.min(axis=1), sizes @ vectors.max(axis=1)
+        return list(zip(low[:count].tolist(), high[:count].tolist(), strict=True))

@@ -20,10 +20,7 @@ from streed.reductions.trees import Found, Stop
 from streed.sums import LinearFraction
 
 _SHALLOW = 3
-"""The depth of the trees that a deep search starts from."""
-
-_QUICK = 4
-"""Up to this depth a scalar solve is quick."""
+"""Up to this depth a search is over in a moment."""
 
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
@@ -36,22 +33,30 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             incumbent.offer(found)
             incumbent.bound = incumbent.rank
         return
-    if oracle.trees.problem.max_depth is None or oracle.trees.problem.max_depth > _QUICK:
-        # a good start saves a deep solve or two; where these are quick, it costs as much as it saves
-        with oracle.trees.within(_SHALLOW):
+    for depth in _starts(oracle.trees.problem.max_depth):
+        # trees found there cost little and spare deeper solves
+        with oracle.trees.within(depth):
             _climb(oracle, score, incumbent, proving=False)
     if _climb(oracle, score, incumbent, proving=True):
         incumbent.bound = incumbent.rank
 
 
+def _starts(max_depth: int | None) -> list[int]:
+    """The depths of the searches before the one that proves the optimum."""
+    if max_depth is None or max_depth > _SHALLOW + 1:
+        return [_SHALLOW, *([] if max_depth is None else range(_SHALLOW + 1, max_depth))]
+    return [max_depth - 1] if max_depth > 1 else []
+
+
 def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
-        f = incumbent.rank if incumbent.found is not None else Fraction(0)
+        known = incumbent.found is not None
+        f = incumbent.rank if known else Fraction(0)
         found = _minimise(oracle, score, f, incumbent, proving=proving)
         if found is None:
-            return False
-        if incumbent.found is not None and incumbent.rank_of(found.vector) <= f:
+            return known
+        if known and incumbent.rank_of(found.vector) <= f:
             return True
         incumbent.offer(found)
 
@@ -63,8 +68,10 @@ def _minimise(
     p, q = f.numerator, f.denominator
     weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
     scale = _scale(weights)
+    # a sum of whole numbers is below this exactly if the score is above f
+    below = math.ceil((q * score.top - p * score.base) * scale) if incumbent.found is not None else None
     try:
-        return oracle.minimise([int(w * scale) for w in weights])
+        return oracle.minimise([int(w * scale) for w in weights], below if any(score.slopes) else None)
     except Stop as stop:
         if stop.found is not None:
             incumbent.offer(stop.found)

@@ -13,7 +13,8 @@ from streed.errors import MismatchError, TaskError
 from streed.reductions import hull, parametric
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
-from streed.reductions.trees import FixedCosts, Stop, Trees, predict_rows
+from streed.reductions.searches import FixedCosts
+from streed.reductions.trees import Stop, Trees, predict_rows
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.sums import Bounded, SumLimit, SumTask
 from streed.task import RowCostTask, Task
@@ -27,6 +28,9 @@ class Reduction(Driver):
 
     driver: Driver
     name: ClassVar[str] = "reduction"
+
+    def knows_gap(self, task: Task) -> bool:
+        return False
 
     def check(self, task: Task) -> None:
         inner = objective(task)
@@ -61,8 +65,10 @@ class Reduction(Driver):
             stopped = stop.reason
         except KeyboardInterrupt:
             stopped = "interrupt"
+        finally:
+            last = trees.close()
         stats: dict[str, Any] = {
-            **trees.stats,
+            **last,
             "reduction": "hull" if plan.fraction is None else "parametric",
             "scalar_solves": trees.solves,
             "listings": trees.listings,

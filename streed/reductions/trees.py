@@ -1,12 +1,14 @@
 """The trees of a problem as vectors of whole sums, and scalar solves over them: all that a reduction asks of a driver.
 
 Component j of a tree's vector is the sum over its rows of `parts[j, row, label]`, plus `splits[j]` per branching node.
-A scalar solve finds a tree of least w . vector for whole weights w: a row-cost problem like any other.
+A scalar solve finds a tree of least w . vector for whole weights w: a row-cost problem like any other. Rows whose parts
+are equal are of one kind, whatever the weights, so a driver can be asked for repriced solves (`Driver.reprice`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
@@ -16,10 +18,14 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.engine.listing import number_rows
+from streed.engine.routing import weigh_tree
+from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.search.driver import Driver, Orders, Outcome, Problem
-from streed.task import RowCostTask
+from streed.reductions.searches import FixedCosts, Searches, preorder_of
+from streed.search.certificate import nest_preorder
+from streed.search.driver import Driver, Orders, Problem, Repricing
+from streed.search.row_costs import category_counts
 from streed.tree import Branch, Leaf, Node
 
 Vector = tuple[int, ...]
@@ -43,30 +49,38 @@ class Stop(Exception):
 
 @final
 @attrs.frozen(eq=False)
-class FixedCosts(RowCostTask):
-    """Costs per row and label that are known already; labels are numbers."""
+class Found:
+    """A tree in preorder and its vector."""
 
-    costs: Array
-    """(n, K) int64."""
-    split: int
+    vector: Vector
+    preorder: Array
+    """(m,) int64: the column of every node, -1 for leaves."""
+    labels: Array
+    """(m,) int64: the label of every node, of which those of leaves count."""
+    rows: Array
+    """(m,) int64."""
+    arity: Array
+    """(p,) int64: the categories of every column, 0 for binary ones."""
 
-    def labels(self, data: Dataset) -> Sequence[int]:
-        return range(self.costs.shape[1])
-
-    def row_costs(self, data: Dataset) -> Array:
-        return self.costs
-
-    def split_cost(self) -> int:
-        return self.split
+    @functools.cached_property
+    def root(self) -> Node:
+        """Its nodes; leaves bear their labels, rows are unweighted."""
+        return nest_preorder(self.preorder, self.arity, self.labels.tolist(), self.rows.tolist(), [0] * len(self.rows))
 
 
 @final
 @attrs.frozen(eq=False)
-class Found:
-    """A tree and its vector; leaves bear the labels, rows are unweighted."""
+class Merged:
+    """The distinct rows of a problem, in order of appearance."""
 
-    vector: Vector
-    root: Node
+    codes: Array
+    """(n', p) uint8."""
+    member: Array
+    """(n,) which of them each row is."""
+    counts: Array
+    """(n',) how many rows each of them is."""
+    sums: Array
+    """(m, n', K) the parts of all the rows that each of them is."""
 
 
 @final
@@ -84,88 +98,125 @@ class Trees:
     solves: int = 0
     nodes: int = 0
     seconds: float = 0.0
-    stats: dict[str, Any] = attrs.field(factory=dict)
-    """Those of the last scalar solve."""
     listings: int = 0
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
-    codes: Array = attrs.field(init=False)
-    """(n', p): the distinct rows, in order of appearance."""
-    member: Array = attrs.field(init=False)
-    """(n,) which of them each row is."""
-    counts: Array = attrs.field(init=False)
-    """(n',) how many rows each of them is."""
-    sums: Array = attrs.field(init=False)
-    """(m, n', K) the parts of all the rows that each of them is."""
+    kinds: Array = attrs.field(init=False)
+    """(n,) int64: which kind each row is; rows of a kind have equal parts."""
+    sizes: Array = attrs.field(init=False)
+    """(G,) how many rows of each kind there are."""
+    vectors: Array = attrs.field(init=False)
+    """(G, K, m) the parts of a row of each kind."""
+    arity: Array = attrs.field(init=False)
+    """(p,) as in `Found`."""
     _data: Dataset = attrs.field(init=False)
+    _codes: Array = attrs.field(init=False)
     _deadline: float | None = attrs.field(init=False)
+    _depth: int | None = attrs.field(init=False)
+    _repricing: Repricing = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._data = attrs.evolve(self.problem.data, weights=None, row_data={})
-        self.codes, self.member = distinct_rows(self._data.X)
-        self.counts = np.bincount(self.member, minlength=len(self.codes))
-        flat = self.parts.transpose(0, 2, 1).reshape(-1, len(self.member))
-        merged = np.zeros((len(flat), len(self.codes)), np.int64)
-        for into, part in zip(merged, flat, strict=True):
-            np.add.at(into, self.member, part)
-        shape = (len(self.parts), self.parts.shape[2], len(self.codes))
-        self.sums = np.ascontiguousarray(merged.reshape(shape).transpose(0, 2, 1))
+        self._codes = writable(self._data.X)
         limit = self.orders.time_limit
         self._deadline = None if limit is None else time.perf_counter() + limit
+        m, n, labels = self.parts.shape
+        words = np.ascontiguousarray(self.parts.transpose(1, 2, 0)).reshape(n, m * labels)
+        self.kinds, first = number_rows(words)
+        self.sizes = np.bincount(self.kinds)
+        self.vectors = words[first].reshape(len(first), labels, m)
+        self.arity = category_counts(self.problem)
+        self._depth = None
+        problem = attrs.evolve(self.problem, data=self._data)
+        quick = self.driver.reprice(problem, self.kinds, labels, any(self.splits), self.orders)
+        self._repricing = quick or Searches(self.driver, problem, self.kinds, self.orders)
+
+    def close(self) -> dict[str, Any]:
+        """The statistics of the last scalar solve; gives back what was prepared for them."""
+        stats = dict(self._repricing.stats())
+        self._repricing.close()
+        return stats
+
+    @functools.cached_property
+    def merged(self) -> Merged:
+        """The distinct rows."""
+        codes, member = distinct_rows(self._codes)
+        sums = np.zeros((len(codes), *self.vectors.shape[1:]), np.int64)
+        np.add.at(sums, member, self.vectors[self.kinds])
+        counts = np.bincount(member, minlength=len(codes))
+        return Merged(codes, member, counts, np.ascontiguousarray(sums.transpose(2, 0, 1)))
 
     @property
     def data(self) -> Dataset:
         """The rows, each once: weights are in the parts."""
         return self._data
 
-    def cheapest(self, weights: Sequence[int]) -> Found | None:
-        """A tree of least `weights` . vector, or None if no tree is allowed; raises Stop if it is not proved."""
-        costs = np.tensordot(np.array(weights, dtype=np.int64), self.parts, 1)
+    def cheapest(self, weights: Sequence[int], below: int | None = None) -> Found | None:
+        """A tree of least `weights` . vector, or None if no tree is allowed; raises Stop if it is not proved.
+
+        Trees whose sum is not below `below` need not be found.
+        """
+        costs = self._costs(weights)
         split = sum(w * each for w, each in zip(weights, self.splits, strict=True))
-        outcome = self._ask(self._data, costs, split, self.problem.max_depth, self.problem.max_nodes)
+        begin = time.perf_counter()
+        limit = self.remaining()
+        answer = self._repricing.solve(
+            costs, split, below=below, max_depth=self._depth, time_limit=limit, report=self._report()
+        )
+        self.solves += 1
+        self.nodes += answer.nodes
+        self.seconds += time.perf_counter() - begin
         found = None
-        if outcome.solutions:
-            root = outcome.solutions[0].root
-            found = Found(self.measure(root), root)
-            if sum(w * x for w, x in zip(weights, found.vector, strict=True)) != outcome.solutions[0].value:
+        if answer.preorder is not None:
+            found = self._found(answer.preorder, costs)
+            cost = sum(w * x for w, x in zip(weights, found.vector, strict=True))
+            if cost != answer.cost and (answer.stopped is None or answer.lower is None or cost < answer.lower):
                 raise MismatchError(
-                    f"a tree of the sums {found.vector} costs otherwise than claimed; please report this"
+                    f"a tree of the sums {found.vector} costs {cost}, the search claimed {answer.cost}; please report "
+                    "this"
                 )
-        if outcome.stopped is not None:
-            raise Stop(outcome.stopped, outcome.lower, found)
+        if answer.stopped is not None:
+            raise Stop(answer.stopped, answer.lower, found)
         return found
+
+    def _found(self, preorder: Array, costs: Array) -> Found:
+        """The tree measured from the raw codes, with the labels that cost least."""
+        labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
+        branches = int(np.count_nonzero(preorder >= 0))
+        vector = tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
+        return Found(vector, preorder, labels, rows, self.arity)
+
+    def _costs(self, weights: Sequence[int]) -> Array:
+        """(G, K) int64: the weighted sum of a row's parts."""
+        # numpy multiplies without a word about overflow, so the size is looked at in floating point
+        largest = np.abs(self.vectors.astype(np.float64)) @ np.abs(np.array(weights, np.float64))
+        if float(largest.max(axis=1, initial=0) @ self.sizes) >= LARGEST_TOTAL:
+            raise OverflowError("weighted sums beyond 2**60")
+        costs: Array = self.vectors @ np.array(weights, dtype=np.int64)
+        return costs
 
     @contextlib.contextmanager
     def within(self, max_depth: int) -> Iterator[None]:
         """A context in which trees are no deeper than this."""
-        problem = self.problem
-        self.problem = attrs.evolve(problem, max_depth=max_depth)
+        self._depth = max_depth
         try:
             yield
         finally:
-            self.problem = problem
+            self._depth = None
 
     def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
     ) -> int | None:
         """The least cost of a tree for some rows, None if no tree is allowed; raises Stop if it is not proved."""
-        outcome = self._ask(data, costs, split, max_depth, max_nodes)
-        if outcome.stopped is not None:
-            raise Stop(outcome.stopped)
-        return outcome.solutions[0].value if outcome.solutions else None
-
-    def _ask(self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None) -> Outcome:
-        # numpy multiplies without a word about overflow, so the size is looked at in floating point
-        if float(np.abs(costs.astype(np.float64)).max(axis=1, initial=0).sum()) >= LARGEST_TOTAL:
-            raise OverflowError("weighted sums beyond 2**60")
         problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
-        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report())
+        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report(), enough=None)
         outcome = self.driver.search(problem, orders)
         self.solves += 1
         self.nodes += int(outcome.stats["nodes"])
         self.seconds += float(outcome.stats["seconds_search"])
-        self.stats = dict(outcome.stats)
-        return outcome
+        if outcome.stopped is not None:
+            raise Stop(outcome.stopped)
+        return outcome.solutions[0].value if outcome.solutions else None
 
     def remaining(self) -> float | None:
         """Seconds left; raises Stop if none are."""
@@ -182,18 +233,20 @@ class Trees:
             return None
         return lambda best, bound, nodes, phase: tell(self.best(), None, self.nodes + nodes, phase)
 
-    def measure(self, root: Node) -> Vector:
-        """The vector of a tree, from the raw codes."""
-        labels = predict_rows(root, self.codes)
-        sums = self.sums[:, np.arange(len(labels)), labels].sum(axis=1).tolist()
-        branches = count_branches(root)
-        return tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
+    def grown(self, root: Node) -> Found:
+        """A tree given by its nodes, whose leaves keep their labels."""
+        labels = predict_rows(root, self._codes)
+        sums = self.vectors[self.kinds, labels].sum(axis=0).tolist()
+        preorder, leaf_labels, rows = preorder_of(root)
+        branches = int(np.count_nonzero(preorder >= 0))
+        vector = tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
+        return Found(vector, preorder, leaf_labels, rows, self.arity)
 
     def constants(self) -> list[Found]:
         """The trees that are a leaf, one for each label."""
-        n = self._data.n_rows
-        totals = self.sums.sum(axis=1).T.tolist()
-        return [Found(tuple(vector), Leaf(k, n, 0)) for k, vector in enumerate(totals)]
+        totals = (self.sizes[:, None, None] * self.vectors).sum(axis=0).tolist()
+        leaf, rows = np.full(1, -1), np.array([self._data.n_rows])
+        return [Found(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
 
 
 def distinct_rows(codes: Array) -> tuple[Array, Array]:

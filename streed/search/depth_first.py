@@ -1,7 +1,8 @@
-"""The depth-first driver: STreeD's order, branch and bound over shared subproblems (see `improve.py`)."""
+"""The driver of the native search over shared subproblems (see `improve.py`), and STreeD's order: depth-first."""
 
 from __future__ import annotations
 
+import abc
 import functools
 import time
 from typing import Any, ClassVar, final
@@ -18,15 +19,17 @@ from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, U
 from streed.engine.views import ENGINE_TYPE
 from streed.engine.workspace import PackedProblem, Workspace
 from streed.errors import TaskError
+from streed.exact import Array
 from streed.search import memory, warmup, watch
-from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
+from streed.search.driver import Driver, Orders, Outcome, Problem, Repricing, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
 from streed.search.improve import search_root
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
 from streed.search.routes import measure_of, search_otherwise
-from streed.task import Task
+from streed.search.trace import Trace
+from streed.task import Task, Value
 
 _SHORT = 0.03
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -41,22 +44,18 @@ _PAIR_SECONDS = 1e-12
 """Seconds per pair of columns and row, a generous estimate."""
 
 
-@final
 @attrs.frozen
-class DepthFirst(Driver):
-    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+class Native(Driver):
+    """The native search, in one of two orders."""
 
-    name: ClassVar[str] = "depth-first"
-
-    def check(self, task: Task) -> None:
-        """Takes every task: what no kernel can be made for is searched by the general route."""
+    best_first: ClassVar[bool]
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
         warmup.begin()
         measure = measure_of(problem)
         if measure is None:
-            return search_otherwise(problem, orders)
+            return self.without_kernels(problem, orders)
         while measure is not None:
             try:
                 outcome = self._search(problem, measure, orders, begin)
@@ -67,6 +66,18 @@ class DepthFirst(Driver):
                 return outcome
             measure = measure.coarser()
         raise TaskError("the task's costs differ too much in size to be searched; scale them")
+
+    @abc.abstractmethod
+    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
+        """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
+
+    def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
+        """Takes problems of few kinds of rows, for one thread."""
+        from streed.search.repricing import MOST_KINDS, RepricedEngine
+
+        if orders.threads > 1 or int(kinds.max(initial=0)) >= MOST_KINDS:
+            return None
+        return RepricedEngine(problem, kinds, n_labels, splits, orders, self.best_first)
 
     def _search(self, problem: Problem, measure: Measure, orders: Orders, begin: float) -> Outcome | None:
         """The outcome; None if the codes of the measure are too fine for the task's values."""
@@ -81,31 +92,44 @@ class DepthFirst(Driver):
         relaxed = free and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
         control[[UPPER, SHARED_UPPER]] = INFINITE
-        threads = 1 if _is_short(packed, depth) else orders.threads
+        threads = 1 if is_short(packed, depth) else orders.threads
         workspaces = _workspaces(problem, packed, orders, threads, depth, budget, relaxed, control)
+        for each in workspaces:
+            each.engine["best_first"] = self.best_first
+        trace = Trace()
         packed_at = time.perf_counter()
 
-        def look() -> None:
+        def best_of(upper: int) -> Value | None:
+            return None if upper >= INFINITE else measure.value(upper)
+
+        def bound_of(lower: int) -> Value | None:
+            return measure.value(lower) if lower > LOWEST else None
+
+        def look() -> str | None:
+            nodes, lower, upper = _bounds(workspaces)
+            trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
+            best, bound = best_of(upper), bound_of(lower)
             if orders.report is not None:
-                nodes, lower, upper = _bounds(workspaces)
-                best = None if upper >= INFINITE else measure.value(upper)
-                orders.report(best, measure.value(lower) if lower > LOWEST else None, nodes, "searching")
+                orders.report(best, bound, nodes, "searching")
+            return "gap" if lower < upper and orders.is_enough(best, bound) else None
 
         try:
-            searches = [functools.partial(_search, each, depth, budget, threads > 1) for each in workspaces]
+            searches = [functools.partial(search_fully, each, depth, budget, threads > 1) for each in workspaces]
             reason = None
-            if _is_short(packed, depth):
+            if is_short(packed, depth):
                 searches[0]()
             else:
                 deadline = None if orders.time_limit is None else packed_at + orders.time_limit
                 reason = watch.run(searches, control, deadline, look)
             searched_at = time.perf_counter()
             nodes, lower, upper = _bounds(workspaces)
+            trace.note(searched_at - packed_at, upper, lower, nodes)
             best = min(workspaces, key=lambda each: int(each.root["upper"]))
             preorder = None
             if upper < INFINITE:
-                preorder = _extract(best, packed, depth, budget)
-            stats = _statistics(workspaces, packed, begin, packed_at, searched_at)
+                preorder = extract_best(best, packed, depth, budget)
+            stats = {"search": self.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
+            stats["trace"] = trace.decoded(best_of, bound_of)
         finally:
             for each in workspaces:
                 each.close()
@@ -131,6 +155,21 @@ class DepthFirst(Driver):
         return Outcome(solutions, bound, stopped, stats, measure.unit)
 
 
+@final
+@attrs.frozen
+class DepthFirst(Native):
+    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+
+    name: ClassVar[str] = "depth-first"
+    best_first: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        """Takes every task: what no kernel can be made for is searched by the general route."""
+
+    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
+        return search_otherwise(problem, orders)
+
+
 def _workspaces(
     problem: Problem,
     packed: PackedProblem,
@@ -147,19 +186,20 @@ def _workspaces(
     space = memory.space_for(
         packed,
         orders.memory_limit,
-        _scratch_bytes(packed, lane_type),
+        scratch_bytes(packed, lane_type),
         threads,
         None if limit >= UNLIMITED else limit,
         budget != UNLIMITED,
         relaxed,
     )
-    rows = _all_rows(packed)
+    rows = all_rows(packed)
     workspaces = []
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
-        _link(workspace, packed.kind, relaxed, threads > 1)
+        link_units(workspace, packed.kind, relaxed, threads > 1)
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((ENGINE_TYPE,))  # not in the middle of the search
+        workspace.engine["frontier"] = UNLIMITED
         workspace.node_rows[0] = 0
         workspace.node_rows[0, : len(rows)] = rows
         workspaces.append(workspace)
@@ -183,7 +223,7 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
     return nodes, lower, upper
 
 
-def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
+def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
     """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
     engine = workspace.engine
     search = search_share if shared else search_root
@@ -198,10 +238,10 @@ def _search(workspace: Workspace, depth: int, budget: int, shared: bool, again: 
         again = True
 
 
-def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
+def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
     engine = workspace.engine
-    rows = _all_rows(packed)
+    rows = all_rows(packed)
     for _ in range(_MOST_REPAIRS):
         preorder = extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
         if engine["missing"] == 0:
@@ -210,7 +250,7 @@ def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: in
             engine["level"] = 0
             evict(engine)
         engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
-        _search(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
+        search_fully(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
         if workspace.root["lower"] < workspace.root["upper"]:
             break
     # stopped, or without room for the whole tree: what is known has to do
@@ -218,14 +258,14 @@ def _extract(workspace: Workspace, packed: PackedProblem, depth: int, budget: in
     return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
 
 
-def _all_rows(packed: PackedProblem) -> Any:
+def all_rows(packed: PackedProblem) -> Any:
     """The set of all rows, (W,) uint64."""
     bits = np.zeros(len(packed.row_bits), np.uint8)
     bits[packed.groups.places[1::2]] = 1
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-def _link(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
+def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane = workspace.engine, workspace.lane_type
     engine["solve_shallow"] = kernels.shallow().address
@@ -242,7 +282,7 @@ def _link(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
         search_share.compile((ENGINE_TYPE, int64, int64, boolean))
 
 
-def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
+def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     """Roughly what the work units need besides caches."""
     lane: int = np.dtype(lane_type).itemsize
     width = packed.n_columns + 32
@@ -250,7 +290,7 @@ def _scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
-def _is_short(packed: PackedProblem, depth: int) -> bool:
+def is_short(packed: PackedProblem, depth: int) -> bool:
     """Whether a search of this size must be over in a moment, however bad its bounds."""
     if depth > 8:
         return False
@@ -259,7 +299,7 @@ def _is_short(packed: PackedProblem, depth: int) -> bool:
     return passes * columns * columns * rows * (packed.n_labels + 1) * _PAIR_SECONDS < _SHORT
 
 
-def _statistics(
+def statistics(
     workspaces: list[Workspace], packed: PackedProblem, begin: float, packed_at: float, end: float
 ) -> dict[str, Any]:
     """What was done, by all threads together."""
@@ -275,11 +315,11 @@ def _statistics(
         + total("branch_slots") * int(engines[0]["branch_words"]) * 8
     )
     return {
-        "search": DepthFirst.name,
         "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
         "seconds_search": end - packed_at,
         "expansions": total("expansions"),
+        "repeats": total("repeats"),
         "work_units": total("units"),
         "pair_passes": total("pair_passes"),
         "subproblems": total("node_count"),

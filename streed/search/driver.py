@@ -17,7 +17,7 @@ import attrs
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.task import Task, Value, quick_sums
+from streed.task import TOTAL, Task, Value, quick_sums
 from streed.tree import Node
 
 
@@ -49,6 +49,12 @@ class Orders:
     threads: int = 1
     report: Callable[[Value | None, Value | None, int, str], None] | None = None
     """Called now and then with the best value so far, the bound, the nodes visited, and what is being done."""
+    enough: Callable[[Value, Value], bool] | None = None
+    """Whether a best value and a bound are so close that the search may stop."""
+
+    def is_enough(self, best: Value | None, bound: Value | None) -> bool:
+        """Whether the search may stop with these, None for what is not known."""
+        return self.enough is not None and best is not None and bound is not None and self.enough(best, bound)
 
 
 @attrs.frozen(eq=False)
@@ -70,12 +76,60 @@ class Outcome:
     lower: Value | None
     """Where the order is total: no tree within the limits has a better value; None if nothing is known."""
     stopped: str | None
-    """None, or what ended the search early: "time", "memory" or "interrupt"."""
+    """None, or what ended the search early: "time", "memory", "gap" or "interrupt"."""
     stats: Mapping[str, Any]
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
     score_bound: Any = None
     """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
+
+
+@attrs.frozen(eq=False)
+class Answer:
+    """What a repriced solve found."""
+
+    lower: int | None
+    """No allowed tree costs less; None if nothing is known."""
+    cost: int | None
+    """Of the tree; None if there is none."""
+    preorder: Array | None
+    """(m,) int64: the column of every node of the tree, children in their order, -1 for leaves."""
+    stopped: str | None
+    """As in `Outcome`."""
+    nodes: int
+    """Visited."""
+
+
+class Repricing(abc.ABC):
+    """One problem under costs that change from solve to solve; what does not change is prepared once.
+
+    Rows are of few kinds, numbered from 0, and cost alike within a kind.
+    """
+
+    @abc.abstractmethod
+    def solve(
+        self,
+        costs: Array,
+        split: int,
+        *,
+        below: int | None = None,
+        max_depth: int | None = None,
+        time_limit: float | None = None,
+        report: Callable[[Value | None, Value | None, int, str], None] | None = None,
+    ) -> Answer:
+        """A tree of least cost, for whole costs (kinds, labels) int64 of a row in a leaf and `split` >= 0 of a node.
+
+        `below`: trees that do not cost less need not be found. `max_depth`: no more than the problem's, None for that.
+        The other arguments are as in `Orders`. The tree is not measured again: its caller does that.
+        """
+
+    @abc.abstractmethod
+    def stats(self) -> Mapping[str, Any]:
+        """As in `Outcome`, of the last solve."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Gives back what was prepared; there are no further solves."""
 
 
 class Driver(abc.ABC):
@@ -86,6 +140,10 @@ class Driver(abc.ABC):
     reduces: ClassVar[bool] = True
     """Whether it is better asked for scalar solves where a task of several sums allows it (`streed.reductions`)."""
 
+    def knows_gap(self, task: Task) -> bool:
+        """Whether the search has a bound on the task's value while it runs."""
+        return task.order == TOTAL
+
     @abc.abstractmethod
     def check(self, task: Task) -> None:
         """Raises TaskError, naming the reason and what would do, if this driver cannot search the task."""
@@ -93,3 +151,11 @@ class Driver(abc.ABC):
     @abc.abstractmethod
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         """Searches until the optimum is proved or an order says stop."""
+
+    def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
+        """Quick solves of the problem's trees under changing costs; None: `search` has to do (the default).
+
+        `kinds` (n,) int64: which kind each row is. `n_labels`: as many columns have the costs. `splits`: whether
+        branching may cost anything. The problem's task is not read.
+        """
+        return None

@@ -91,9 +91,7 @@ class FrontEngine:
     def _three(self, node: Array) -> Front:
         best, origins = self._empty_buckets(_UNIT)
         self._make_room()
-        found: Front = front_of_three(
-            self._rows, self._scratch, self._store, self.control, best, origins, node
-        )
+        found: Front = front_of_three(self._rows, self._scratch, self._store, self.control, best, origins, node)
         return found
 
     def _deep(self, node: Array, depth: int, known: Front | None) -> Front:

@@ -66,7 +66,9 @@ class Packed:
             np.zeros(row_space + 64, np.int32),
             np.zeros((most_words, width), np.int16),
             np.zeros(most_words * width, np.int16),
-            np.zeros(planes * width * width, np.int32 if self.keys.narrow or self.rows.differences.shape[1] else np.int64),
+            np.zeros(
+                planes * width * width, np.int32 if self.keys.narrow or self.rows.differences.shape[1] else np.int64
+            ),
             np.zeros((1, LANES), np.int16),
             np.zeros(groups + 1, np.int64),
             np.zeros(planes, np.int64),

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from streed.constrained import objective
 from streed.engine.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.errors import MismatchError
-from streed.exact import Array
 from streed.search import memory, watch
 from streed.search.driver import Orders, Outcome, Problem, Solution
 from streed.search.front_engine import Front, FrontEngine
 from streed.search.front_rows import Packed, pack_fronts
 from streed.search.front_trees import FrontTrees, depth_of, smallest_leaf
 from streed.search.nondominated import nondominated_at_root
-
-if TYPE_CHECKING:
-    from streed.task import Task
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""

@@ -59,12 +59,16 @@ def search_general(problem: Problem, orders: Orders) -> Outcome:
     data, is_total = problem.data, problem.task.order == TOTAL
     search: BestSearch | FrontSearch | None = None
 
-    def report(nodes: int) -> None:
-        if orders.report is not None and search is not None:
-            found = search.solutions if is_total else []
-            orders.report(found[0][0] if found else None, search.bound(), nodes, "searching")
+    def report(nodes: int) -> bool:
+        if search is None:
+            return False
+        found = search.solutions if is_total else []
+        best, bound = found[0][0] if found else None, search.bound()
+        if orders.report is not None:
+            orders.report(best, bound, nodes, "searching")
+        return orders.is_enough(best, bound)
 
-    lookout = Lookout(orders, None if orders.report is None else report)
+    lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
     widths = [len(data.column(j).categories) for j in data.categorical]
     budgets = Budgets(problem.min_leaf, data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None

@@ -22,6 +22,7 @@ from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
 from streed.engine.records import INFINITE, LOWEST
+from streed.engine.sums import FOUR
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
@@ -153,9 +154,9 @@ class Scored(Measure):
         )
         row_values = None
         if lane is np.float64:
-            row_values = np.zeros((shape.planes, len(packed.row_bits)))
-            row_values[: shape.inputs, : len(codes)] = planes.T
-            row_values[shape.inputs, : len(codes)] = counts
+            row_values = np.zeros((len(packed.row_bits), -(-shape.planes // FOUR) * FOUR))
+            row_values[: len(codes), : shape.inputs] = planes
+            row_values[: len(codes), shape.inputs] = counts
         split_costs = None
         if table is not None:
             split_costs = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
