@@ -82,7 +82,7 @@ def solve(
             check_contract(task, data)
         from streed.reductions import reduced
 
-        driver = reduced(task, _driver(search))
+        driver = reduced(task, _driver(search), data)
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")

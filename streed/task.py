@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from streed.algebra import Threshold
     from streed.data import Dataset
     from streed.prices import Priced
+    from streed.sums import Gap
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -68,16 +69,21 @@ def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
 
 
 class Totals(State):
-    """The state of all rows of a data set; its sums are computed when first asked for."""
+    """The state of all rows of a data set; its sums, and `bound`, the task on the data, are made when first asked for."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
         super().__init__(data.n_rows)
         self.__dict__["_source"] = (task, data)
+        self.__dict__["_pending"] = True
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and "_source" in self.__dict__:
-            task, data = self.__dict__.pop("_source")
-            bound = task.bind(data)
+        if name == "bound":
+            task, data = self.__dict__["_source"]
+            self.__dict__["bound"] = task.bind(data)
+            return self.__dict__["bound"]
+        if not name.startswith("_") and self.__dict__.pop("_pending", False):
+            data = self.__dict__["_source"][1]
+            bound = self.bound
             self.__dict__.update(beside_sums(bound, data, np.arange(data.n_rows)))
             quick = quick_sums(bound, data)
             whole = all(values.dtype.kind == "i" for values in quick.values())
@@ -225,12 +231,16 @@ class Task(abc.ABC):
         """
         return value
 
+    def objective_of(self, value: Value) -> Value:
+        """The part of a value that is the objective's (default: all of it), without what is kept for limits only."""
+        return value
+
     def at_root(self, value: Value) -> Value:
-        """What still counts of the value of a whole tree (default: all of it), for the front of the root.
+        """What still counts of the value of a whole tree (default: its `objective_of`), for the front of the root.
 
         Quantities that were kept for a limit on the whole tree matter no longer. `better_at_root` compares the rest.
         """
-        return value
+        return self.objective_of(value)
 
     def better_at_root(self, a: Value, b: Value) -> bool:
         """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""
@@ -259,7 +269,7 @@ class Task(abc.ABC):
 
     __rmul__ = __mul__
 
-    def __and__(self, other: Task) -> Task:
+    def __and__(self, other: Task | Gap) -> Task:
         from streed.algebra import join
 
         return join(self, other)
