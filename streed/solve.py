@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from streed.algebra import objective
 from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
@@ -21,8 +20,8 @@ from streed.evaluate import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
 from streed.result import Result
-from streed.sums import Bounded, SumTask
-from streed.task import RowCostTask, Task, Totals
+from streed.task import Task, Totals
+from streed.tightest import TightestLimit, tightest_limits
 from streed.tree import Tree
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ def solve(
     `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
     `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
     at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
-    none below 0. `search`: the name of a driver, or a driver. `time_limit` is in seconds of search, `memory_limit` in
-    bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the
+    none below 0. `search`: the name of a driver, or "auto", or a driver. `time_limit` is in seconds of search, `memory_limit`
+    in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the
     search may stop, too, when the best tree's value and the bound differ by at most this part of the value. `progress`:
     True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry
     per row.
@@ -79,11 +78,11 @@ def solve(
     _check_orders(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
-        if not (isinstance(objective(task), (RowCostTask, SumTask, Bounded)) and is_shipped(task)):
+        if not is_shipped(task):
             check_contract(task, data)
         from streed.reductions import reduced
 
-        driver = reduced(task, _driver(search))
+        driver = reduced(task, _driver(search), data)
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
@@ -136,7 +135,12 @@ def solve(
             "seconds_total": time.perf_counter() - begin,
         }
     if not front:
-        return Result(None, None, status, None, None, stats, task)
+        tightest: tuple[TightestLimit, ...] = ()
+        if status == "infeasible":
+            limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
+            more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
+            tightest = tightest_limits(task, data, search=search, **limits, **more)
+        return Result(None, None, status, None, None, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))

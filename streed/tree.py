@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.binarize import ColumnRecipe
 from streed.data import Column, Dataset, encode
 from streed.errors import InputError
 
 if TYPE_CHECKING:
+    from streed.collapse import CollapsedTree
     from streed.description import Description
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -77,6 +79,8 @@ class Reading:
     """Where `one_hot`: the columns that became several, and the values that each had."""
     sensitive: tuple[str, ...] = ()
     """The columns of the groups that limits are about; they are no features."""
+    recipes: tuple[ColumnRecipe, ...] = ()
+    """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
 
 
 @attrs.frozen
@@ -241,6 +245,12 @@ class Tree:
         from streed.drawing import text
 
         return text(self)
+
+    def collapse(self) -> CollapsedTree:
+        """The tree with equal siblings of a branch drawn together, which says the same with fewer branching nodes."""
+        from streed.collapse import collapse
+
+        return collapse(self)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language."""

@@ -63,9 +63,12 @@ def read_data(
     categorical: Sequence[str],
     one_hot: bool,
     sensitive: Sequence[str],
+    thresholds: str,
+    n_thresholds: int,
 ) -> tuple[dict[str, list[Any]], Reading]:
-    """The table, and how it becomes a data set."""
+    """The table, and how it becomes a data set; says what was made of columns that are no plain categories."""
     from streed import datasets as bundled
+    from streed.binarize import Settings
     from streed.preparation import plan
     from streed.reading import read_table
 
@@ -73,7 +76,7 @@ def read_data(
     if found is None:
         fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
     trusted = data in bundled.names()
-    return table, plan(
+    reading = plan(
         table,
         found,
         weights=weights,
@@ -81,7 +84,18 @@ def read_data(
         one_hot=one_hot,
         trusted=trusted,
         sensitive=sensitive,
+        settings=Settings(thresholds, n_thresholds),
     )
+    if reading.recipes:
+        click.echo(_made(reading, thresholds), err=True)
+    return table, reading
+
+
+def _made(reading: Reading, thresholds: str) -> str:
+    from streed.binarize import TableRecipe
+
+    lines = TableRecipe(reading.recipes).to_text().replace("\n", "\n  ")
+    return f"made questions of {len(reading.recipes)} columns (--thresholds {thresholds}):\n  {lines}"
 
 
 def load_tree(path: Path) -> Tree:

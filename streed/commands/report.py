@@ -76,7 +76,14 @@ def _solved(data: str, sizes: bool, given: dict[str, Any]) -> tuple[Any, Any, li
         make_objective(given["task"], given["param"], given["lam"], given["subject_to"]), notions, given["sensitive"]
     )
     table, reading = read_data(
-        data, given["target"], given["weights"], given["categorical"], given["one_hot"], given["sensitive"]
+        data,
+        given["target"],
+        given["weights"],
+        given["categorical"],
+        given["one_hot"],
+        given["sensitive"],
+        given["thresholds"],
+        given["n_thresholds"],
     )
     dataset = make_dataset(table, reading)
     progress = given["progress"]

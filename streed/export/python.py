@@ -42,7 +42,7 @@ def to_python(
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
-    nodes = plan(tree, conditions)
+    nodes = plan(tree, conditions, None if by_position else "python")
     functions: list[str] = []
     waiting = [(name, 0)]
     for title, root in waiting:

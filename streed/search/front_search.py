@@ -15,7 +15,8 @@ from streed.search import memory, watch
 from streed.search.driver import Orders, Outcome, Problem, Solution
 from streed.search.front_engine import Front, FrontEngine
 from streed.search.front_rows import Packed, pack_fronts
-from streed.search.front_trees import FrontTrees, depth_of, nondominated_at_root, smallest_leaf
+from streed.search.front_trees import FrontTrees, depth_of, smallest_leaf
+from streed.search.nondominated import nondominated_at_root
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
@@ -100,7 +101,7 @@ class _Search:
                 order = np.argsort(keys, kind="stable")
                 found = keys[order], columns[order]
             self._front, self._depth = found, depth
-            if self.engine.stopped:
+            if self.engine.stopped or (len(found[0]) == 1 and found[0][0] == 0):
                 return
 
     def solutions(self) -> tuple[Solution, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -78,7 +77,7 @@ class FrontTrees:
             if len(shape) == 1:
                 cost = costs.costs[:, rows, shape[0]].sum(axis=1)
                 total = total + cost
-                return Leaf(shape[0], len(rows), task.at_root(costs.value(cost.tolist())))
+                return Leaf(shape[0], len(rows), task.objective_of(costs.value(cost.tolist())))
             column = columns[shape[0]]
             total = total + np.array(costs.splits)
             right = data.X[rows, column] == 1
@@ -99,15 +98,3 @@ def smallest_leaf(root: Node) -> int:
 def depth_of(root: Node) -> int:
     """The levels of branching nodes."""
     return 0 if isinstance(root, Leaf) else 1 + max(map(depth_of, root.children))
-
-
-def nondominated_at_root(task: Any, values: Sequence[Any]) -> list[int]:
-    """The places of the values of whole trees that none is better than, the first of each, by what counts at the root."""
-    rest = [task.at_root(value) for value in values]
-    kept: list[int] = []
-    for at, value in enumerate(rest):
-        if any(rest[old] == value or task.better_at_root(rest[old], value) for old in kept):
-            continue
-        kept = [old for old in kept if not task.better_at_root(value, rest[old])]
-        kept.append(at)
-    return kept

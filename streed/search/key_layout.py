@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.engine.keys import KeyLayout
 from streed.exact import Array
-from streed.search.vectors import VectorCosts
+from streed.vectors import VectorCosts
 
 _MOST_BITS = 62
 """Of a key, guard bits and all."""

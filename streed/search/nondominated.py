@@ -68,6 +68,24 @@ def nondominated_rows(values: Array) -> Array:
     return np.sort(np.array(kept, dtype=np.int64))
 
 
+def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
+    """The places of the values of whole trees that none is better than, the first of each, by what counts at the root."""
+    rest = [task.at_root(value) for value in values]
+    if type(objective(task)).at_root is Task.at_root and type(objective(task)).objective_of is Task.objective_of:
+        if len(set(rest)) == len(rest) and sorts(task) and len(rest[0] if rest else ()) == 2:
+            # two components that both must rise and fall together are quickly seen to be a front
+            ordered = sorted(rest)
+            if all(a[1] > b[1] for a, b in itertools.pairwise(ordered)):
+                return list(range(len(rest)))
+    kept: list[int] = []
+    for at, value in enumerate(rest):
+        if any(rest[old] == value or task.better_at_root(rest[old], value) for old in kept):
+            continue
+        kept = [old for old in kept if not task.better_at_root(value, rest[old])]
+        kept.append(at)
+    return kept
+
+
 def sorts(task: Task) -> bool:
     """Whether the order of the task's values is the componentwise one, with nothing of the task's own about it."""
     inner = objective(task)
