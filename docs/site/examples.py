@@ -1,4 +1,4 @@
-"""An extension of griffe: the examples in docstrings become fenced code, not the quotations that `>>>` is in Markdown."""
+"""An extension of griffe: examples in docstrings become fenced code, not the quotations that `>>>` is in Markdown."""
 
 from __future__ import annotations
 

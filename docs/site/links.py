@@ -1,4 +1,4 @@
-"""A hook of mkdocs: links to files of the repository that are no pages become their text, for the site has no such files.
+"""A hook of mkdocs: links to files of the repository that are no pages become their text.
 
 Where they lead is checked by the tests, on the pages as they are.
 """

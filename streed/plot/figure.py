@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from streed.plot.cards import cards, size
 from streed.plot.drawn import axes
+from streed.plot.gathering import gathered
 from streed.plot.layout import place
 from streed.plot.shading import ink, shades
 from streed.plot.survey import survey, tree_of
@@ -23,6 +24,7 @@ def tree(
     shade: str | None = None,
     show_counts: bool = True,
     show_cost: bool = True,
+    gather: bool = False,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -33,6 +35,7 @@ def tree(
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
     font = 10.0
