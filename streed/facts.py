@@ -26,9 +26,9 @@ from streed.tracing import branching_context, row_cost_form
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-SIGNED, LABELS, GENERATED, GENERAL = "signed", "labels", "generated", "general"
-"""Kernels, quickest first: costs per row of two labels, or of any number; compiled from the task's own `leaf_cost`; the
-task's methods called as they are."""
+SIGNED, LABELS, PRICED, GENERATED, GENERAL = "signed", "labels", "priced", "generated", "general"
+"""Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
+task's own `leaf_cost`; the task's methods called as they are."""
 
 
 @attrs.frozen
@@ -77,6 +77,8 @@ def facts(task: Task, data: Dataset) -> Facts:
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
         kernel = GENERATED if can_generate(task, data, sums) else GENERAL
+        if inner.priced(data) is not None and supports and not data.categorical:
+            kernel = PRICED
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -307,6 +309,7 @@ _CONTEXTS = {
 _KERNELS = {
     SIGNED: "costs per row of two labels; nothing is compiled for this task",
     LABELS: "costs per row and label; nothing is compiled for this task",
+    PRICED: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
     GENERATED: "compiled from leaf_cost when first used",
     GENERAL: "the task's methods as they are, in Python",
 }
