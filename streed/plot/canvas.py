@@ -36,7 +36,7 @@ def scale(values: Sequence[float], start: float, end: float, *, floor: float | N
     low, high = (low - room if floor is None else floor), high + room
     if high <= low:
         high = low + 1.0
-    step = _round_step((high - low) / 5.5)
+    step = _round_step((high - low) / 6.5)
     first = math.ceil(low / step - 1e-9)
     ticks = tuple(step * place for place in range(first, math.floor(high / step + 1e-9) + 1))
     return Scale(low, high, start, end, ticks)

@@ -76,5 +76,5 @@ def _counts(tree: Tree, counts: tuple[float, ...]) -> str:
     pairs = list(zip(tree.labels, counts, strict=True))
     if len(pairs) > 3:
         pairs = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
-    # A break within "no 12" would part a number from its class.
-    return ", ".join(f"{label}\N{NO-BREAK SPACE}{count:g}" for label, count in pairs)
+    # A break within "no: 12" would part a number from its class.
+    return ", ".join(f"{label}:\N{NO-BREAK SPACE}{count:,g}" for label, count in pairs)

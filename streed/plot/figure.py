@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from streed.plot.cards import cards, size
 from streed.plot.drawn import axes
+from streed.plot.gathering import gathered
 from streed.plot.layout import place
 from streed.plot.shading import ink, shades
 from streed.plot.survey import survey, tree_of
@@ -23,6 +24,7 @@ def tree(
     shade: str | None = None,
     show_counts: bool = True,
     show_cost: bool = True,
+    gather: bool = False,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -33,10 +35,13 @@ def tree(
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
     font = 10.0
-    boxes, width, height = place(nodes, [size(card, font) for card in written], gap=1.2 * font, level=3.4 * font)
+    boxes, width, height = place(
+        nodes, [_wider(*size(card, font)) for card in written], gap=1.2 * font, level=3.4 * font
+    )
     head = 2.2 * font if title else 0.0
     room = ((width + 2 * font) / 72, (height + head + 2 * font) / 72)
     drawn, scale = axes(ax, room)
@@ -85,6 +90,11 @@ def tree(
     if title:
         drawn.set_title(title, fontsize=1.2 * font * scale)
     return drawn
+
+
+def _wider(width: float, height: float) -> tuple[float, float]:
+    """The size of a box: matplotlib's own font is wider than those that browsers take."""
+    return 1.1 * width, height
 
 
 def _write(drawn: Axes, x: float, y: float, said: str, font: float, colour: str, **further: Any) -> None:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from streed.plot.cards import Card, brief, cards, size, text_width
+from streed.plot.gathering import gathered
 from streed.plot.layout import Box, place
 from streed.plot.shading import HUES, NEUTRAL, default_shade, hues, ink, shades, value_of
 from streed.plot.survey import Seen, survey, tree_of
@@ -26,6 +27,7 @@ def tree_svg(
     shade: str | None = None,
     show_counts: bool = True,
     show_cost: bool = True,
+    gather: bool = False,
     title: str | None = None,
     font: float = 12.0,
 ) -> str:
@@ -33,12 +35,13 @@ def tree_svg(
 
     `X`, `y`, `sample_weight`: rows to count at the nodes, as `streed.plot.survey.survey` takes them; without them, the
     rows that the tree remembers. `shade`: as `streed.plot.shading.shades` takes it. `show_counts`, `show_cost`: the
-    rows of every class (or their mean), and what leaves cost. `font`: the size of the text, in pixels. Raises
-    InputError for a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not
-    known.
+    rows of every class (or their mean), and what leaves cost. `gather`: draw leaves that predict the same, below a node
+    with a child per category, as one. `font`: the size of the text, in pixels. Raises InputError for a result without a
+    tree, for rows that the tree cannot read, and for a shade that needs what is not known.
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
     boxes, width, height = place(nodes, [size(card, font) for card in written], gap=1.2 * font, level=3.2 * font)

@@ -13,6 +13,7 @@ import streed
 from streed.data import Dataset
 from streed.drawing import number
 from streed.errors import InputError
+from streed.plot.gathering import gathered
 from streed.plot.measures import Rows
 from streed.plot.survey import survey, tree_of
 from streed.report import sections
@@ -40,6 +41,7 @@ def make_report(
     sample_weight: Any = None,
     sensitive_features: Any = None,
     compare: Sequence[Result] = (),
+    gather: bool = False,
     title: str | None = None,
     note: str | None = None,
 ) -> str:
@@ -47,12 +49,14 @@ def make_report(
 
     `X`, `y`, `sample_weight`, `sensitive_features`: rows to count at the nodes and to judge predictions by, as `solve`
     takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`: results
-    of other budgets or limits, drawn as a front where the result has none. `note`: a sentence below the title. Sections
+    of other budgets or limits, drawn as a front where the result has none. `gather`: show leaves that predict the same,
+    below a node with a child per category, as one. `note`: a sentence below the title. Sections
     for which nothing is known are left out. Raises InputError for a result without a tree, and for rows that the tree
     cannot read.
     """
     tree = tree_of(found)
     nodes = survey(tree, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     has_labels = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
     rows = Rows.make(X, y, sample_weight, sensitive_features) if has_labels else None
     if rows is None and sensitive_features is not None:

@@ -110,8 +110,8 @@ def front(found: Any, compare: Sequence[Result], rows: Rows | None) -> str | Non
 
 
 def search(found: Any) -> str | None:
-    """The bounds over time."""
-    if not isinstance(found, Result) or not found.stats.get("trace"):
+    """The bounds over time; None too where the search was over before there were two entries to join."""
+    if not isinstance(found, Result) or len(found.stats.get("trace") or ()) < 2:
         return None
     return trace_svg(trace_of(found))
 
