@@ -138,7 +138,7 @@ def _check_files(out: Path | None, plot: Path | None) -> None:
         fail(f"out: {out.name!r} is neither a .csv nor a .json file")
     if plot is not None:
         try:
-            import matplotlib  # noqa: F401 - only to be told before a long search
+            import matplotlib as mpl  # noqa: F401 - only to be told before a long search
         except ImportError:
             fail("plot: matplotlib is not installed; pip install 'streed[plot]'")
 

@@ -159,4 +159,6 @@ def kept(found: Mapping[str, Any]) -> str:
         for kind, by_group in found["rates"].items()
         for group, rate in by_group.items()
     ]
+    if not rates:
+        return f"{found['limit_on']}: {found['value']:.4g}, limit {found['limit']:g}"
     return f"{found['limit_on']}: gap {found['value']:.4g} of at most {found['limit']:g}; {', '.join(rates)}"
