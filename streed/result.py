@@ -10,10 +10,33 @@ from typing import Any
 import attrs
 
 from streed.task import TOTAL, Task
-from streed.tightest import TightestLimit
 from streed.tree import Tree
 
 STATUSES = ("optimal", "feasible", "infeasible", "unknown")
+
+
+@attrs.frozen
+class TightestLimit:
+    """A limit on the value of a task, and the tightest one that some tree meets."""
+
+    task: Task
+    limit: Any
+    least: Any
+    """The least value of any tree that meets the limits on leaves; None where there is none, or it was not proved."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether some tree meets the limit, if it need meet no other one."""
+        return self.least is not None and not self.task.better(self.limit, self.least)
+
+    def __str__(self) -> str:
+        from streed.drawing import number
+
+        asked = f"{self.task!r} <= {self.limit}"
+        if self.least is None:
+            return asked
+        told = "some trees meet it alone" if self.is_met else "no tree meets it"
+        return f"{asked}: {told}; the tightest limit that is met is {number(self.least)}"
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -69,7 +69,7 @@ def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
 
 
 class Totals(State):
-    """The state of all rows of a data set; its sums, and `bound`, the task on the data, are made when first asked for."""
+    """The state of all rows of a data set; its sums and `bound`, the task on the data, are made when asked for."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
         super().__init__(data.n_rows)

@@ -158,7 +158,7 @@ def trade(task: Task, gap: Gap) -> Traded:
     inner = task.task if isinstance(task, Bounded) else task
     if not isinstance(inner, (RowCostTask, SumTask)):
         raise TaskError(
-            f"{gap!r} is a gap between sums over the whole tree, which needs a task whose costs are sums over rows, and "
+            f"{gap!r} is a gap between sums over the whole tree, which needs costs that are sums over rows, and "
             f"{type(inner).__name__} is none; subclass RowCostTask or SumTask"
         )
     return Traded(task, (gap,))

@@ -217,8 +217,8 @@ class MonotoneMetric(ErrorMetric):
     """A function of one's own of (false negatives, false positives, positives, negatives), maximised.
 
     With more classes than two, six at most, it is asked for the errors in every class, then the rows of every class, in
-    the order of the classes. It must never rise with more errors of either kind. That is tried on some two thousand values before the search;
-    raises NotSeparableError with a pair of values where it does not hold.
+    the order of the classes. It must never rise with more errors of either kind. That is tried on some two thousand
+    values before the search; raises NotSeparableError with a pair of values where it does not hold.
     """
 
     function: Callable[..., Any] = attrs.field(validator=attrs.validators.is_callable())

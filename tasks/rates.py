@@ -153,8 +153,8 @@ def _missed(least: Fraction, data: Dataset, label: int) -> BoundedSum:
     """The rows of the label that get another one, at most a share of 1 - least."""
 
     def costs(other: Dataset) -> Array:
-        wrong: Array = (np.arange(other.n_classes) != label).astype(np.int64)
-        return wrong * (other.y == label)[:, None]
+        wrong: Array = (np.arange(other.n_classes) != label) & (other.y == label)[:, None]
+        return wrong.astype(np.int64)
 
     weights, _ = integer_weights(data)
     found = BoundedSum(costs(data), 0, 0, costs)

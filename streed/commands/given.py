@@ -33,6 +33,19 @@ def notion_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with options that say which questions are made of numbers and dates."""
+    most = click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
+    method = click.option(
+        "--thresholds",
+        metavar="METHOD",
+        default="quantiles",
+        show_default=True,
+        help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
+    )
+    return method(most(command))
+
+
 def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:
     """The task of this name with these parameters, under limits of these names."""
     from streed import registry

@@ -19,6 +19,7 @@ from streed.commands.given import (
     make_objective,
     notion_options,
     path,
+    question_options,
     read_data,
     size_of,
 )
@@ -69,14 +70,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A yes/no question per category, or one child per category.",
 )
-@click.option(
-    "--thresholds",
-    metavar="METHOD",
-    default="quantiles",
-    show_default=True,
-    help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
-)
-@click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
+@question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON.")
 @json_option
 @click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
@@ -165,4 +159,6 @@ def kept(found: Mapping[str, Any]) -> str:
         for kind, by_group in found["rates"].items()
         for group, rate in by_group.items()
     ]
+    if not rates:
+        return f"{found['limit_on']}: {found['value']:.4g}, limit {found['limit']:g}"
     return f"{found['limit_on']}: gap {found['value']:.4g} of at most {found['limit']:g}; {', '.join(rates)}"

@@ -1,6 +1,6 @@
 """The front of an objective and one gap, by limits on the gap that fall from point to point.
 
-    e_1 = the best of all trees, with gap g_1;  e_2 = the best of the trees with gap < g_1;  and so on until none is left
+    e_1 = the best of all trees, with gap g_1;  e_2 = the best of the trees with gap < g_1;  and so on
 
 Every point of the front is met, since no tree of gap < g_i is better than e_(i+1), and a point that the next one equals
 or beats in the objective goes. Gaps are fractions, and "less than g" is kept exactly: |z| <= ceil(g * size) - 1. It is

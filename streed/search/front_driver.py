@@ -24,7 +24,7 @@ class Fronts(Driver):
     def check(self, task: Task) -> None:
         if task.order == TOTAL:
             raise TaskError(
-                f"{type(objective(task)).__name__} has one optimum and no front; join it with another objective by &, or "
+                f"{type(objective(task)).__name__} has one optimum and no front; join it with another by &, or "
                 'leave out search="fronts"'
             )
 

@@ -25,7 +25,7 @@ _NARROW = 31
 @final
 @attrs.frozen(eq=False)
 class Keys:
-    """The components of a problem by falling significance, less what every tree has of them, divided by a common divisor."""
+    """The components of a problem, less what every tree has of them and divided by their greatest common divisors."""
 
     order: tuple[int, ...]
     bases: tuple[int, ...]

@@ -69,14 +69,13 @@ def nondominated_rows(values: Array) -> Array:
 
 
 def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
-    """The places of the values of whole trees that none is better than, the first of each, by what counts at the root."""
+    """The places of the values of whole trees that none is better than, the first of each, by what counts at the root.
+
+    Fronts of two components are sorted, as long as all of them counts.
+    """
     rest = [task.at_root(value) for value in values]
-    if type(objective(task)).at_root is Task.at_root and type(objective(task)).objective_of is Task.objective_of:
-        if len(set(rest)) == len(rest) and sorts(task) and len(rest[0] if rest else ()) == 2:
-            # two components that both must rise and fall together are quickly seen to be a front
-            ordered = sorted(rest)
-            if all(a[1] > b[1] for a, b in itertools.pairwise(ordered)):
-                return list(range(len(rest)))
+    if sorts(task) and rest and all(type(value) is tuple and len(value) == 2 for value in rest):
+        return _first_nondominated(rest)
     kept: list[int] = []
     for at, value in enumerate(rest):
         if any(rest[old] == value or task.better_at_root(rest[old], value) for old in kept):

@@ -13,7 +13,7 @@ from streed.engine import groups
 from streed.tasks import CostSensitive, InstanceCosts, Splits
 from tests.differential.applications import differences
 
-FAMILIES = ("instance_costs", "instance_costs_and_splits", "doubly_robust", "cost_sensitive", "cost_sensitive_limited")
+FAMILIES = ("instance costs", "instance costs and splits", "doubly robust", "cost-sensitive", "cost-sensitive, limited")
 
 
 @pytest.fixture

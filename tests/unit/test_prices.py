@@ -11,6 +11,7 @@ import pytest
 from streed.costs import CostTable, TestCost
 from streed.data import Dataset
 from streed.engine.distinct import merge_rows
+from streed.facts import facts
 from streed.task import State
 from streed.tasks import CostSensitive
 
@@ -56,3 +57,11 @@ def test_distinct_rows_cost_what_their_rows_do() -> None:
     assert found.values[:2].tolist() == [[0, 3, 3, 2], [0, 3, 3, 1]]
     assert (found.values[2:] == 0).all()
     assert (found.base, found.worst) == (1 + 2, 6)
+
+
+def test_prices_need_no_kernel() -> None:
+    table = CostTable.of([[0, 3], [2, 0]], [TestCost("t", 1, columns=0)])
+    data = Dataset.make(np.array([[0, 1], [1, 0]]), [0, 1])
+    assert facts(CostSensitive(table).bind(data), data).kernel == "priced"
+    multiway = Dataset.make(np.array([[0, 1], [2, 0], [1, 0]]), [0, 1, 1], categorical=[0])
+    assert facts(CostSensitive(table).bind(multiway), multiway).kernel == "generated"

@@ -81,6 +81,14 @@ def test_the_tree_as_source_reads_the_raw_file(tmp_path: Path, options: tuple[st
     base.close()
 
 
+def test_reports_and_fronts_read_raw_files_too(tmp_path: Path) -> None:
+    data, out = str(write(tmp_path / "ship.csv")), tmp_path / "report.html"
+    run("report", data, "--target", "survived", "--max-depth", "2", "--out", str(out), "--thresholds", "midpoints")
+    assert "age&lt;=" in out.read_text(encoding="utf-8")
+    _, told = run("front", data, "--target", "survived", "--max-depth", "1", "--n-thresholds", "3")
+    assert "age=missing" in told
+
+
 def test_a_question_in_the_units_of_the_file(tmp_path: Path) -> None:
     data = str(write(tmp_path / "ship.csv"))
     shown, _ = run("solve", data, "--target", "survived", "--max-depth", "2")
