@@ -120,7 +120,7 @@ UNITS = [
     ("asked_depth", np.int64),
     ("asked_target", np.int64),
     ("asked_lower", np.int64),  # a lower bound that is known
-    ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
+    ("asked_all", np.int64),  # whose children are solved to depth two, see BEST, ALL, BELOW
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
@@ -269,3 +269,7 @@ LOWEST = -(2**60)
 
 NO_COST = 2**62
 """In place of a branching cost: nothing is combined with the children's values."""
+
+BEST, ALL, BELOW = 0, 1, 2
+"""In `asked_all`: of columns that may lead to a better tree than is known, of all of them, or of those that may lead to
+one below the target."""

@@ -24,7 +24,8 @@ from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.reductions.searches import FixedCosts, Searches, preorder_of
 from streed.search.certificate import nest_preorder
-from streed.search.driver import Driver, Orders, Problem, Repricing
+from streed.search.driver import Driver, Orders, Problem
+from streed.search.repricing import ListSpec, Repricing, TreeLists
 from streed.search.row_costs import category_counts
 from streed.tree import Branch, Leaf, Node
 
@@ -243,6 +244,15 @@ class Trees:
         branches = int(np.count_nonzero(preorder >= 0))
         vector = tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
         return Found(vector, preorder, leaf_labels, rows, self.arity)
+
+    def labelled(self, preorder: Array, labels: Array) -> Found:
+        """A tree in preorder whose leaves keep their labels."""
+        found = self._found(preorder, np.zeros_like(self.vectors[:, :, 0]))
+        return self.grown(attrs.evolve(found, labels=labels).root)
+
+    def lists(self, spec: ListSpec) -> TreeLists | None:
+        """The trees in lists, if the driver has them."""
+        return self._repricing.lists(spec, attrs.evolve(self.orders, time_limit=self.remaining()))
 
     def constants(self) -> list[Found]:
         """The trees that are a leaf, one for each label."""

@@ -1,0 +1,579 @@
+"""Lists of trees over the rows of a packed problem: every vector of sums that a tree of a bounded cost can have.
+
+    list(rows, depth, budget)
+        depth 2 or less: from sums over pairs of columns, counted bit by bit (engine/listing.py)
+        else: the leaves; for every column whose children cost at least L and R with L + R <= budget:
+              every sum of an entry of list(left, depth - 1, budget - R) and one of list(right, depth - 1, budget - L)
+    L and R are optima of the children, as far as they are below what the budget leaves: of depth two by one work unit
+    for all columns, deeper ones by searches.
+
+An entry is (cost, value, key, ...) as in engine/listing.py, its cost in the engine's codes beyond what every tree
+pays. `weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every
+label but the first what it adds to an entry beyond the first label's), `base` (G, width) the entries of the first
+label, `split` (width,) what a branching node adds.
+
+`limits` (5,) int64: MOST_KEY and MOST_VALUE of entries that are ever needed, whether only those are that no other one
+dominates by key and value (THIN), and how many entries a list may have (SPACE); FULL is set once one has more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from streed.engine.bounds import bound_by_node
+from streed.engine.branch_cache import extend_branch, literal
+from streed.engine.compiled import entry
+from streed.engine.control import stopped
+from streed.engine.counts import count_pairs
+from streed.engine.listing import COST, KEY, VALUE, compact, list_pairs, meet_lists, new_table, put_entry, put_stumps
+from streed.engine.nodes import columns_of, find_node, nodes_of, rows_of
+from streed.engine.pair_sums import put_leaf
+from streed.engine.pointers import call
+from streed.engine.records import BELOW, INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
+from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
+from streed.engine.views import matrix, native, vector
+from streed.search.expand import SHALLOW
+from streed.search.improve import search_root
+
+MOST_KEY, MOST_VALUE, THIN, SPACE, FULL = range(5)
+
+_SHALLOW = 2
+"""The depth up to which a list comes from pair sums."""
+
+
+# -- one set of rows -----------------------------------------------------------------------------------------------
+
+
+@native
+def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the rows (W,) to depth three, with the children of columns that may be below the target.
+
+    Those of other columns are UNKNOWN in `values`.
+    """
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    values[OPTIMUM1 : OPTIMUM0 + 1] = UNKNOWN
+    e.asked_rows = rows.ctypes.data
+    e.asked_depth = SHALLOW
+    e.asked_target = target
+    e.asked_lower = 0
+    e.asked_all = BELOW
+    e.asked_similar = NONE
+    e.asked_high = high
+    e.asked_low = low
+    call(e.solve_shallow, e)
+
+
+@native
+def _count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
+    """(pairs (F, F, L), total (L,), under (width,)) of the rows, which are loaded: their active columns are F."""
+    e.asked_rows = rows.ctypes.data
+    e.asked_depth = 2
+    call(e.load, e)
+    planes = weights.shape[1]
+    group_rows = vector(e.group_rows, e.groups + 1, int64)
+    total = np.zeros(planes, np.int64)
+    under = np.zeros(base.shape[1], np.int64)
+    for g in range(e.groups):
+        size = group_rows[g + 1] - group_rows[g]
+        for p in range(planes):
+            total[p] += weights[g, p] * size
+        for c in range(base.shape[1]):
+            under[c] += base[g, c] * size
+    columns = e.n_active if depth > 0 else 0
+    pairs = np.empty((columns, columns, planes), np.int64)
+    if columns > 0:
+        words = matrix(e.words, e.n_words, e.stride, np.int16)
+        begins = vector(e.group_begins, e.groups + 1, int64)
+        sums = matrix(scratch.ctypes.data, planes * e.stride, e.stride, int64)
+        count_pairs(words, begins, e.groups, e.n_active, weights, planes, sums, e.stride)
+        for j in range(columns):
+            for k in range(j, columns):
+                for p in range(planes):
+                    pairs[j, k, p] = sums[p * e.stride + j, k]
+    return pairs, total, under
+
+
+@native
+def _list_shallow(e, rows, depth, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The list of the rows for depths up to two."""
+    pairs, total, under = _count_sums(e, rows, depth, weights, base, scratch)
+    listed = list_pairs(pairs, total, split, depth, e.min_leaf, budget - under[COST], limits[SPACE])
+    for i in range(len(listed)):
+        for c in range(len(under)):
+            listed[i, c] += under[c]
+    if len(listed) > limits[SPACE]:
+        limits[FULL] = 1
+    return listed
+
+
+@native
+def _thin(listed, limits):  # type: ignore[no-untyped-def]
+    """The entries that are needed, by rising cost."""
+    kept = np.empty_like(listed)
+    count = 0
+    if limits[THIN] == 0:
+        for i in range(len(listed)):
+            if listed[i, KEY] <= limits[MOST_KEY] and listed[i, VALUE] <= limits[MOST_VALUE]:
+                kept[count] = listed[i]
+                count += 1
+        return kept[:count].copy()
+    least = limits[MOST_VALUE] + 1
+    for i in np.argsort(listed[:, KEY], kind="mergesort"):
+        if listed[i, KEY] > limits[MOST_KEY]:
+            break
+        if listed[i, VALUE] < least:
+            least = listed[i, VALUE]
+            kept[count] = listed[i]
+            count += 1
+    found = kept[:count].copy()
+    return found[np.argsort(found[:, COST], kind="mergesort")]
+
+
+@native
+def _write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+    """Writes the rows with the column, or without it."""
+    bits = columns_of(e)[column]
+    flip = uint64(0) - uint64(without)
+    for w in range(e.row_words):
+        into[w] = rows[w] & (bits[w] ^ flip)
+
+
+# -- what children cost --------------------------------------------------------------------------------------------
+
+
+@native
+def _forget(e):  # type: ignore[no-untyped-def]
+    """Empties the store of nodes, so that there is room for another search."""
+    slots = vector(e.slots, e.slot_space, np.int32)
+    for k in range(e.slot_count):
+        slots[e.slot_offset + k] = 0
+    e.node_count = 0
+    e.edge_count = 0
+    e.child_count = 0
+    e.archive_count = 0
+    for k in range(len(e.free_edges)):
+        e.free_edges[k] = NONE
+        e.free_children[k] = NONE
+    e.crowded = 0
+
+
+@native
+def _floor_of(e, rows, depth, target, high, low):  # type: ignore[no-untyped-def]
+    """A lower bound on what the rows cost at a depth of three or more: the optimum if that is below the target."""
+    for attempt in range(2):
+        if e.node_count + 2 >= e.node_space:
+            _forget(e)
+        behind = rows_of(e)[e.node_count]
+        for w in range(e.row_words):
+            behind[w] = rows[w]
+        known = find_node(e, depth, int64(UNLIMITED), False)
+        if known != NONE:
+            node = nodes_of(e)[known]
+            if node.lower >= min(target, int64(node.upper)):
+                return int64(node.lower)
+        e.root_target = target
+        e.root_high = high
+        e.root_low = low
+        search_root(e, depth, int64(UNLIMITED), False)
+        node = nodes_of(e)[e.root]
+        least = int64(node.lower)
+        if e.crowded == 0 or attempt == 1:
+            break
+        _forget(e)
+    e.crowded = 0
+    return least
+
+
+@native
+def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-def]
+    """(columns, with, without): the columns that may be split on first, and what their children cost at least.
+
+    Those of a tree of `depth` >= 3 that costs at most `budget` are among them; by rising cost.
+    """
+    _ask_below(e, rows, budget + 1 if depth == SHALLOW else int64(INFINITE), high, low)
+    size = int64(e.n_active)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    active = vector(e.active, e.width, int64)[:size].copy()
+    ones = vector(e.ones, e.width, int64)
+    separates = np.empty(size, np.bool_)
+    for k in range(size):
+        separates[k] = 0 < ones[k] < e.n_rows
+    with_column = np.full(size, int64(INFINITE), np.int64)
+    without = np.full(size, int64(INFINITE), np.int64)
+    if depth == SHALLOW:
+        for k in range(size):
+            if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
+                with_column[k] = values[OPTIMUM1, k]
+                without[k] = values[OPTIMUM0, k]
+    else:
+        _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with_column, without)
+    total = np.empty(size, np.int64)
+    for k in range(size):
+        total[k] = int64(INFINITE)
+        if with_column[k] < INFINITE and without[k] < INFINITE:
+            total[k] = with_column[k] + without[k] + split[COST]
+    order = np.argsort(total, kind="mergesort")
+    count = 0
+    while count < size and total[order[count]] <= budget:
+        count += 1
+    order = order[:count]
+    return active[order], with_column[order], without[order]
+
+
+@native
+def _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with_column, without):  # type: ignore[no-untyped-def]
+    """Writes what the children of every column cost at depths of three or more, as far as the budget asks for it."""
+    size = len(active)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    bound_by_node(e, values, e.upper)
+    lower1 = np.zeros(size, np.int64)
+    lower0 = np.zeros(size, np.int64)
+    key = np.full(size, int64(INFINITE), np.int64)
+    own = np.zeros(size, np.int64)
+    common = np.zeros((size, size), np.int64)
+    whole = int64(e.weight)
+    for k in range(size):
+        if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
+            key[k] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
+        own[k] = values[WEIGHT, k]
+        if depth == SHALLOW + 1:
+            lower1[k] = max(int64(0), values[LOWER1, k])
+            lower0[k] = max(int64(0), values[LOWER0, k])
+    if e.restrictable == 1:
+        _count_common(e, rows, active, common)
+    child = np.empty(e.row_words, np.uint64)
+    for k in np.argsort(key, kind="mergesort"):
+        if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
+            continue
+        high1, low1 = extend_branch(high, low, literal(active[k], 1))
+        _write_rows(e, rows, active[k], 0, child)
+        room = budget + 1 - split[COST]
+        cost1 = _floor_of(e, child, depth - 1, room - lower0[k], high1, low1)
+        lower1[k] = max(lower1[k], cost1)
+        if lower1[k] + lower0[k] >= room:
+            continue
+        high0, low0 = extend_branch(high, low, literal(active[k], 0))
+        _write_rows(e, rows, active[k], 1, child)
+        cost0 = _floor_of(e, child, depth - 1, room - lower1[k], high0, low0)
+        lower0[k] = max(lower0[k], cost0)
+        with_column[k] = lower1[k]
+        without[k] = lower0[k]
+        if e.restrictable == 1:
+            # a tree for the rows A serves the rows B at the worst costs of the rows in B only (engine/bounds.py)
+            for i in range(size):
+                both = common[k, i]
+                rest = own[i] - both
+                lower1[i] = max(lower1[i], cost1 - (own[k] - both), cost0 - (whole - own[k] - rest))
+                lower0[i] = max(lower0[i], cost1 - both, cost0 - rest)
+
+
+@native
+def _count_common(e, rows, active, common):  # type: ignore[no-untyped-def]
+    """Writes the worst costs of the rows that have both of two active columns."""
+    profits = matrix(e.profits, e.groups, e.planes, int64)
+    words = matrix(e.words, e.n_words, e.stride, np.int16)
+    begins = vector(e.group_begins, e.groups + 1, int64)
+    multipliers = np.empty((e.groups, 1), np.int64)
+    for g in range(e.groups):
+        multipliers[g, 0] = profits[g, e.worst_plane]
+    sums = np.empty((e.stride, e.stride), np.int64)
+    count_pairs(words, begins, e.groups, e.n_active, multipliers, 1, sums, e.stride)
+    common[:] = sums[: len(active), : len(active)]
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------
+
+
+@native
+def _list_leaves(e, rows, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    return _list_shallow(e, rows, int64(0), budget, weights, base, split, limits, scratch)
+
+
+@native
+def list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The list of the rows (W,) reached by the branch (high, low)."""
+    if depth <= _SHALLOW:
+        return _thin(_list_shallow(e, rows, depth, budget, weights, base, split, limits, scratch), limits)
+    width = len(split)
+    listed = _list_leaves(e, rows, budget, weights, base, split, limits, scratch)
+    bits = int64(10)
+    entries, used = new_table(bits, width)
+    count = int64(0)
+    for i in range(len(listed)):
+        entries, used, bits, count = put_entry(entries, used, bits, count, listed[i])
+    columns, with_column, without = _rank(e, rows, depth, budget, split, high, low)
+    child = np.empty(e.row_words, np.uint64)
+    candidate = np.empty(width, np.int64)
+    for n in range(len(columns)):
+        if stopped(e) or limits[FULL] == 1:
+            break
+        room = budget - split[COST]
+        # calling itself only: two functions that call each other crash when numba loads them from its cache
+        _write_rows(e, rows, columns[n], 0, child)
+        high1, low1 = extend_branch(high, low, literal(columns[n], 1))
+        first = list_trees(
+            e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch
+        )
+        _write_rows(e, rows, columns[n], 1, child)
+        high0, low0 = extend_branch(high, low, literal(columns[n], 0))
+        second = list_trees(
+            e, child.copy(), depth - 1, room - with_column[n], high0, low0, weights, base, split, limits, scratch
+        )
+        for i in range(len(first)):
+            if count > limits[SPACE]:
+                limits[FULL] = 1
+                break
+            for j in range(len(second)):
+                if first[i, COST] + second[j, COST] > room:
+                    break
+                for c in range(width):
+                    candidate[c] = first[i, c] + second[j, c] + split[c]
+                entries, used, bits, count = put_entry(entries, used, bits, count, candidate)
+    return _thin(compact(entries, used, count), limits)
+
+
+@native
+def _decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
+    """(m, q) the sums of keys (m, words); places (digits, 4): word, worth, span and least of every digit."""
+    sums = np.zeros((len(keys), factors.shape[1]), np.int64)
+    shift = np.zeros(keys.shape[1], np.int64)
+    for d in range(len(places)):
+        shift[places[d, 0]] += places[d, 1] * places[d, 3]
+    for i in range(len(keys)):
+        for d in range(len(places)):
+            word = keys[i, places[d, 0]] - shift[places[d, 0]]
+            digit = word // places[d, 1] % places[d, 2] + places[d, 3]
+            for q in range(factors.shape[1]):
+                sums[i, q] += digit * factors[d, q]
+        for q in range(factors.shape[1]):
+            sums[i, q] //= divisors[q]
+    return sums
+
+
+@entry
+def list_root(e, rows, depth, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The list of all rows (W,)."""
+    limits[FULL] = 0
+    return list_trees(e, rows, depth, budget, uint64(0), uint64(0), weights, base, split, limits, scratch)
+
+
+@entry
+def find_best(e, rows, depth, budget, below, weights, base, split, limits, scratch, places, factors, divisors, least, most):  # type: ignore[no-untyped-def]
+    """(target (width,), column): the entry of least value among the trees with all sums in their windows.
+
+    `column` is that of its first split, NONE for a leaf or where it is not known, NO_TREE if no value is below `below`. least, most (q,): the
+    windows of the sums; the split's are counted in. The rest is as in `list_trees`, for all rows.
+    """
+    limits[FULL] = 0
+    width = len(split)
+    target = np.zeros(width, np.int64)
+    column = int64(NO_TREE)
+    if depth <= _SHALLOW:
+        leaves = _list_shallow(e, rows, depth, budget, weights, base, split, limits, scratch)
+    else:
+        leaves = _list_leaves(e, rows, budget, weights, base, split, limits, scratch)
+    sums = _decode(leaves[:, KEY:].copy(), places, factors, divisors)
+    for i in range(len(leaves)):
+        inside = leaves[i, VALUE] < below
+        for q in range(len(least)):
+            inside = inside and least[q] <= sums[i, q] <= most[q]
+        if inside:
+            below = leaves[i, VALUE]
+            target[:] = leaves[i]
+            column = int64(NONE)
+    if depth <= _SHALLOW:
+        return target, column
+    of_split = _decode(split[KEY:].copy().reshape(1, -1), places, factors, divisors)[0]
+    columns, with_column, without = _rank(e, rows, depth, budget, split, uint64(0), uint64(0))
+    child = np.empty(e.row_words, np.uint64)
+    room = budget - split[COST]
+    for n in range(len(columns)):
+        if stopped(e) or limits[FULL] == 1:
+            break
+        _write_rows(e, rows, columns[n], 0, child)
+        high, low = extend_branch(uint64(0), uint64(0), literal(columns[n], 1))
+        first = list_trees(
+            e, child.copy(), depth - 1, room - without[n], high, low, weights, base, split, limits, scratch
+        )
+        _write_rows(e, rows, columns[n], 1, child)
+        high, low = extend_branch(uint64(0), uint64(0), literal(columns[n], 0))
+        second = list_trees(
+            e, child.copy(), depth - 1, room - with_column[n], high, low, weights, base, split, limits, scratch
+        )
+        if len(first) == 0 or len(second) == 0:
+            continue
+        sums_first = _decode(first[:, KEY:].copy(), places, factors, divisors)
+        sums_second = _decode(second[:, KEY:].copy(), places, factors, divisors)
+        order = np.argsort(sums_second[:, 0], kind="mergesort")
+        value, i, j = meet_lists(
+            first, second[order], sums_first, sums_second[order], least - of_split, most - of_split,
+            below - split[VALUE],
+        )
+        if i >= 0:
+            below = value + split[VALUE]
+            target[:] = first[i] + second[order[j]] + split
+            column = columns[n]
+    return target, column
+
+
+# -- from an entry to a tree ---------------------------------------------------------------------------------------
+
+
+@native
+def _same(a, b):  # type: ignore[no-untyped-def]
+    same = True
+    for c in range(len(a)):
+        same = same and a[c] == b[c]
+    return same
+
+
+@native
+def _find_label(e, rows, target, weights, base, split, scratch):  # type: ignore[no-untyped-def]
+    """The label with which the rows as a leaf have the target, or NONE."""
+    _, total, under = _count_sums(e, rows, int64(0), weights, base, scratch)
+    labels = (len(total) - 1) // len(split) + 1
+    leaves = np.empty((labels, len(split)), np.int64)
+    for k in range(put_leaf(total, len(split), e.min_leaf, leaves)):
+        if _same(leaves[k] + under, target):
+            return int64(k)
+    return int64(NONE)
+
+
+@native
+def _find_sum(first, second, total):  # type: ignore[no-untyped-def]
+    """(i, j) of entries of the two lists that add up to the total; (-1, -1) if there are none."""
+    order = np.argsort(second[:, KEY], kind="mergesort")
+    keys = second[order, KEY]
+    for i in range(len(first)):
+        wanted = total - first[i]
+        at = np.searchsorted(keys, wanted[KEY])
+        while at < len(keys) and keys[at] == wanted[KEY]:
+            if _same(second[order[at]], wanted):
+                return int64(i), int64(order[at])
+            at += 1
+    return int64(-1), int64(-1)
+
+
+@native
+def _split_shallow(e, rows, depth, target, weights, base, split, scratch, first, second):  # type: ignore[no-untyped-def]
+    """The column on which a tree of depth 1 or 2 with the target splits; writes the targets of its sides, with first."""
+    pairs, total, under = _count_sums(e, rows, depth, weights, base, scratch)
+    active = vector(e.active, e.width, int64)[: len(pairs)].copy()
+    rest = target - under - split
+    size, width = len(pairs), len(split)
+    labels = (len(total) - 1) // width + 1
+    left = np.empty((labels + size * labels * labels, width), np.int64)
+    right = np.empty((labels + size * labels * labels, width), np.int64)
+    leaves = np.empty((2, labels, width), np.int64)
+    part = np.empty(len(total), np.int64)
+    child = np.empty(e.row_words, np.uint64)
+    for place in range(size):
+        if pairs[place, place, 0] == 0 or pairs[place, place, 0] == total[0]:
+            continue
+        if depth == 2:
+            n_left = put_stumps(pairs, total, place, True, int64(INFINITE), split, e.min_leaf, leaves, left)
+            n_right = put_stumps(pairs, total, place, False, int64(INFINITE), split, e.min_leaf, leaves, right)
+        else:
+            part[:] = pairs[place, place]
+            n_left = put_leaf(part, width, e.min_leaf, left)
+            part[:] = total - pairs[place, place]
+            n_right = put_leaf(part, width, e.min_leaf, right)
+        i, j = _find_sum(left[:n_left], right[:n_right], rest)
+        if i >= 0:
+            _write_rows(e, rows, active[place], 0, child)
+            _, _, under_first = _count_sums(e, child, int64(0), weights, base, scratch)
+            first[:] = left[i] + under_first
+            second[:] = right[j] + under - under_first
+            return active[place]
+    return int64(NONE)
+
+
+@native
+def _split_deep(e, rows, depth, target, hint, high, low, weights, base, split, limits, scratch, first, second):  # type: ignore[no-untyped-def]
+    """As `_split_shallow`, for trees deeper than two; `hint`: the column, if that is known."""
+    columns, with_column, without = _rank(e, rows, depth, target[COST], split, high, low)
+    child = np.empty(e.row_words, np.uint64)
+    room = target[COST] - split[COST]
+    for n in range(len(columns)):
+        if hint != NONE and columns[n] != hint:
+            continue
+        if stopped(e) or limits[FULL] == 1:
+            break
+        _write_rows(e, rows, columns[n], 0, child)
+        high1, low1 = extend_branch(high, low, literal(columns[n], 1))
+        a = list_trees(e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch)
+        _write_rows(e, rows, columns[n], 1, child)
+        high0, low0 = extend_branch(high, low, literal(columns[n], 0))
+        b = list_trees(
+            e, child.copy(), depth - 1, room - with_column[n], high0, low0, weights, base, split, limits, scratch
+        )
+        i, j = _find_sum(a, b, target - split)
+        if i >= 0:
+            first[:] = a[i]
+            second[:] = b[j]
+            return columns[n]
+    return int64(NONE)
+
+
+@entry
+def find_tree(e, rows, depth, target, hint, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """(columns, labels) of a tree in preorder for the rows (W,) whose entry is the target: LEAF for leaves.
+
+    The columns are the caller's. `hint`: the column of the first split, or NONE if that is not known or there is none.
+    Empty if there is none.
+    """
+    limits[FULL] = 0
+    width = len(split)
+    space = 2 * e.row_space + 2
+    if depth < 20:
+        space = min(space, 2 << depth)
+    flipped = vector(e.flipped, e.columns, np.uint8)
+    caller_columns = vector(e.caller_columns, e.columns, int64)
+    columns = np.empty(space, np.int64)
+    labels = np.zeros(space, np.int64)
+    row_sets = np.empty((depth + 2, e.row_words), np.uint64)
+    targets = np.empty((depth + 2, width), np.int64)
+    depths = np.empty(depth + 2, np.int64)
+    branches = np.zeros((depth + 2, 2), np.uint64)
+    row_sets[0] = rows
+    targets[0] = target
+    depths[0] = depth
+    size = 1
+    count = 0
+    first = np.empty(width, np.int64)
+    second = np.empty(width, np.int64)
+    here = np.empty(e.row_words, np.uint64)
+    while size > 0:
+        size -= 1
+        here[:] = row_sets[size]
+        wanted = targets[size].copy()
+        level = depths[size]
+        high, low = branches[size, 0], branches[size, 1]
+        known = hint if count == 0 else int64(NONE)
+        label = int64(NONE) if known >= 0 else _find_label(e, here, wanted, weights, base, split, scratch)
+        if label >= 0:
+            columns[count] = LEAF
+            labels[count] = label
+            count += 1
+            continue
+        column = int64(NONE)
+        if 0 < level <= _SHALLOW:
+            column = _split_shallow(e, here, level, wanted, weights, base, split, scratch, first, second)
+        elif level > _SHALLOW:
+            column = _split_deep(
+                e, here, level, wanted, known, high, low, weights, base, split, limits, scratch, first, second
+            )
+        if column < 0:
+            return columns[:0], labels[:0]
+        columns[count] = caller_columns[column]
+        count += 1
+        for code in (1, 0):
+            # the last pushed comes first
+            without = code if flipped[column] == 1 else 1 - code
+            _write_rows(e, here, column, without, row_sets[size])
+            targets[size] = second if without == 1 else first
+            depths[size] = level - 1
+            branches[size, 0], branches[size, 1] = extend_branch(high, low, literal(column, 1 - without))
+            size += 1
+    return columns[:count], labels[:count]
