@@ -141,6 +141,11 @@ UNITS = [
     ("joined", np.int64),
     ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
     ("cost0", np.int64),  # and without it
+    # lists of trees, see search/lists.py
+    ("count_listed", np.int64),  # a unit: sums over pairs of the columns of the node at hand
+    ("listed_weights", np.int64),  # int64 (G, listed_planes): the multipliers
+    ("listed_planes", np.int64),
+    ("listed_sums", np.int64),  # int64 (listed_planes * P, P): the sums
     # what it answers
     ("lower", np.int64),
     ("upper", np.int64),

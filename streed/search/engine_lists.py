@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
+import attrs
 import numpy as np
 
+from streed.engine import kernels
 from streed.engine.control import STOP
-from streed.engine.listing import COST, VALUE
-from streed.engine.records import INFINITE, NO_TREE, NONE
+from streed.engine.listing import COST, KEY, VALUE, combine, meet, unite
+from streed.engine.records import INFINITE, NO_TREE, NONE, UNLIMITED
 from streed.exact import Array
 from streed.search import memory, watch
+from streed.search.depth_first import search_fully
 from streed.search.driver import Orders
 from streed.search.expand import SHALLOW
-from streed.search.lists import FULL, MOST_KEY, MOST_VALUE, SPACE, THIN, find_best, find_tree, list_root
+from streed.search.lists import (
+    DEEPEST,
+    FULL,
+    MOST_KEY,
+    MOST_VALUE,
+    SPACE,
+    THIN,
+    decode,
+    find_best,
+    find_sum,
+    find_tree,
+    list_rows,
+)
 from streed.search.repriced import RepricedEngine
 from streed.search.repricing import Interrupted, ListSpec, TreeLists
 
@@ -26,6 +41,38 @@ _COPIES = 6
 """Words that an entry takes at most for each of its own, while its table grows."""
 
 _FEWEST = 2**12
+
+_FEW_COLUMNS = 20
+"""Lists of depth three for no more columns than this take a moment, so they need no thread."""
+
+
+_NO_BRANCH = 2**64 - 1
+"""Of a branch that is not cached."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Part:
+    """Some rows, and what is left to them."""
+
+    rows: Array
+    """(W,) uint64."""
+    depth: int
+    path: tuple[tuple[int, int], ...]
+    """The columns tested above, and whether the rows have them."""
+
+    @property
+    def branch(self) -> tuple[Any, Any]:
+        """The branch that leads to the rows, as `extend_branch` makes it."""
+        literals = sorted((2 * column + side + 1 for column, side in self.path), reverse=True)
+        if len(literals) > 8 or (literals and literals[0] > 0xFFFF):
+            return np.uint64(_NO_BRANCH), np.uint64(_NO_BRANCH)
+        words = [sum(number << 16 * i for i, number in enumerate(literals[at : at + 4])) for at in (4, 0)]
+        return np.uint64(words[0]), np.uint64(words[1])
+
+    def as_leaf(self) -> Part:
+        """The rows without any depth left."""
+        return attrs.evolve(self, depth=0)
 
 
 @final
@@ -59,62 +106,175 @@ class EngineLists(TreeLists):
         self._depth = engine.limits(None)[0]
 
     def every(self, budget: int) -> Array:
-        listed: Array = self._run(list_root, self._depth, self._code(budget))
+        self._begin()
+        listed = self._watched(lambda: self._list(self._whole, self._code(budget)))
         listed[:, COST] = self._base + self._divisor * listed[:, COST]
         return listed
 
     def best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
-        spec = self._spec
-        windows = np.ascontiguousarray(spec.windows.T)
-        target, column = self._run(
-            find_best, self._depth, self._code(budget), np.int64(below),
-            after=(spec.places, spec.factors, spec.divisors, windows[0], windows[1]),
-        )  # fmt: skip
+        self._begin()
+        target, column = self._watched(lambda: self._best(self._code(budget), below))
         if column == NO_TREE:
             return None
-        return int(target[VALUE]), self._tree(target, column)
+        return int(target[VALUE]), self._grow(target, int(column))
 
     def tree(self, entry: Array) -> tuple[Array, Array]:
+        self._begin()
         target = entry.copy()
         target[COST] = self._code(int(entry[COST]))
-        return self._tree(target, NONE)
-
-    def _tree(self, target: Array, hint: int) -> tuple[Array, Array]:
-        columns, labels = self._run(find_tree, self._depth, target, np.int64(hint))
-        if len(columns) == 0:
-            raise AssertionError("no tree has the sums that were listed; please report this")
-        return columns, labels
+        return self._grow(target, NONE)
 
     def _code(self, budget: int) -> int:
         return (budget - self._base) // self._divisor
 
-    def _run(self, function: Callable[..., Any], depth: int, *arguments: Any, after: tuple[Any, ...] = ()) -> Any:
-        """What a function of `lists.py` gives for all rows; raises Interrupted if it was stopped or had no room."""
+    def _begin(self) -> None:
+        """Makes the workspace hold the costs of these lists."""
         engine = self._engine
         if engine.priced_for is not self:
             engine.price(self._costs, self._split_cost)
             engine.priced_for = self
+        engine.workspace.engine["count_listed"] = kernels.count_listed().address
         engine.control[STOP] = 0
+        self._bounds[FULL] = 0
+        self._whole = Part(engine.rows, self._depth, ())
+
+    def _watched(self, work: Callable[[], Any]) -> Any:
+        """What the work gives, done where it can be stopped; raises Interrupted if it was, or if a list is too large."""
         found: list[Any] = []
-
-        def run() -> None:
-            found.append(
-                function(
-                    engine.workspace.engine, engine.rows, np.int64(depth), *arguments,
-                    self._weights, self._under, self._split, self._bounds, self._scratch, *after,
-                )  # fmt: skip
-            )
-
         reason = None
-        if depth <= SHALLOW and self._deadline is None:
-            run()
+        if self._depth <= SHALLOW and self._deadline is None and self._engine.packed.n_columns <= _FEW_COLUMNS:
+            found.append(work())
         else:
-            reason = watch.run([run], engine.control, self._deadline, lambda: None)
+            reason = watch.run([lambda: found.append(work())], self._engine.control, self._deadline, lambda: None)
         if self._bounds[FULL]:
             reason = reason or "memory"
         if reason is not None:
             raise Interrupted(reason)
         return found[0]
+
+    def _native(self, function: Callable[..., Any], part: Part, *arguments: Any, after: tuple[Any, ...] = ()) -> Any:
+        high, low = part.branch
+        return function(
+            self._engine.workspace.engine, part.rows, np.int64(part.depth), high, low, *arguments,
+            self._weights, self._under, self._split, self._bounds, self._scratch, *after,
+        )  # fmt: skip
+
+    def _stopped(self) -> bool:
+        return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
+
+    def _list(self, part: Part, budget: int) -> Array:
+        """The list of some rows."""
+        if part.depth <= DEEPEST:
+            listed: Array = self._native(list_rows, part, np.int64(budget))
+            return listed
+        listed = self._native(list_rows, part.as_leaf(), np.int64(budget))
+        for column, first, second in self._pairs(part, budget):
+            listed = unite(listed, combine(first, second, self._split, np.int64(budget)))
+            if len(listed) > self._bounds[SPACE]:
+                self._bounds[FULL] = 1
+        return listed
+
+    def _best(self, budget: int, below: int) -> tuple[Array, int]:
+        """What `find_best` gives for all rows."""
+        spec = self._spec
+        windows = np.ascontiguousarray(spec.windows.T)
+        decoding = (spec.places, spec.factors, spec.divisors)
+        part = self._whole if self._depth <= DEEPEST else self._whole.as_leaf()
+        target, chosen = self._native(
+            find_best, part, np.int64(budget), np.int64(below), after=(*decoding, windows[0], windows[1])
+        )
+        if self._depth <= DEEPEST:
+            return target, chosen
+        below = below if chosen == NO_TREE else int(target[VALUE])
+        own = decode(self._split[None, KEY:].copy(), *decoding)[0]
+        for column, first, second in self._pairs(self._whole, budget):
+            sums = decode(second[:, KEY:].copy(), *decoding)
+            order = np.argsort(sums[:, 0], kind="stable")
+            _, i, j = meet(
+                first, second[order], decode(first[:, KEY:].copy(), *decoding), sums[order],
+                windows[0] - own, windows[1] - own, np.int64(below - self._split[VALUE]),
+            )  # fmt: skip
+            if i >= 0:
+                target, chosen = first[i] + second[order[j]] + self._split, column
+                below = int(target[VALUE])
+        return target, chosen
+
+    def _pairs(self, part: Part, budget: int) -> Iterator[tuple[int, Array, Array]]:
+        """(column, list of the rows with it, list of those without) of every split that the budget allows."""
+        room = budget - int(self._split[COST])
+        for column in range(self._engine.packed.n_columns):
+            sides = self._sides(part, column)
+            if sides is None:
+                continue
+            with_column, without = sides
+            least1 = self._floor(with_column, room + 1)
+            if least1 > room:
+                continue
+            least0 = self._floor(without, room + 1 - least1)
+            if least1 + least0 > room or self._stopped():
+                continue
+            first = self._list(with_column, room - least0)
+            second = self._list(without, room - least1)
+            if self._stopped():
+                return
+            if len(first) and len(second):
+                yield column, first, second
+
+    def _sides(self, part: Part, column: int) -> tuple[Part, Part] | None:
+        """The rows with the column and those without; None if it separates none."""
+        bits = self._engine.packed.column_rows[column]
+        rows = part.rows & bits, part.rows & ~bits
+        if not (rows[0].any() and rows[1].any()):
+            return None
+        return (
+            Part(rows[0], part.depth - 1, (*part.path, (column, 1))),
+            Part(rows[1], part.depth - 1, (*part.path, (column, 0))),
+        )
+
+    def _floor(self, part: Part, target: int) -> int:
+        """A lower bound on what the rows cost: the optimum if that is below the target."""
+        workspace, engine = self._engine.workspace, self._engine.workspace.engine
+        if target <= 0 or self._stopped():
+            return target
+        if int(engine["node_count"]) + 2 >= len(workspace.nodes):
+            self._engine.price(self._costs, self._split_cost)
+            self._engine.priced_for = self
+            engine["count_listed"] = kernels.count_listed().address
+        workspace.node_rows[int(engine["node_count"])] = part.rows
+        engine["root_target"] = target
+        engine["root_high"], engine["root_low"] = part.branch
+        search_fully(workspace, part.depth, UNLIMITED, False)
+        return int(workspace.root["lower"])
+
+    def _grow(self, target: Array, hint: int) -> tuple[Array, Array]:
+        """(columns, labels) of a tree of the target in preorder."""
+        columns, labels = self._watched(lambda: self._find(self._whole, target, hint))
+        if len(columns) == 0:
+            raise AssertionError("no tree has the sums that were listed; please report this")
+        return columns, labels
+
+    def _find(self, part: Part, target: Array, hint: int) -> tuple[Array, Array]:
+        if part.depth <= DEEPEST:
+            columns, labels = self._native(find_tree, part, target, np.int64(hint))
+            return columns, labels
+        columns, labels = self._native(find_tree, part.as_leaf(), target, np.int64(NONE))
+        if len(columns):
+            return columns, labels
+        packed = self._engine.packed
+        for column, first, second in self._pairs(part, int(target[COST])):
+            i, j = find_sum(first, second, target - self._split)
+            if i < 0:
+                continue
+            sides = self._sides(part, column)
+            assert sides is not None
+            found = [self._find(sides[0], first[i], NONE), self._find(sides[1], second[j], NONE)]
+            if not packed.flipped[column]:
+                found.reverse()
+            return (
+                np.concatenate([[packed.column[column]], *(each[0] for each in found)]),
+                np.concatenate([[0], *(each[1] for each in found)]),
+            )
+        return columns, labels
 
 
 def _space(orders: Orders, width: int) -> int:

@@ -4,8 +4,7 @@
         depth 2 or less: from sums over pairs of columns, counted bit by bit (engine/listing.py)
         else: the leaves; for every column whose children cost at least L and R with L + R <= budget:
               every sum of an entry of list(left, depth - 1, budget - R) and one of list(right, depth - 1, budget - L)
-    L and R are optima of the children, as far as they are below what the budget leaves: of depth two by one work unit
-    for all columns, deeper ones by searches.
+    L and R are optima, or at least what the budget leaves; work units give them up to depth three
 
 An entry is (cost, value, key, ...) as in engine/listing.py, its cost in the engine's codes beyond what every tree
 pays. `weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every
@@ -25,21 +24,22 @@ from streed.engine.bounds import bound_by_node
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import stopped
-from streed.engine.counts import count_pairs
 from streed.engine.listing import COST, KEY, VALUE, compact, list_pairs, meet_lists, new_table, put_entry, put_stumps
-from streed.engine.nodes import columns_of, find_node, nodes_of, rows_of
+from streed.engine.nodes import columns_of
 from streed.engine.pair_sums import put_leaf
 from streed.engine.pointers import call
-from streed.engine.records import BELOW, INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
+from streed.engine.records import BELOW, INFINITE, LEAF, NO_TREE, NONE
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.engine.views import matrix, native, vector
-from streed.search.expand import SHALLOW
-from streed.search.improve import search_root
+from streed.search.expand import SHALLOW, ask
 
 MOST_KEY, MOST_VALUE, THIN, SPACE, FULL = range(5)
 
 _SHALLOW = 2
 """The depth up to which a list comes from pair sums."""
+
+DEEPEST = SHALLOW + 1
+"""The depth up to which work units tell what children cost."""
 
 
 # -- one set of rows -----------------------------------------------------------------------------------------------
@@ -83,10 +83,11 @@ def _count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-unty
     columns = e.n_active if depth > 0 else 0
     pairs = np.empty((columns, columns, planes), np.int64)
     if columns > 0:
-        words = matrix(e.words, e.n_words, e.stride, np.int16)
-        begins = vector(e.group_begins, e.groups + 1, int64)
-        sums = matrix(scratch.ctypes.data, planes * e.stride, e.stride, int64)
-        count_pairs(words, begins, e.groups, e.n_active, weights, planes, sums, e.stride)
+        e.listed_weights = weights.ctypes.data
+        e.listed_planes = planes
+        e.listed_sums = scratch.ctypes.data
+        call(e.count_listed, e)
+        sums = matrix(e.listed_sums, planes * e.stride, e.stride, int64)
         for j in range(columns):
             for k in range(j, columns):
                 for p in range(planes):
@@ -143,53 +144,17 @@ def _write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
 
 
 @native
-def _forget(e):  # type: ignore[no-untyped-def]
-    """Empties the store of nodes, so that there is room for another search."""
-    slots = vector(e.slots, e.slot_space, np.int32)
-    for k in range(e.slot_count):
-        slots[e.slot_offset + k] = 0
-    e.node_count = 0
-    e.edge_count = 0
-    e.child_count = 0
-    e.archive_count = 0
-    for k in range(len(e.free_edges)):
-        e.free_edges[k] = NONE
-        e.free_children[k] = NONE
-    e.crowded = 0
-
-
-@native
-def _floor_of(e, rows, depth, target, high, low):  # type: ignore[no-untyped-def]
-    """A lower bound on what the rows cost at a depth of three or more: the optimum if that is below the target."""
-    for attempt in range(2):
-        if e.node_count + 2 >= e.node_space:
-            _forget(e)
-        behind = rows_of(e)[e.node_count]
-        for w in range(e.row_words):
-            behind[w] = rows[w]
-        known = find_node(e, depth, int64(UNLIMITED), False)
-        if known != NONE:
-            node = nodes_of(e)[known]
-            if node.lower >= min(target, int64(node.upper)):
-                return int64(node.lower)
-        e.root_target = target
-        e.root_high = high
-        e.root_low = low
-        search_root(e, depth, int64(UNLIMITED), False)
-        node = nodes_of(e)[e.root]
-        least = int64(node.lower)
-        if e.crowded == 0 or attempt == 1:
-            break
-        _forget(e)
-    e.crowded = 0
-    return least
+def _floor_of(e, rows, target, high, low):  # type: ignore[no-untyped-def]
+    """A lower bound on what the rows cost at depth three: the optimum if that is below the target."""
+    ask(e, rows, int64(SHALLOW), target, int64(0), high, low)
+    return int64(e.lower)
 
 
 @native
 def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-def]
     """(columns, with, without): the columns that may be split on first, and what their children cost at least.
 
-    Those of a tree of `depth` >= 3 that costs at most `budget` are among them; by rising cost.
+    Those of a tree of depth three or four that costs at most `budget` are among them; by rising cost.
     """
     _ask_below(e, rows, budget + 1 if depth == SHALLOW else int64(INFINITE), high, low)
     size = int64(e.n_active)
@@ -207,7 +172,7 @@ def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-
                 with_column[k] = values[OPTIMUM1, k]
                 without[k] = values[OPTIMUM0, k]
     else:
-        _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with_column, without)
+        _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without)
     total = np.empty(size, np.int64)
     for k in range(size):
         total[k] = int64(INFINITE)
@@ -222,8 +187,8 @@ def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-
 
 
 @native
-def _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with_column, without):  # type: ignore[no-untyped-def]
-    """Writes what the children of every column cost at depths of three or more, as far as the budget asks for it."""
+def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without):  # type: ignore[no-untyped-def]
+    """Writes what the children of every column cost at depth three, as far as the budget asks for it."""
     size = len(active)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     bound_by_node(e, values, e.upper)
@@ -237,9 +202,8 @@ def _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with
         if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
             key[k] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
         own[k] = values[WEIGHT, k]
-        if depth == SHALLOW + 1:
-            lower1[k] = max(int64(0), values[LOWER1, k])
-            lower0[k] = max(int64(0), values[LOWER0, k])
+        lower1[k] = max(int64(0), values[LOWER1, k])
+        lower0[k] = max(int64(0), values[LOWER0, k])
     if e.restrictable == 1:
         _count_common(e, rows, active, common)
     child = np.empty(e.row_words, np.uint64)
@@ -249,13 +213,13 @@ def _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with
         high1, low1 = extend_branch(high, low, literal(active[k], 1))
         _write_rows(e, rows, active[k], 0, child)
         room = budget + 1 - split[COST]
-        cost1 = _floor_of(e, child, depth - 1, room - lower0[k], high1, low1)
+        cost1 = _floor_of(e, child, room - lower0[k], high1, low1)
         lower1[k] = max(lower1[k], cost1)
         if lower1[k] + lower0[k] >= room:
             continue
         high0, low0 = extend_branch(high, low, literal(active[k], 0))
         _write_rows(e, rows, active[k], 1, child)
-        cost0 = _floor_of(e, child, depth - 1, room - lower1[k], high0, low0)
+        cost0 = _floor_of(e, child, room - lower1[k], high0, low0)
         lower0[k] = max(lower0[k], cost0)
         with_column[k] = lower1[k]
         without[k] = lower0[k]
@@ -272,22 +236,18 @@ def _rank_deep(e, rows, depth, budget, split, high, low, active, separates, with
 def _count_common(e, rows, active, common):  # type: ignore[no-untyped-def]
     """Writes the worst costs of the rows that have both of two active columns."""
     profits = matrix(e.profits, e.groups, e.planes, int64)
-    words = matrix(e.words, e.n_words, e.stride, np.int16)
-    begins = vector(e.group_begins, e.groups + 1, int64)
     multipliers = np.empty((e.groups, 1), np.int64)
     for g in range(e.groups):
         multipliers[g, 0] = profits[g, e.worst_plane]
     sums = np.empty((e.stride, e.stride), np.int64)
-    count_pairs(words, begins, e.groups, e.n_active, multipliers, 1, sums, e.stride)
+    e.listed_weights = multipliers.ctypes.data
+    e.listed_planes = 1
+    e.listed_sums = sums.ctypes.data
+    call(e.count_listed, e)
     common[:] = sums[: len(active), : len(active)]
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------
-
-
-@native
-def _list_leaves(e, rows, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
-    return _list_shallow(e, rows, int64(0), budget, weights, base, split, limits, scratch)
 
 
 @native
@@ -296,7 +256,8 @@ def list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, 
     if depth <= _SHALLOW:
         return _thin(_list_shallow(e, rows, depth, budget, weights, base, split, limits, scratch), limits)
     width = len(split)
-    listed = _list_leaves(e, rows, budget, weights, base, split, limits, scratch)
+    # calling itself only: two functions that call each other crash when numba loads them from its cache
+    listed = list_trees(e, rows, int64(0), budget, high, low, weights, base, split, limits, scratch)
     bits = int64(10)
     entries, used = new_table(bits, width)
     count = int64(0)
@@ -309,7 +270,6 @@ def list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, 
         if stopped(e) or limits[FULL] == 1:
             break
         room = budget - split[COST]
-        # calling itself only: two functions that call each other crash when numba loads them from its cache
         _write_rows(e, rows, columns[n], 0, child)
         high1, low1 = extend_branch(high, low, literal(columns[n], 1))
         first = list_trees(
@@ -352,27 +312,25 @@ def _decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
 
 
 @entry
-def list_root(e, rows, depth, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
-    """The list of all rows (W,)."""
+def list_rows(e, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The list of the rows (W,), reached by the branch (high, low), for depths up to DEEPEST."""
     limits[FULL] = 0
-    return list_trees(e, rows, depth, budget, uint64(0), uint64(0), weights, base, split, limits, scratch)
+    return list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, scratch)
 
 
 @entry
-def find_best(e, rows, depth, budget, below, weights, base, split, limits, scratch, places, factors, divisors, least, most):  # type: ignore[no-untyped-def]
+def find_best(e, rows, depth, high, low, budget, below, weights, base, split, limits, scratch, places, factors, divisors, least, most):  # type: ignore[no-untyped-def]
     """(target (width,), column): the entry of least value among the trees with all sums in their windows.
 
     `column` is that of its first split, NONE for a leaf or where it is not known, NO_TREE if no value is below `below`. least, most (q,): the
-    windows of the sums; the split's are counted in. The rest is as in `list_trees`, for all rows.
+    windows of the sums. The rest is as in `list_rows`.
     """
     limits[FULL] = 0
     width = len(split)
     target = np.zeros(width, np.int64)
     column = int64(NO_TREE)
-    if depth <= _SHALLOW:
-        leaves = _list_shallow(e, rows, depth, budget, weights, base, split, limits, scratch)
-    else:
-        leaves = _list_leaves(e, rows, budget, weights, base, split, limits, scratch)
+    shallow = depth if depth <= _SHALLOW else int64(0)
+    leaves = list_trees(e, rows, shallow, budget, high, low, weights, base, split, limits, scratch)
     sums = _decode(leaves[:, KEY:].copy(), places, factors, divisors)
     for i in range(len(leaves)):
         inside = leaves[i, VALUE] < below
@@ -385,21 +343,21 @@ def find_best(e, rows, depth, budget, below, weights, base, split, limits, scrat
     if depth <= _SHALLOW:
         return target, column
     of_split = _decode(split[KEY:].copy().reshape(1, -1), places, factors, divisors)[0]
-    columns, with_column, without = _rank(e, rows, depth, budget, split, uint64(0), uint64(0))
+    columns, with_column, without = _rank(e, rows, depth, budget, split, high, low)
     child = np.empty(e.row_words, np.uint64)
     room = budget - split[COST]
     for n in range(len(columns)):
         if stopped(e) or limits[FULL] == 1:
             break
         _write_rows(e, rows, columns[n], 0, child)
-        high, low = extend_branch(uint64(0), uint64(0), literal(columns[n], 1))
+        high1, low1 = extend_branch(high, low, literal(columns[n], 1))
         first = list_trees(
-            e, child.copy(), depth - 1, room - without[n], high, low, weights, base, split, limits, scratch
+            e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch
         )
         _write_rows(e, rows, columns[n], 1, child)
-        high, low = extend_branch(uint64(0), uint64(0), literal(columns[n], 0))
+        high0, low0 = extend_branch(high, low, literal(columns[n], 0))
         second = list_trees(
-            e, child.copy(), depth - 1, room - with_column[n], high, low, weights, base, split, limits, scratch
+            e, child.copy(), depth - 1, room - with_column[n], high0, low0, weights, base, split, limits, scratch
         )
         if len(first) == 0 or len(second) == 0:
             continue
@@ -517,7 +475,7 @@ def _split_deep(e, rows, depth, target, hint, high, low, weights, base, split, l
 
 
 @entry
-def find_tree(e, rows, depth, target, hint, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+def find_tree(e, rows, depth, high, low, target, hint, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
     """(columns, labels) of a tree in preorder for the rows (W,) whose entry is the target: LEAF for leaves.
 
     The columns are the caller's. `hint`: the column of the first split, or NONE if that is not known or there is none.
@@ -539,6 +497,7 @@ def find_tree(e, rows, depth, target, hint, weights, base, split, limits, scratc
     row_sets[0] = rows
     targets[0] = target
     depths[0] = depth
+    branches[0, 0], branches[0, 1] = high, low
     size = 1
     count = 0
     first = np.empty(width, np.int64)
@@ -549,7 +508,7 @@ def find_tree(e, rows, depth, target, hint, weights, base, split, limits, scratc
         here[:] = row_sets[size]
         wanted = targets[size].copy()
         level = depths[size]
-        high, low = branches[size, 0], branches[size, 1]
+        here_high, here_low = branches[size, 0], branches[size, 1]
         known = hint if count == 0 else int64(NONE)
         label = int64(NONE) if known >= 0 else _find_label(e, here, wanted, weights, base, split, scratch)
         if label >= 0:
@@ -562,7 +521,7 @@ def find_tree(e, rows, depth, target, hint, weights, base, split, limits, scratc
             column = _split_shallow(e, here, level, wanted, weights, base, split, scratch, first, second)
         elif level > _SHALLOW:
             column = _split_deep(
-                e, here, level, wanted, known, high, low, weights, base, split, limits, scratch, first, second
+                e, here, level, wanted, known, here_high, here_low, weights, base, split, limits, scratch, first, second
             )
         if column < 0:
             return columns[:0], labels[:0]
@@ -574,6 +533,18 @@ def find_tree(e, rows, depth, target, hint, weights, base, split, limits, scratc
             _write_rows(e, here, column, without, row_sets[size])
             targets[size] = second if without == 1 else first
             depths[size] = level - 1
-            branches[size, 0], branches[size, 1] = extend_branch(high, low, literal(column, 1 - without))
+            branches[size, 0], branches[size, 1] = extend_branch(here_high, here_low, literal(column, 1 - without))
             size += 1
     return columns[:count], labels[:count]
+
+
+@entry
+def find_sum(first, second, total):  # type: ignore[no-untyped-def]
+    """(i, j) of entries of the two lists that add up to the total; (-1, -1) if there are none."""
+    return _find_sum(first, second, total)
+
+
+@entry
+def decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
+    """(m, q) the sums of keys (m, words), see `ListSpec`."""
+    return _decode(keys, places, factors, divisors)
