@@ -14,7 +14,6 @@ from numba import int64, uint64
 from streed.engine.compiled import entry
 from streed.engine.pair_sums import (
     add_pairs,
-    count_labels,
     find_separating,
     mirror_costs,
     put_leaf,

@@ -29,6 +29,7 @@ from streed.reductions.trees import Stop, Vector
 _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
 
+
 def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
     """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
     oracle.seed(incumbent)

@@ -44,9 +44,7 @@ _FINE = 256
 """The least that the two whole numbers of a multiplier should be, so that rounding it loses little."""
 
 
-def minimise(
-    trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None
-) -> Found | None:
+def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None) -> Found | None:
     """A tree of least weights . (first components) whose last components are in their windows; None if there is none.
 
     Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on its weighted sum.

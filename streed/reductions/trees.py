@@ -18,7 +18,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.engine.listing import number_rows
-from streed.engine.routing import weigh_tree
+from streed.engine.routing import weigh_leaves, weigh_tree
 from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
@@ -67,6 +67,23 @@ class Found:
     def root(self) -> Node:
         """Its nodes; leaves bear their labels, rows are unweighted."""
         return nest_preorder(self.preorder, self.arity, self.labels.tolist(), self.rows.tolist(), [0] * len(self.rows))
+
+
+@final
+@attrs.frozen(eq=False)
+class Weighed:
+    """What a tree does to the raw rows."""
+
+    predicted: Array
+    """(n,) the label of every row."""
+    leaf: Array
+    """(n,) the node that it falls into."""
+    rows: Array
+    """(m,) of every leaf, in preorder; 0 for branches."""
+    sums: Array
+    """(m, q) the parts of every leaf's rows with its label; what the labels that give least, or most, would make."""
+    least: Array
+    most: Array
 
 
 @final
@@ -169,7 +186,7 @@ class Trees:
         self.seconds += time.perf_counter() - begin
         found = None
         if answer.preorder is not None:
-            found = self._found(answer.preorder, costs)
+            found = self._found(answer.preorder, costs, answer.counts)
             cost = sum(w * x for w, x in zip(weights, found.vector, strict=True))
             if cost != answer.cost and (answer.stopped is None or answer.lower is None or cost < answer.lower):
                 raise MismatchError(
@@ -180,13 +197,16 @@ class Trees:
             raise Stop(answer.stopped, answer.lower, found)
         return found
 
-    def _found(self, preorder: Array, costs: Array) -> Found:
-        """The tree measured from the raw codes, with the labels that cost least."""
-        labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
+    def _found(self, preorder: Array, costs: Array, counts: Array | None = None) -> Found:
+        """The tree with the labels that cost least, measured from the raw codes unless counts (m, G) are known."""
+        if counts is None:
+            labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
+        else:
+            labels, rows = (counts @ costs).argmin(axis=1), counts.sum(axis=1)
+            leaves = np.flatnonzero(preorder < 0)
+            sums = (counts[leaves, :, None] * self.vectors[:, labels[leaves]].transpose(1, 0, 2)).sum(axis=(0, 1))
         branches = int(np.count_nonzero(preorder >= 0))
-        vector = tuple(
-            total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True)
-        )
+        vector = tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
         return Found(vector, preorder, labels, rows, self.arity)
 
     def _costs(self, weights: Sequence[int]) -> Array:
@@ -244,6 +264,18 @@ class Trees:
         branches = int(np.count_nonzero(preorder >= 0))
         vector = tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
         return Found(vector, preorder, leaf_labels, rows, self.arity)
+
+    def weigh(self, found: Found) -> Weighed:
+        """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
+        leaf, rows, sums, least, most = weigh_leaves(
+            found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors
+        )
+        branches = int(np.count_nonzero(found.preorder >= 0))
+        totals = sums.sum(axis=0).tolist()
+        vector = tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
+        if vector != found.vector:
+            raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
+        return Weighed(found.labels[leaf], leaf, rows, sums, least, most)
 
     def labelled(self, preorder: Array, labels: Array) -> Found:
         """A tree in preorder whose leaves keep their labels."""

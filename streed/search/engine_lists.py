@@ -281,5 +281,3 @@ def _space(orders: Orders, width: int) -> int:
     """How many entries a list may have."""
     left = memory.free() if orders.memory_limit is None else orders.memory_limit - memory.resident()
     return max(_FEWEST, int(left * _SHARE / (8 * width * _COPIES)))
-
-

@@ -319,7 +319,25 @@ def list_rows(e, rows, depth, high, low, budget, weights, base, split, limits, s
 
 
 @entry
-def find_best(e, rows, depth, high, low, budget, below, weights, base, split, limits, scratch, places, factors, divisors, least, most):  # type: ignore[no-untyped-def]
+def find_best(
+    e,
+    rows,
+    depth,
+    high,
+    low,
+    budget,
+    below,
+    weights,
+    base,
+    split,
+    limits,
+    scratch,
+    places,
+    factors,
+    divisors,
+    least,
+    most,
+):  # type: ignore[no-untyped-def]
     """(target (width,), column): the entry of least value among the trees with all sums in their windows.
 
     `column` is that of its first split, NONE for a leaf or where it is not known, NO_TREE if no value is below `below`. least, most (q,): the
@@ -365,7 +383,12 @@ def find_best(e, rows, depth, high, low, budget, below, weights, base, split, li
         sums_second = _decode(second[:, KEY:].copy(), places, factors, divisors)
         order = np.argsort(sums_second[:, 0], kind="mergesort")
         value, i, j = meet_lists(
-            first, second[order], sums_first, sums_second[order], least - of_split, most - of_split,
+            first,
+            second[order],
+            sums_first,
+            sums_second[order],
+            least - of_split,
+            most - of_split,
             below - split[VALUE],
         )
         if i >= 0:
@@ -460,7 +483,9 @@ def _split_deep(e, rows, depth, target, hint, high, low, weights, base, split, l
             break
         _write_rows(e, rows, columns[n], 0, child)
         high1, low1 = extend_branch(high, low, literal(columns[n], 1))
-        a = list_trees(e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch)
+        a = list_trees(
+            e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch
+        )
         _write_rows(e, rows, columns[n], 1, child)
         high0, low0 = extend_branch(high, low, literal(columns[n], 0))
         b = list_trees(

@@ -15,15 +15,24 @@ from typing import Any, final
 import numpy as np
 
 from streed.engine.columns import pack_columns
-from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.engine.equivalence import find_floors
 from streed.engine.groups import Groups, place_groups
 from streed.engine.prices import set_prices
-from streed.engine.records import INFINITE, LOWEST, UNLIMITED
+from streed.engine.records import INFINITE, LEAF, LOWEST, UNLIMITED
+from streed.engine.routing import count_kinds
 from streed.engine.workspace import PackedProblem, Workspace, narrowest_lane, writable
 from streed.exact import Array
 from streed.search import memory, watch
-from streed.search.depth_first import all_rows, extract_best, is_short, link_units, scratch_bytes, search_fully, statistics
+from streed.search.depth_first import (
+    all_rows,
+    extract_best,
+    is_short,
+    link_units,
+    scratch_bytes,
+    search_fully,
+    statistics,
+)
 from streed.search.driver import Orders, Problem
 from streed.search.expand import SHALLOW
 from streed.search.repricing import Answer, ListSpec, Repricing, TreeLists
@@ -63,6 +72,10 @@ class RepricedEngine(Repricing):
         self._relaxed = relaxed
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.rows = all_rows(self.packed)
+        self._bit_columns: Array | None = None
+        if self.packed.n_binary == self.packed.n_columns:
+            self._bit_columns = np.full(problem.data.n_columns, LEAF)
+            self._bit_columns[self.packed.column] = np.arange(self.packed.n_columns)
         self._states: dict[Any, Array] = {}
         self._floors: Any = None
         self._seconds = 0.0
@@ -105,7 +118,12 @@ class RepricedEngine(Repricing):
             engine["root_target"] = INFINITE
             preorder = extract_best(workspace, self.packed, depth, budget)
         bound = None if lower <= LOWEST else base + divisor * lower
-        return Answer(bound, None if preorder is None else base + divisor * upper, preorder, stopped, nodes)
+        if preorder is None:
+            return Answer(bound, None, None, stopped, nodes)
+        counts = None
+        if self._bit_columns is not None:
+            counts = count_kinds(engine, self.rows, preorder, self._bit_columns)
+        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, counts)
 
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
         """Takes binary columns and a limited depth."""
@@ -126,9 +144,7 @@ class RepricedEngine(Repricing):
         """(what every tree pays, the unit of the engine's codes); the workspace is as new, with these costs."""
         workspace, engine = self.workspace, self.workspace.engine
         self.priced_for = None
-        base, worst, divisor, accuracy = set_prices(
-            costs, self.sizes, split, workspace.profits, workspace.signed_costs
-        )
+        base, worst, divisor, accuracy = set_prices(costs, self.sizes, split, workspace.profits, workspace.signed_costs)
         packed = self.packed
         split_cost = min(split // divisor, worst + 1)
         self._link(narrowest_lane(worst, split_cost, packed.min_leaf, len(packed.row_bits)))

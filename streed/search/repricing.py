@@ -39,6 +39,8 @@ class Answer:
     """As in `Outcome`."""
     nodes: int
     """Visited."""
+    counts: Array | None = None
+    """(m, kinds) int64: how many rows of each kind are at every node of the tree, where the driver knows it."""
 
 
 @attrs.frozen(eq=False)

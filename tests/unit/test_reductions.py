@@ -16,7 +16,7 @@ from streed.exact import Array
 from streed.reductions.keys import encode
 from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reductions.listing import Listing
-from streed.reductions.native_listing import NativeListing, make_listing
+from streed.reductions.native_listing import make_listing
 from streed.reductions.searches import FixedCosts
 from streed.reductions.trees import Trees, predict_rows
 from streed.reference import every_tree
