@@ -76,6 +76,39 @@ def put_entry(entries, used, bits, count, candidate):  # type: ignore[no-untyped
 
 
 @native
+def order_by(entries, count, column):  # type: ignore[no-untyped-def]
+    """(count,) the first `count` entries by rising column, of equal ones the earlier first (merge sort)."""
+    order = np.arange(count)
+    other = np.empty(count, np.int64)
+    width = 1
+    while width < count:
+        for begin in range(0, count, 2 * width):
+            middle = min(begin + width, count)
+            end = min(begin + 2 * width, count)
+            i, j = begin, middle
+            for at in range(begin, end):
+                if j >= end or (i < middle and entries[order[i], column] <= entries[order[j], column]):
+                    other[at] = order[i]
+                    i += 1
+                else:
+                    other[at] = order[j]
+                    j += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@native
+def take(entries, order, count):  # type: ignore[no-untyped-def]
+    """(count, width) the entries in an order."""
+    taken = np.empty((count, entries.shape[1]), np.int64)
+    for i in range(count):
+        for c in range(entries.shape[1]):
+            taken[i, c] = entries[order[i], c]
+    return taken
+
+
+@native
 def compact(entries, used, count):  # type: ignore[no-untyped-def]
     """The entries of a table, (count, width), by rising cost."""
     listed = np.empty((count, entries.shape[1]), np.int64)
@@ -84,7 +117,7 @@ def compact(entries, used, count):  # type: ignore[no-untyped-def]
         if used[i] == 1:
             listed[at] = entries[i]
             at += 1
-    return listed[np.argsort(listed[:, COST], kind="mergesort")]
+    return take(listed, order_by(listed, count, COST), count)
 
 
 @entry
@@ -117,8 +150,8 @@ def unite(a, b):  # type: ignore[no-untyped-def]
     return compact(entries, used, count)
 
 
-@native
-def meet_lists(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-def]
+@entry
+def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-def]
     """(value, i, j) of the pair of least a[i] + b[j] with all sums in their windows; (below, -1, -1) if none is less.
 
     a (p, width), b (q, width); sums_a (p, m), sums_b (q, m), b sorted by the first of them; least, most (m,), m >= 1.
@@ -143,12 +176,6 @@ def meet_lists(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-unt
                     best_j = int64(j)
             j += 1
     return best, best_i, best_j
-
-
-@entry
-def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-def]
-    """`meet_lists`, for Python to call."""
-    return meet_lists(a, b, sums_a, sums_b, least, most, below)
 
 
 @native
@@ -194,6 +221,15 @@ def put_stumps(pairs, total, place, inside, budget, split, least_rows, leaves, l
 
 
 @native
+def _least_cost(listed, count):  # type: ignore[no-untyped-def]
+    """The least cost of the first entries."""
+    least = int64(INFINITE)
+    for i in range(count):
+        least = min(least, listed[i, COST])
+    return least
+
+
+@native
 def _keep_cheap(listed, count, room):  # type: ignore[no-untyped-def]
     """How many of the entries cost at most `room`; moves them to the front."""
     kept = 0
@@ -226,7 +262,9 @@ def list_pairs(pairs, total, split, depth, least_rows, room, most):  # type: ign
     costs = np.empty((size, size), np.int64)
     if is_signed:
         mirror_costs(pairs, costs)
-    singles = np.diag(costs).copy()
+    singles = np.empty(size, np.int64)
+    for k in range(size if is_signed else 0):
+        singles[k] = costs[k, k]
     for place in range(size if depth == 2 else 0):
         if count > most:
             break
@@ -241,10 +279,10 @@ def list_pairs(pairs, total, split, depth, least_rows, room, most):  # type: ign
         if n_left == 0 or n_right == 0:
             continue
         if not is_signed:
-            cheapest = right[:n_right, COST].min()
-            n_right = _keep_cheap(right, n_right, room - split[COST] - left[:n_left, COST].min())
+            cheapest = _least_cost(right, n_right)
+            n_right = _keep_cheap(right, n_right, room - split[COST] - _least_cost(left, n_left))
             n_left = _keep_cheap(left, n_left, room - split[COST] - cheapest)
-        order = np.argsort(right[:n_right, COST], kind="mergesort")
+        order = order_by(right, n_right, COST)
         for i in range(n_left):
             for j in order:
                 if left[i, COST] + right[j, COST] + split[COST] > room:

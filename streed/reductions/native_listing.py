@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import final
 
 import numpy as np
@@ -11,8 +12,8 @@ from streed.engine.listing import KEY
 from streed.exact import Array
 from streed.reductions.keys import encode
 from streed.reductions.listing import Entries, Listing, Needed
-from streed.reductions.trees import Found, Trees, Window
-from streed.search.repricing import ListSpec
+from streed.reductions.trees import Found, Stop, Trees, Window
+from streed.search.repricing import Interrupted, ListSpec
 
 
 @final
@@ -78,10 +79,12 @@ class NativeListing:
     def every(self, budget: int) -> Entries:
         """All entries of cost <= budget whose sums are in their windows."""
         assert self._lists is not None
-        entries = self._lists.every(budget)
+        with _stopping():
+            entries: Entries = self._lists.every(budget)
         sums = self.sums_of(entries)
-        inside: Array = ((self._windows[:, 0] <= sums) & (sums <= self._windows[:, 1])).all(axis=1)
-        return entries[inside]
+        least, most = self._windows.T
+        kept: Entries = entries[((least <= sums) & (sums <= most)).all(axis=1)]
+        return kept
 
     def best(self, budget: int, below: int) -> tuple[int, Found] | None:
         """The least value of a tree of cost <= budget whose sums are in their windows, and the tree; None if >= below.
@@ -89,13 +92,25 @@ class NativeListing:
         Raises Stop when the orders say so.
         """
         assert self._lists is not None
-        found = self._lists.best(budget, below)
+        with _stopping():
+            found = self._lists.best(budget, below)
         return None if found is None else (found[0], self._trees.labelled(*found[1]))
 
     def tree(self, entry: Array) -> Found:
         """A tree of an entry that `every` gave."""
         assert self._lists is not None
-        return self._trees.labelled(*self._lists.tree(entry))
+        with _stopping():
+            found = self._lists.tree(entry)
+        return self._trees.labelled(*found)
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[None]:
+    """Turns what ends a list into what ends a reduction."""
+    try:
+        yield
+    except Interrupted as interrupted:
+        raise Stop(interrupted.reason) from interrupted
 
 
 def make_listing(

@@ -12,7 +12,7 @@ import numpy as np
 from streed.engine import kernels
 from streed.engine.control import STOP
 from streed.engine.listing import COST, KEY, VALUE, combine, meet, unite
-from streed.engine.records import INFINITE, NO_TREE, NONE, UNLIMITED
+from streed.engine.records import INFINITE, UNLIMITED
 from streed.exact import Array
 from streed.search import memory, watch
 from streed.search.depth_first import search_fully
@@ -26,10 +26,10 @@ from streed.search.lists import (
     SPACE,
     THIN,
     decode,
-    find_best,
+    find_shallow,
     find_sum,
-    find_tree,
     list_rows,
+    rank_columns,
 )
 from streed.search.repriced import RepricedEngine
 from streed.search.repricing import Interrupted, ListSpec, TreeLists
@@ -76,8 +76,23 @@ class Part:
 
 
 @final
+@attrs.frozen(eq=False)
+class Split:
+    """A split of some rows, with the lists of its sides."""
+
+    column: int
+    with_column: Part
+    without: Part
+    first: Array
+    second: Array
+
+
+@final
 class EngineLists(TreeLists):
-    """Costs in the entries are codes of the engine beyond what every tree pays, budgets are translated."""
+    """Costs in the entries are codes of the engine beyond what every tree pays; budgets are translated.
+
+    Up to depth four lists come from native code; deeper ones are combined from those here.
+    """
 
     def __init__(self, engine: RepricedEngine, spec: ListSpec, orders: Orders) -> None:
         self._engine = engine
@@ -107,22 +122,21 @@ class EngineLists(TreeLists):
 
     def every(self, budget: int) -> Array:
         self._begin()
-        listed = self._watched(lambda: self._list(self._whole, self._code(budget)))
+        listed: Array = self._watched(lambda: self._list(self._whole, self._code(budget)))
         listed[:, COST] = self._base + self._divisor * listed[:, COST]
         return listed
 
     def best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
         self._begin()
-        target, column = self._watched(lambda: self._best(self._code(budget), below))
-        if column == NO_TREE:
-            return None
-        return int(target[VALUE]), self._grow(target, int(column))
+        found: tuple[int, tuple[Array, Array]] | None = self._watched(lambda: self._best(self._code(budget), below))
+        return found
 
     def tree(self, entry: Array) -> tuple[Array, Array]:
         self._begin()
         target = entry.copy()
         target[COST] = self._code(int(entry[COST]))
-        return self._grow(target, NONE)
+        found: tuple[Array, Array] = self._watched(lambda: self._find(self._whole, target))
+        return found
 
     def _code(self, budget: int) -> int:
         return (budget - self._base) // self._divisor
@@ -152,73 +166,90 @@ class EngineLists(TreeLists):
             raise Interrupted(reason)
         return found[0]
 
-    def _native(self, function: Callable[..., Any], part: Part, *arguments: Any, after: tuple[Any, ...] = ()) -> Any:
-        high, low = part.branch
-        return function(
-            self._engine.workspace.engine, part.rows, np.int64(part.depth), high, low, *arguments,
-            self._weights, self._under, self._split, self._bounds, self._scratch, *after,
-        )  # fmt: skip
-
     def _stopped(self) -> bool:
         return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
 
     def _list(self, part: Part, budget: int) -> Array:
         """The list of some rows."""
-        if part.depth <= DEEPEST:
-            listed: Array = self._native(list_rows, part, np.int64(budget))
+        if part.depth > DEEPEST:
+            listed = self._list(part.as_leaf(), budget)
+            for split in self._splits(part, budget):
+                listed = unite(listed, combine(split.first, split.second, self._split, np.int64(budget)))
+                if len(listed) > self._bounds[SPACE]:
+                    self._bounds[FULL] = 1
             return listed
-        listed = self._native(list_rows, part.as_leaf(), np.int64(budget))
-        for column, first, second in self._pairs(part, budget):
-            listed = unite(listed, combine(first, second, self._split, np.int64(budget)))
-            if len(listed) > self._bounds[SPACE]:
-                self._bounds[FULL] = 1
-        return listed
+        entries: Array = list_rows(
+            self._engine.workspace.engine, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
+            self._weights, self._under, self._split, self._bounds, self._scratch,
+        )  # fmt: skip
+        return entries
 
-    def _best(self, budget: int, below: int) -> tuple[Array, int]:
-        """What `find_best` gives for all rows."""
-        spec = self._spec
-        windows = np.ascontiguousarray(spec.windows.T)
-        decoding = (spec.places, spec.factors, spec.divisors)
-        part = self._whole if self._depth <= DEEPEST else self._whole.as_leaf()
-        target, chosen = self._native(
-            find_best, part, np.int64(budget), np.int64(below), after=(*decoding, windows[0], windows[1])
-        )
-        if self._depth <= DEEPEST:
-            return target, chosen
-        below = below if chosen == NO_TREE else int(target[VALUE])
-        own = decode(self._split[None, KEY:].copy(), *decoding)[0]
-        for column, first, second in self._pairs(self._whole, budget):
-            sums = decode(second[:, KEY:].copy(), *decoding)
+    def _best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
+        """What `best` gives, for a budget in codes."""
+        least, most = np.ascontiguousarray(self._spec.windows.T)
+        part = self._whole if self._depth < SHALLOW else self._whole.as_leaf()
+        listed = self._list(part, budget)
+        sums = self._decode(listed)
+        inside = ((least <= sums) & (sums <= most)).all(axis=1) & (listed[:, VALUE] < below)
+        target, chosen = None, None
+        if inside.any():
+            within = listed[inside]
+            target = within[within[:, VALUE].argmin()]
+            below = int(target[VALUE])
+        own = self._decode(self._split[None])[0]
+        for split in () if self._depth < SHALLOW else self._splits(self._whole, budget):
+            sums = self._decode(split.second)
             order = np.argsort(sums[:, 0], kind="stable")
             _, i, j = meet(
-                first, second[order], decode(first[:, KEY:].copy(), *decoding), sums[order],
-                windows[0] - own, windows[1] - own, np.int64(below - self._split[VALUE]),
+                split.first, split.second[order], self._decode(split.first), sums[order],
+                least - own, most - own, np.int64(below - self._split[VALUE]),
             )  # fmt: skip
             if i >= 0:
-                target, chosen = first[i] + second[order[j]] + self._split, column
-                below = int(target[VALUE])
-        return target, chosen
+                chosen = split, split.first[i], split.second[order[j]]
+                below = int(chosen[1][VALUE] + chosen[2][VALUE] + self._split[VALUE])
+        if chosen is not None:
+            return below, self._join(*chosen)
+        return None if target is None else (below, self._find(part, target))
 
-    def _pairs(self, part: Part, budget: int) -> Iterator[tuple[int, Array, Array]]:
-        """(column, list of the rows with it, list of those without) of every split that the budget allows."""
+    def _decode(self, entries: Array) -> Array:
+        """(m, q) the sums that the keys of entries hold."""
+        spec = self._spec
+        sums: Array = decode(np.ascontiguousarray(entries[:, KEY:]), spec.places, spec.factors, spec.divisors)
+        return sums
+
+    def _splits(self, part: Part, budget: int) -> Iterator[Split]:
+        """The splits that the budget allows, with the lists of both sides."""
+        room = budget - int(self._split[COST])
+        for column, least1, least0 in self._ranked(part, budget):
+            sides = self._sides(part, column)
+            assert sides is not None
+            first = self._list(sides[0], room - least0)
+            second = self._list(sides[1], room - least1)
+            if self._stopped():
+                return
+            if len(first) and len(second):
+                yield Split(column, *sides, first, second)
+
+    def _ranked(self, part: Part, budget: int) -> Iterator[tuple[int, int, int]]:
+        """(column, with, without): the columns to split on and what their sides cost at least."""
+        if part.depth <= DEEPEST:
+            ranked = rank_columns(
+                self._engine.workspace.engine, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
+                self._split,
+            )  # fmt: skip
+            yield from ranked[:, 1:].tolist()
+            return
         room = budget - int(self._split[COST])
         for column in range(self._engine.packed.n_columns):
             sides = self._sides(part, column)
             if sides is None:
                 continue
-            with_column, without = sides
-            least1 = self._floor(with_column, room + 1)
+            least1 = self._floor(sides[0], room + 1)
             if least1 > room:
                 continue
-            least0 = self._floor(without, room + 1 - least1)
-            if least1 + least0 > room or self._stopped():
-                continue
-            first = self._list(with_column, room - least0)
-            second = self._list(without, room - least1)
-            if self._stopped():
-                return
-            if len(first) and len(second):
-                yield column, first, second
+            least0 = self._floor(sides[1], room + 1 - least1)
+            if least1 + least0 <= room and not self._stopped():
+                yield column, least1, least0
 
     def _sides(self, part: Part, column: int) -> tuple[Part, Part] | None:
         """The rows with the column and those without; None if it separates none."""
@@ -246,35 +277,34 @@ class EngineLists(TreeLists):
         search_fully(workspace, part.depth, UNLIMITED, False)
         return int(workspace.root["lower"])
 
-    def _grow(self, target: Array, hint: int) -> tuple[Array, Array]:
-        """(columns, labels) of a tree of the target in preorder."""
-        columns, labels = self._watched(lambda: self._find(self._whole, target, hint))
-        if len(columns) == 0:
-            raise AssertionError("no tree has the sums that were listed; please report this")
-        return columns, labels
+    def _find(self, part: Part, target: Array) -> tuple[Array, Array]:
+        """(columns, labels) of a tree in preorder whose entry is the target."""
+        engine = self._engine.workspace.engine
+        shallow = part if part.depth < SHALLOW else part.as_leaf()
+        found: tuple[Array, Array] = find_shallow(
+            engine, part.rows, np.int64(shallow.depth), target,
+            self._weights, self._under, self._split, self._scratch,
+        )  # fmt: skip
+        if len(found[0]) or self._stopped():
+            return found
+        for split in () if part.depth < SHALLOW else self._splits(part, int(target[COST])):
+            i, j = find_sum(split.first, split.second, target - self._split)
+            if i >= 0:
+                return self._join(split, split.first[i], split.second[j])
+        if self._stopped():
+            return found
+        raise AssertionError("no tree has the sums that were listed; please report this")
 
-    def _find(self, part: Part, target: Array, hint: int) -> tuple[Array, Array]:
-        if part.depth <= DEEPEST:
-            columns, labels = self._native(find_tree, part, target, np.int64(hint))
-            return columns, labels
-        columns, labels = self._native(find_tree, part.as_leaf(), target, np.int64(NONE))
-        if len(columns):
-            return columns, labels
+    def _join(self, split: Split, first: Array, second: Array) -> tuple[Array, Array]:
+        """The tree of a split whose sides have these entries."""
         packed = self._engine.packed
-        for column, first, second in self._pairs(part, int(target[COST])):
-            i, j = find_sum(first, second, target - self._split)
-            if i < 0:
-                continue
-            sides = self._sides(part, column)
-            assert sides is not None
-            found = [self._find(sides[0], first[i], NONE), self._find(sides[1], second[j], NONE)]
-            if not packed.flipped[column]:
-                found.reverse()
-            return (
-                np.concatenate([[packed.column[column]], *(each[0] for each in found)]),
-                np.concatenate([[0], *(each[1] for each in found)]),
-            )
-        return columns, labels
+        sides = [self._find(split.with_column, first), self._find(split.without, second)]
+        if not packed.flipped[split.column]:
+            sides.reverse()
+        return (
+            np.concatenate([[packed.column[split.column]], *(columns for columns, _ in sides)]),
+            np.concatenate([[0], *(labels for _, labels in sides)]),
+        )
 
 
 def _space(orders: Orders, width: int) -> int:

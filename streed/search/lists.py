@@ -24,11 +24,22 @@ from streed.engine.bounds import bound_by_node
 from streed.engine.branch_cache import extend_branch, literal
 from streed.engine.compiled import entry
 from streed.engine.control import stopped
-from streed.engine.listing import COST, KEY, VALUE, compact, list_pairs, meet_lists, new_table, put_entry, put_stumps
+from streed.engine.listing import (
+    COST,
+    KEY,
+    VALUE,
+    compact,
+    list_pairs,
+    new_table,
+    order_by,
+    put_entry,
+    put_stumps,
+    take,
+)
 from streed.engine.nodes import columns_of
 from streed.engine.pair_sums import put_leaf
 from streed.engine.pointers import call
-from streed.engine.records import BELOW, INFINITE, LEAF, NO_TREE, NONE
+from streed.engine.records import BELOW, INFINITE, LEAF, NONE
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.engine.views import matrix, native, vector
 from streed.search.expand import SHALLOW, ask
@@ -111,24 +122,24 @@ def _list_shallow(e, rows, depth, budget, weights, base, split, limits, scratch)
 @native
 def _thin(listed, limits):  # type: ignore[no-untyped-def]
     """The entries that are needed, by rising cost."""
-    kept = np.empty_like(listed)
+    kept = np.empty(len(listed), np.int64)
     count = 0
-    if limits[THIN] == 0:
+    if limits[THIN] == 1:
+        least = limits[MOST_VALUE] + 1
+        for i in order_by(listed, len(listed), KEY):
+            if listed[i, KEY] <= limits[MOST_KEY] and listed[i, VALUE] < least:
+                least = listed[i, VALUE]
+                kept[count] = i
+                count += 1
+    else:
         for i in range(len(listed)):
             if listed[i, KEY] <= limits[MOST_KEY] and listed[i, VALUE] <= limits[MOST_VALUE]:
-                kept[count] = listed[i]
+                kept[count] = i
                 count += 1
-        return kept[:count].copy()
-    least = limits[MOST_VALUE] + 1
-    for i in np.argsort(listed[:, KEY], kind="mergesort"):
-        if listed[i, KEY] > limits[MOST_KEY]:
-            break
-        if listed[i, VALUE] < least:
-            least = listed[i, VALUE]
-            kept[count] = listed[i]
-            count += 1
-    found = kept[:count].copy()
-    return found[np.argsort(found[:, COST], kind="mergesort")]
+        if count == len(listed):
+            return listed
+    found = take(listed, kept, count)
+    return found if limits[THIN] == 0 else take(found, order_by(found, count, COST), count)
 
 
 @native
@@ -152,14 +163,17 @@ def _floor_of(e, rows, target, high, low):  # type: ignore[no-untyped-def]
 
 @native
 def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-def]
-    """(columns, with, without): the columns that may be split on first, and what their children cost at least.
+    """(m, 4) int64: (cost, column, with, without), what trees that split on the column and their sides cost at least.
 
-    Those of a tree of depth three or four that costs at most `budget` are among them; by rising cost.
+    All first columns of trees of depth three or four that cost at most `budget` are among them; by rising cost.
     """
     _ask_below(e, rows, budget + 1 if depth == SHALLOW else int64(INFINITE), high, low)
     size = int64(e.n_active)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    active = vector(e.active, e.width, int64)[:size].copy()
+    local = vector(e.active, e.width, int64)
+    active = np.empty(size, np.int64)
+    for k in range(size):
+        active[k] = local[k]
     ones = vector(e.ones, e.width, int64)
     separates = np.empty(size, np.bool_)
     for k in range(size):
@@ -173,17 +187,19 @@ def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-
                 without[k] = values[OPTIMUM0, k]
     else:
         _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without)
-    total = np.empty(size, np.int64)
-    for k in range(size):
-        total[k] = int64(INFINITE)
-        if with_column[k] < INFINITE and without[k] < INFINITE:
-            total[k] = with_column[k] + without[k] + split[COST]
-    order = np.argsort(total, kind="mergesort")
+    # total, column, with, without
+    ranked = np.empty((size, 4), np.int64)
     count = 0
-    while count < size and total[order[count]] <= budget:
-        count += 1
-    order = order[:count]
-    return active[order], with_column[order], without[order]
+    for k in range(size):
+        if with_column[k] < INFINITE and without[k] < INFINITE:
+            total = with_column[k] + without[k] + split[COST]
+            if total <= budget:
+                ranked[count, 0] = total
+                ranked[count, 1] = active[k]
+                ranked[count, 2] = with_column[k]
+                ranked[count, 3] = without[k]
+                count += 1
+    return take(ranked, order_by(ranked, count, 0), count)
 
 
 @native
@@ -194,20 +210,20 @@ def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column
     bound_by_node(e, values, e.upper)
     lower1 = np.zeros(size, np.int64)
     lower0 = np.zeros(size, np.int64)
-    key = np.full(size, int64(INFINITE), np.int64)
+    key = np.full((size, 1), int64(INFINITE), np.int64)
     own = np.zeros(size, np.int64)
     common = np.zeros((size, size), np.int64)
     whole = int64(e.weight)
     for k in range(size):
         if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
-            key[k] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
+            key[k, 0] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
         own[k] = values[WEIGHT, k]
         lower1[k] = max(int64(0), values[LOWER1, k])
         lower0[k] = max(int64(0), values[LOWER0, k])
     if e.restrictable == 1:
-        _count_common(e, rows, active, common)
+        _count_common(e, active, common)
     child = np.empty(e.row_words, np.uint64)
-    for k in np.argsort(key, kind="mergesort"):
+    for k in order_by(key, size, 0):
         if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
             continue
         high1, low1 = extend_branch(high, low, literal(active[k], 1))
@@ -233,18 +249,16 @@ def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column
 
 
 @native
-def _count_common(e, rows, active, common):  # type: ignore[no-untyped-def]
+def _count_common(e, active, common):  # type: ignore[no-untyped-def]
     """Writes the worst costs of the rows that have both of two active columns."""
-    profits = matrix(e.profits, e.groups, e.planes, int64)
-    multipliers = np.empty((e.groups, 1), np.int64)
-    for g in range(e.groups):
-        multipliers[g, 0] = profits[g, e.worst_plane]
-    sums = np.empty((e.stride, e.stride), np.int64)
-    e.listed_weights = multipliers.ctypes.data
-    e.listed_planes = 1
+    sums = np.empty((e.planes * e.stride, e.stride), np.int64)
+    e.listed_weights = e.profits
+    e.listed_planes = e.planes
     e.listed_sums = sums.ctypes.data
     call(e.count_listed, e)
-    common[:] = sums[: len(active), : len(active)]
+    for i in range(len(active)):
+        for k in range(len(active)):
+            common[i, k] = sums[e.worst_plane * e.stride + i, k]
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------
@@ -263,22 +277,24 @@ def list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, 
     count = int64(0)
     for i in range(len(listed)):
         entries, used, bits, count = put_entry(entries, used, bits, count, listed[i])
-    columns, with_column, without = _rank(e, rows, depth, budget, split, high, low)
-    child = np.empty(e.row_words, np.uint64)
+    ranked = _rank(e, rows, depth, budget, split, high, low)
     candidate = np.empty(width, np.int64)
-    for n in range(len(columns)):
+    for n in range(len(ranked)):
         if stopped(e) or limits[FULL] == 1:
             break
+        column = ranked[n, 1]
         room = budget - split[COST]
-        _write_rows(e, rows, columns[n], 0, child)
-        high1, low1 = extend_branch(high, low, literal(columns[n], 1))
+        with_column = np.empty(e.row_words, np.uint64)
+        _write_rows(e, rows, column, 0, with_column)
+        high1, low1 = extend_branch(high, low, literal(column, 1))
         first = list_trees(
-            e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch
+            e, with_column, depth - 1, room - ranked[n, 3], high1, low1, weights, base, split, limits, scratch
         )
-        _write_rows(e, rows, columns[n], 1, child)
-        high0, low0 = extend_branch(high, low, literal(columns[n], 0))
+        without = np.empty(e.row_words, np.uint64)
+        _write_rows(e, rows, column, 1, without)
+        high0, low0 = extend_branch(high, low, literal(column, 0))
         second = list_trees(
-            e, child.copy(), depth - 1, room - with_column[n], high0, low0, weights, base, split, limits, scratch
+            e, without, depth - 1, room - ranked[n, 2], high0, low0, weights, base, split, limits, scratch
         )
         for i in range(len(first)):
             if count > limits[SPACE]:
@@ -293,8 +309,164 @@ def list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, 
     return _thin(compact(entries, used, count), limits)
 
 
+@entry
+def list_rows(e, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The list of the rows (W,), reached by the branch (high, low), for depths up to DEEPEST."""
+    return list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, scratch)
+
+
+@entry
+def rank_columns(e, rows, depth, high, low, budget, split):  # type: ignore[no-untyped-def]
+    """What `_rank` gives: the columns to split the rows on for trees of depth three or four."""
+    return _rank(e, rows, depth, budget, split, high, low)
+
+
+# -- from an entry to a tree ---------------------------------------------------------------------------------------
+
+
 @native
-def _decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
+def _adds_up(a, i, b, total):  # type: ignore[no-untyped-def]
+    """Whether the i-th entry of a and the entry b are the total."""
+    same = True
+    for c in range(len(total)):
+        same = same and a[i, c] + b[c] == total[c]
+    return same
+
+
+@native
+def _find_label(e, rows, target, weights, base, split, scratch):  # type: ignore[no-untyped-def]
+    """The label with which the rows as a leaf have the target, or NONE."""
+    _, total, under = _count_sums(e, rows, int64(0), weights, base, scratch)
+    labels = (len(total) - 1) // len(split) + 1
+    leaves = np.empty((labels, len(split)), np.int64)
+    for k in range(put_leaf(total, len(split), e.min_leaf, leaves)):
+        if _adds_up(leaves, k, under, target):
+            return int64(k)
+    return int64(NONE)
+
+
+@native
+def _find_sum(first, n_first, second, n_second, total):  # type: ignore[no-untyped-def]
+    """(i, j) of entries of the two lists that add up to the total; (-1, -1) if there are none."""
+    order = order_by(second, n_second, KEY)
+    for i in range(n_first):
+        wanted = total[KEY] - first[i, KEY]
+        low, high = 0, n_second
+        while low < high:
+            middle = (low + high) // 2
+            if second[order[middle], KEY] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        while low < n_second and second[order[low], KEY] == wanted:
+            if _adds_up(first, i, second[order[low]], total):
+                return int64(i), int64(order[low])
+            low += 1
+    return int64(-1), int64(-1)
+
+
+@native
+def _split_shallow(e, rows, depth, target, weights, base, split, scratch, first, second):  # type: ignore[no-untyped-def]
+    """The column on which a tree of depth 1 or 2 with the target splits; writes the targets of its sides, with first."""
+    pairs, total, under = _count_sums(e, rows, depth, weights, base, scratch)
+    size, width = len(pairs), len(split)
+    local = vector(e.active, e.width, int64)
+    active = np.empty(size, np.int64)
+    for k in range(size):
+        active[k] = local[k]
+    rest = np.empty(width, np.int64)
+    for c in range(width):
+        rest[c] = target[c] - under[c] - split[c]
+    labels = (len(total) - 1) // width + 1
+    left = np.empty((labels + size * labels * labels, width), np.int64)
+    right = np.empty((labels + size * labels * labels, width), np.int64)
+    leaves = np.empty((2, labels, width), np.int64)
+    part = np.empty(len(total), np.int64)
+    child = np.empty(e.row_words, np.uint64)
+    for place in range(size):
+        if pairs[place, place, 0] == 0 or pairs[place, place, 0] == total[0]:
+            continue
+        if depth == 2:
+            n_left = put_stumps(pairs, total, place, True, int64(INFINITE), split, e.min_leaf, leaves, left)
+            n_right = put_stumps(pairs, total, place, False, int64(INFINITE), split, e.min_leaf, leaves, right)
+        else:
+            for c in range(len(total)):
+                part[c] = pairs[place, place, c]
+            n_left = put_leaf(part, width, e.min_leaf, left)
+            for c in range(len(total)):
+                part[c] = total[c] - pairs[place, place, c]
+            n_right = put_leaf(part, width, e.min_leaf, right)
+        i, j = _find_sum(left, n_left, right, n_right, rest)
+        if i >= 0:
+            _write_rows(e, rows, active[place], 0, child)
+            _, _, under_first = _count_sums(e, child, int64(0), weights, base, scratch)
+            for c in range(width):
+                first[c] = left[i, c] + under_first[c]
+                second[c] = right[j, c] + under[c] - under_first[c]
+            return active[place]
+    return int64(NONE)
+
+
+@entry
+def find_shallow(e, rows, depth, target, weights, base, split, scratch):  # type: ignore[no-untyped-def]
+    """(columns, labels) of a tree of depth at most two, in preorder, whose entry over the rows (W,) is the target.
+
+    The columns are the caller's, LEAF for leaves. Empty if there is none.
+    """
+    width = len(split)
+    flipped = vector(e.flipped, e.columns, np.uint8)
+    caller_columns = vector(e.caller_columns, e.columns, int64)
+    columns = np.empty(7, np.int64)
+    labels = np.zeros(7, np.int64)
+    row_sets = np.empty((4, e.row_words), np.uint64)
+    targets = np.empty((4, width), np.int64)
+    depths = np.empty(4, np.int64)
+    row_sets[0] = rows
+    targets[0] = target
+    depths[0] = depth
+    size = 1
+    count = 0
+    first = np.empty(width, np.int64)
+    second = np.empty(width, np.int64)
+    here = np.empty(e.row_words, np.uint64)
+    wanted = np.empty(width, np.int64)
+    while size > 0:
+        size -= 1
+        here[:] = row_sets[size]
+        wanted[:] = targets[size]
+        level = depths[size]
+        columns[count] = LEAF
+        labels[count] = _find_label(e, here, wanted, weights, base, split, scratch)
+        if labels[count] >= 0:
+            count += 1
+            continue
+        labels[count] = 0
+        column = int64(NONE)
+        if level > 0:
+            column = _split_shallow(e, here, level, wanted, weights, base, split, scratch, first, second)
+        if column < 0:
+            count = 0
+            break
+        columns[count] = caller_columns[column]
+        count += 1
+        for code in (1, 0):
+            # the last pushed comes first
+            without = code if flipped[column] == 1 else 1 - code
+            _write_rows(e, here, column, without, row_sets[size])
+            targets[size] = second if without == 1 else first
+            depths[size] = level - 1
+            size += 1
+    return columns[:count], labels[:count]
+
+
+@entry
+def find_sum(first, second, total):  # type: ignore[no-untyped-def]
+    """(i, j) of entries of the two lists that add up to the total; (-1, -1) if there are none."""
+    return _find_sum(first, len(first), second, len(second), total)
+
+
+@entry
+def decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
     """(m, q) the sums of keys (m, words); places (digits, 4): word, worth, span and least of every digit."""
     sums = np.zeros((len(keys), factors.shape[1]), np.int64)
     shift = np.zeros(keys.shape[1], np.int64)
@@ -309,267 +481,3 @@ def _decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
         for q in range(factors.shape[1]):
             sums[i, q] //= divisors[q]
     return sums
-
-
-@entry
-def list_rows(e, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
-    """The list of the rows (W,), reached by the branch (high, low), for depths up to DEEPEST."""
-    limits[FULL] = 0
-    return list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, scratch)
-
-
-@entry
-def find_best(
-    e,
-    rows,
-    depth,
-    high,
-    low,
-    budget,
-    below,
-    weights,
-    base,
-    split,
-    limits,
-    scratch,
-    places,
-    factors,
-    divisors,
-    least,
-    most,
-):  # type: ignore[no-untyped-def]
-    """(target (width,), column): the entry of least value among the trees with all sums in their windows.
-
-    `column` is that of its first split, NONE for a leaf or where it is not known, NO_TREE if no value is below `below`. least, most (q,): the
-    windows of the sums. The rest is as in `list_rows`.
-    """
-    limits[FULL] = 0
-    width = len(split)
-    target = np.zeros(width, np.int64)
-    column = int64(NO_TREE)
-    shallow = depth if depth <= _SHALLOW else int64(0)
-    leaves = list_trees(e, rows, shallow, budget, high, low, weights, base, split, limits, scratch)
-    sums = _decode(leaves[:, KEY:].copy(), places, factors, divisors)
-    for i in range(len(leaves)):
-        inside = leaves[i, VALUE] < below
-        for q in range(len(least)):
-            inside = inside and least[q] <= sums[i, q] <= most[q]
-        if inside:
-            below = leaves[i, VALUE]
-            target[:] = leaves[i]
-            column = int64(NONE)
-    if depth <= _SHALLOW:
-        return target, column
-    of_split = _decode(split[KEY:].copy().reshape(1, -1), places, factors, divisors)[0]
-    columns, with_column, without = _rank(e, rows, depth, budget, split, high, low)
-    child = np.empty(e.row_words, np.uint64)
-    room = budget - split[COST]
-    for n in range(len(columns)):
-        if stopped(e) or limits[FULL] == 1:
-            break
-        _write_rows(e, rows, columns[n], 0, child)
-        high1, low1 = extend_branch(high, low, literal(columns[n], 1))
-        first = list_trees(
-            e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch
-        )
-        _write_rows(e, rows, columns[n], 1, child)
-        high0, low0 = extend_branch(high, low, literal(columns[n], 0))
-        second = list_trees(
-            e, child.copy(), depth - 1, room - with_column[n], high0, low0, weights, base, split, limits, scratch
-        )
-        if len(first) == 0 or len(second) == 0:
-            continue
-        sums_first = _decode(first[:, KEY:].copy(), places, factors, divisors)
-        sums_second = _decode(second[:, KEY:].copy(), places, factors, divisors)
-        order = np.argsort(sums_second[:, 0], kind="mergesort")
-        value, i, j = meet_lists(
-            first,
-            second[order],
-            sums_first,
-            sums_second[order],
-            least - of_split,
-            most - of_split,
-            below - split[VALUE],
-        )
-        if i >= 0:
-            below = value + split[VALUE]
-            target[:] = first[i] + second[order[j]] + split
-            column = columns[n]
-    return target, column
-
-
-# -- from an entry to a tree ---------------------------------------------------------------------------------------
-
-
-@native
-def _same(a, b):  # type: ignore[no-untyped-def]
-    same = True
-    for c in range(len(a)):
-        same = same and a[c] == b[c]
-    return same
-
-
-@native
-def _find_label(e, rows, target, weights, base, split, scratch):  # type: ignore[no-untyped-def]
-    """The label with which the rows as a leaf have the target, or NONE."""
-    _, total, under = _count_sums(e, rows, int64(0), weights, base, scratch)
-    labels = (len(total) - 1) // len(split) + 1
-    leaves = np.empty((labels, len(split)), np.int64)
-    for k in range(put_leaf(total, len(split), e.min_leaf, leaves)):
-        if _same(leaves[k] + under, target):
-            return int64(k)
-    return int64(NONE)
-
-
-@native
-def _find_sum(first, second, total):  # type: ignore[no-untyped-def]
-    """(i, j) of entries of the two lists that add up to the total; (-1, -1) if there are none."""
-    order = np.argsort(second[:, KEY], kind="mergesort")
-    keys = second[order, KEY]
-    for i in range(len(first)):
-        wanted = total - first[i]
-        at = np.searchsorted(keys, wanted[KEY])
-        while at < len(keys) and keys[at] == wanted[KEY]:
-            if _same(second[order[at]], wanted):
-                return int64(i), int64(order[at])
-            at += 1
-    return int64(-1), int64(-1)
-
-
-@native
-def _split_shallow(e, rows, depth, target, weights, base, split, scratch, first, second):  # type: ignore[no-untyped-def]
-    """The column on which a tree of depth 1 or 2 with the target splits; writes the targets of its sides, with first."""
-    pairs, total, under = _count_sums(e, rows, depth, weights, base, scratch)
-    active = vector(e.active, e.width, int64)[: len(pairs)].copy()
-    rest = target - under - split
-    size, width = len(pairs), len(split)
-    labels = (len(total) - 1) // width + 1
-    left = np.empty((labels + size * labels * labels, width), np.int64)
-    right = np.empty((labels + size * labels * labels, width), np.int64)
-    leaves = np.empty((2, labels, width), np.int64)
-    part = np.empty(len(total), np.int64)
-    child = np.empty(e.row_words, np.uint64)
-    for place in range(size):
-        if pairs[place, place, 0] == 0 or pairs[place, place, 0] == total[0]:
-            continue
-        if depth == 2:
-            n_left = put_stumps(pairs, total, place, True, int64(INFINITE), split, e.min_leaf, leaves, left)
-            n_right = put_stumps(pairs, total, place, False, int64(INFINITE), split, e.min_leaf, leaves, right)
-        else:
-            part[:] = pairs[place, place]
-            n_left = put_leaf(part, width, e.min_leaf, left)
-            part[:] = total - pairs[place, place]
-            n_right = put_leaf(part, width, e.min_leaf, right)
-        i, j = _find_sum(left[:n_left], right[:n_right], rest)
-        if i >= 0:
-            _write_rows(e, rows, active[place], 0, child)
-            _, _, under_first = _count_sums(e, child, int64(0), weights, base, scratch)
-            first[:] = left[i] + under_first
-            second[:] = right[j] + under - under_first
-            return active[place]
-    return int64(NONE)
-
-
-@native
-def _split_deep(e, rows, depth, target, hint, high, low, weights, base, split, limits, scratch, first, second):  # type: ignore[no-untyped-def]
-    """As `_split_shallow`, for trees deeper than two; `hint`: the column, if that is known."""
-    columns, with_column, without = _rank(e, rows, depth, target[COST], split, high, low)
-    child = np.empty(e.row_words, np.uint64)
-    room = target[COST] - split[COST]
-    for n in range(len(columns)):
-        if hint != NONE and columns[n] != hint:
-            continue
-        if stopped(e) or limits[FULL] == 1:
-            break
-        _write_rows(e, rows, columns[n], 0, child)
-        high1, low1 = extend_branch(high, low, literal(columns[n], 1))
-        a = list_trees(
-            e, child.copy(), depth - 1, room - without[n], high1, low1, weights, base, split, limits, scratch
-        )
-        _write_rows(e, rows, columns[n], 1, child)
-        high0, low0 = extend_branch(high, low, literal(columns[n], 0))
-        b = list_trees(
-            e, child.copy(), depth - 1, room - with_column[n], high0, low0, weights, base, split, limits, scratch
-        )
-        i, j = _find_sum(a, b, target - split)
-        if i >= 0:
-            first[:] = a[i]
-            second[:] = b[j]
-            return columns[n]
-    return int64(NONE)
-
-
-@entry
-def find_tree(e, rows, depth, high, low, target, hint, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
-    """(columns, labels) of a tree in preorder for the rows (W,) whose entry is the target: LEAF for leaves.
-
-    The columns are the caller's. `hint`: the column of the first split, or NONE if that is not known or there is none.
-    Empty if there is none.
-    """
-    limits[FULL] = 0
-    width = len(split)
-    space = 2 * e.row_space + 2
-    if depth < 20:
-        space = min(space, 2 << depth)
-    flipped = vector(e.flipped, e.columns, np.uint8)
-    caller_columns = vector(e.caller_columns, e.columns, int64)
-    columns = np.empty(space, np.int64)
-    labels = np.zeros(space, np.int64)
-    row_sets = np.empty((depth + 2, e.row_words), np.uint64)
-    targets = np.empty((depth + 2, width), np.int64)
-    depths = np.empty(depth + 2, np.int64)
-    branches = np.zeros((depth + 2, 2), np.uint64)
-    row_sets[0] = rows
-    targets[0] = target
-    depths[0] = depth
-    branches[0, 0], branches[0, 1] = high, low
-    size = 1
-    count = 0
-    first = np.empty(width, np.int64)
-    second = np.empty(width, np.int64)
-    here = np.empty(e.row_words, np.uint64)
-    while size > 0:
-        size -= 1
-        here[:] = row_sets[size]
-        wanted = targets[size].copy()
-        level = depths[size]
-        here_high, here_low = branches[size, 0], branches[size, 1]
-        known = hint if count == 0 else int64(NONE)
-        label = int64(NONE) if known >= 0 else _find_label(e, here, wanted, weights, base, split, scratch)
-        if label >= 0:
-            columns[count] = LEAF
-            labels[count] = label
-            count += 1
-            continue
-        column = int64(NONE)
-        if 0 < level <= _SHALLOW:
-            column = _split_shallow(e, here, level, wanted, weights, base, split, scratch, first, second)
-        elif level > _SHALLOW:
-            column = _split_deep(
-                e, here, level, wanted, known, here_high, here_low, weights, base, split, limits, scratch, first, second
-            )
-        if column < 0:
-            return columns[:0], labels[:0]
-        columns[count] = caller_columns[column]
-        count += 1
-        for code in (1, 0):
-            # the last pushed comes first
-            without = code if flipped[column] == 1 else 1 - code
-            _write_rows(e, here, column, without, row_sets[size])
-            targets[size] = second if without == 1 else first
-            depths[size] = level - 1
-            branches[size, 0], branches[size, 1] = extend_branch(here_high, here_low, literal(column, 1 - without))
-            size += 1
-    return columns[:count], labels[:count]
-
-
-@entry
-def find_sum(first, second, total):  # type: ignore[no-untyped-def]
-    """(i, j) of entries of the two lists that add up to the total; (-1, -1) if there are none."""
-    return _find_sum(first, second, total)
-
-
-@entry
-def decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
-    """(m, q) the sums of keys (m, words), see `ListSpec`."""
-    return _decode(keys, places, factors, divisors)

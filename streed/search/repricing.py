@@ -71,10 +71,10 @@ class ListSpec:
 
 
 class TreeLists(abc.ABC):
-    """Lists of all trees below a cost. All methods raise Interrupted when the orders say so, or if one grows too large."""
+    """Lists of all trees below a cost; what it is asked may end in Interrupted, as do lists that grow too large."""
 
     @abc.abstractmethod
-    def every(self, budget: int) -> Array | None:
+    def every(self, budget: int) -> Array:
         """(m, width) the entries of cost <= budget, of equal keys one of least value."""
 
     @abc.abstractmethod

@@ -332,11 +332,11 @@ class Bench:
     def search(self, depth: int | None = None, nodes: int | None = None, *, shared: bool = False) -> tuple[int, int]:
         """(lower, upper) of the search over all rows, until it ends or is stopped."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        depth_first._search(self.workspace, *limits, shared)
+        depth_first.search_fully(self.workspace, *limits, shared)
         return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
 
     def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:
         """The best tree in preorder, in the caller's columns."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        preorder: list[int] = depth_first._extract(self.workspace, self.packed, *limits).tolist()
+        preorder: list[int] = depth_first.extract_best(self.workspace, self.packed, *limits).tolist()
         return preorder
