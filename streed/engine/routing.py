@@ -169,10 +169,10 @@ def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignor
 
 @entry
 def count_kinds(e, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
-    """(m, G) int64: how many rows of each group of a packed problem fall into every node of a tree in preorder.
+    """(m, G) int64: how many rows of each group of a packed problem are at every node of a tree in preorder.
 
-    `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's binary columns, LEAF for those that none
-    holds. There are binary splits only.
+    `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's
+    binary columns, LEAF for those that none holds. There are binary splits only.
     """
     m = len(preorder)
     columns = matrix(e.column_rows, e.columns, e.row_words, uint64)

@@ -47,7 +47,8 @@ _FINE = 256
 def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None) -> Found | None:
     """A tree of least weights . (first components) whose last components are in their windows; None if there is none.
 
-    Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on its weighted sum.
+    Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on
+    its weighted sum.
     """
     relaxation = Relaxation(trees, weights, windows, below)
     try:

@@ -59,7 +59,7 @@ class Found:
     labels: Array
     """(m,) int64: the label of every node, of which those of leaves count."""
     rows: Array
-    """(m,) int64."""
+    """(m,) int64: those of leaves count."""
     arity: Array
     """(p,) int64: the categories of every column, 0 for binary ones."""
 
@@ -205,9 +205,12 @@ class Trees:
             labels, rows = (counts @ costs).argmin(axis=1), counts.sum(axis=1)
             leaves = np.flatnonzero(preorder < 0)
             sums = (counts[leaves, :, None] * self.vectors[:, labels[leaves]].transpose(1, 0, 2)).sum(axis=(0, 1))
+        return Found(self._vector(preorder, sums), preorder, labels, rows, self.arity)
+
+    def _vector(self, preorder: Array, sums: Array) -> Vector:
+        """The sums (m,) over rows with what the branching nodes add."""
         branches = int(np.count_nonzero(preorder >= 0))
-        vector = tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
-        return Found(vector, preorder, labels, rows, self.arity)
+        return tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
 
     def _costs(self, weights: Sequence[int]) -> Array:
         """(G, K) int64: the weighted sum of a row's parts."""
@@ -259,28 +262,24 @@ class Trees:
     def grown(self, root: Node) -> Found:
         """A tree given by its nodes, whose leaves keep their labels."""
         labels = predict_rows(root, self._codes)
-        sums = self.vectors[self.kinds, labels].sum(axis=0).tolist()
+        sums = self.vectors[self.kinds, labels].sum(axis=0)
         preorder, leaf_labels, rows = preorder_of(root)
-        branches = int(np.count_nonzero(preorder >= 0))
-        vector = tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
-        return Found(vector, preorder, leaf_labels, rows, self.arity)
+        return Found(self._vector(preorder, sums), preorder, leaf_labels, rows, self.arity)
 
     def weigh(self, found: Found) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
         leaf, rows, sums, least, most = weigh_leaves(
             found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors
         )
-        branches = int(np.count_nonzero(found.preorder >= 0))
-        totals = sums.sum(axis=0).tolist()
-        vector = tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
+        vector = self._vector(found.preorder, sums.sum(axis=0))
         if vector != found.vector:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
         return Weighed(found.labels[leaf], leaf, rows, sums, least, most)
 
     def labelled(self, preorder: Array, labels: Array) -> Found:
         """A tree in preorder whose leaves keep their labels."""
-        found = self._found(preorder, np.zeros_like(self.vectors[:, :, 0]))
-        return self.grown(attrs.evolve(found, labels=labels).root)
+        _, rows, sums, _, _ = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
+        return Found(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
 
     def lists(self, spec: ListSpec) -> TreeLists | None:
         """The trees in lists, if the driver has them."""

@@ -153,7 +153,7 @@ class EngineLists(TreeLists):
         self._whole = Part(engine.rows, self._depth, ())
 
     def _watched(self, work: Callable[[], Any]) -> Any:
-        """What the work gives, done where it can be stopped; raises Interrupted if it was, or if a list is too large."""
+        """What the work gives; raises Interrupted if it was stopped, or if a list is too large."""
         found: list[Any] = []
         reason = None
         if self._depth <= SHALLOW and self._deadline is None and self._engine.packed.n_columns <= _FEW_COLUMNS:

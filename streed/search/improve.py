@@ -316,7 +316,8 @@ def _report(e):  # type: ignore[no-untyped-def]
 def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
 
-    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no more room: e.crowded then is 1.
+    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
+    more room: e.crowded then is 1.
     """
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)

@@ -367,7 +367,7 @@ def _find_sum(first, n_first, second, n_second, total):  # type: ignore[no-untyp
 
 @native
 def _split_shallow(e, rows, depth, target, weights, base, split, scratch, first, second):  # type: ignore[no-untyped-def]
-    """The column on which a tree of depth 1 or 2 with the target splits; writes the targets of its sides, with first."""
+    """The column that a tree of depth 1 or 2 with the target splits on; writes the targets of its sides, with first."""
     pairs, total, under = _count_sums(e, rows, depth, weights, base, scratch)
     size, width = len(pairs), len(split)
     local = vector(e.active, e.width, int64)
