@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from streed.algebra import maximize, minimize
     from streed.data import Dataset
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
+    from streed.estimators.binarizer import Binarizer
     from streed.facts import explain
     from streed.progress import Progress
     from streed.result import Result
+    from streed.search.branches import Branches
     from streed.search.depth_first import DepthFirst
     from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Binarizer",
+    "Branches",
     "Dataset",
     "DepthFirst",
     "GeneralTask",
@@ -49,6 +53,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Binarizer": "streed.estimators",
+    "Branches": "streed.search.branches",
     "Dataset": "streed.data",
     "DepthFirst": "streed.search.depth_first",
     "GeneralTask": "streed.task",
@@ -70,7 +76,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -94,6 +94,15 @@ class Wrapping(Task):
     def score(self, value: Value, totals: State) -> Any:
         return self.task.score(value, totals)
 
+    def objective_of(self, value: Value) -> Value:
+        return self.task.objective_of(value)
+
+    def at_root(self, value: Value) -> Value:
+        return self.task.at_root(value)
+
+    def better_at_root(self, a: Value, b: Value) -> bool:
+        return self.task.better_at_root(a, b)
+
     def has_weights(self, name: str) -> bool:
         return self.task.has_weights(name)
 

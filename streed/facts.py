@@ -21,13 +21,14 @@ from streed.errors import StreedError
 from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
 from streed.tracing import branching_context, row_cost_form
+from streed.vectors import vector_costs
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-SIGNED, LABELS, GENERATED, GENERAL = "signed", "labels", "generated", "general"
-"""Kernels, quickest first: costs per row of two labels, or of any number; compiled from the task's own `leaf_cost`; the
-task's methods called as they are."""
+SIGNED, LABELS, PRICED, GENERATED, FRONTS, GENERAL = "signed", "labels", "priced", "generated", "fronts", "general"
+"""Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
+task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
 
 
 @attrs.frozen
@@ -76,6 +77,10 @@ def facts(task: Task, data: Dataset) -> Facts:
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
         kernel = GENERATED if can_generate(task, data, sums) else GENERAL
+        if task.order != TOTAL and vector_costs(task, data) is not None:
+            kernel = FRONTS
+        if inner.priced(data) is not None and supports and not data.categorical:
+            kernel = PRICED
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -87,9 +92,12 @@ def facts(task: Task, data: Dataset) -> Facts:
         supports=supports,
         bounds=tuple(bounds),
         kernel=kernel,
-        drivers=("depth-first", "general"),
+        drivers=("depth-first", "branches", "general") if task.order == TOTAL else ("depth-first", "fronts", "general"),
     )
 
+
+_EXACT_FLOATS = 2**53
+"""Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
 
 _METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
 
@@ -110,10 +118,17 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
         for name in _METHODS
     ):
         return False
+    if any(values.dtype.kind in "iu" and _sizes(values) >= _EXACT_FLOATS for values in sums.values()):
+        return False
     values = first_costs(task, sums, data)
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
     return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+
+
+def _sizes(values: Array) -> float:
+    """The largest sum of sizes of an entry of a statistic, (n,) or (n, entries)."""
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
 
 
 def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
@@ -284,7 +299,9 @@ _CONTEXTS = {
 _KERNELS = {
     SIGNED: "costs per row of two labels; nothing is compiled for this task",
     LABELS: "costs per row and label; nothing is compiled for this task",
+    PRICED: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
     GENERATED: "compiled from leaf_cost when first used",
+    FRONTS: "a cost per row and label for each entry of the values; nothing is compiled for this task",
     GENERAL: "the task's methods as they are, in Python",
 }
 

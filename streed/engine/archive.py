@@ -12,6 +12,7 @@ from numba import int32, int64, uint64
 from streed.engine.nodes import nodes_of, rows_of, weigh
 from streed.engine.records import NONE
 from streed.engine.simd import first_one
+from streed.engine.sums import padded
 from streed.engine.values import LOWER0, LOWER1, ROWS_OF_VALUES
 from streed.engine.views import matrix, native, vector
 
@@ -77,6 +78,8 @@ def inherit_bounds(e, values, entry):  # type: ignore[no-untyped-def]
     here = vector(e.asked_rows, e.row_words, uint64)
     for k in range(e.width):
         lost[k] = 0
+    planes = padded(e.planes)
+    values_of = vector(e.row_values, e.row_space * planes, int64)
     total = int64(0)
     for g in range(e.groups):
         cost = profits[g, e.worst_plane] * e.worst_unit
@@ -85,6 +88,8 @@ def inherit_bounds(e, values, entry):  # type: ignore[no-untyped-def]
             while rows != uint64(0):
                 row = w * 64 + first_one(rows)
                 rows = rows & (rows - uint64(1))
+                if e.wide == 1:
+                    cost = values_of[row * planes + e.worst_plane]
                 total += cost
                 for block in range(e.width // 32):
                     bits = uint64(row_bits[row, block]) & uint64(0xFFFFFFFF)

@@ -10,6 +10,7 @@ from numba import int16, int64
 
 from streed.engine.rows import WORD_ROWS
 from streed.engine.simd import LANES, broadcast, fill, load, popcount, store, widen
+from streed.engine.sums import sum_node
 from streed.engine.views import inline, matrix, native, vector
 
 TILE = 4
@@ -75,6 +76,9 @@ def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stri
 @native
 def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
     """Pair sums and totals of the node at hand, for multipliers of shape (G, planes)."""
+    if e.wide == 1:
+        sum_node(e, lane, int64, planes)
+        return
     words = matrix(e.words, e.n_words, e.stride, int16)
     begins = vector(e.group_begins, e.groups + 1, int64)
     group_rows = vector(e.group_rows, e.groups + 1, int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.engine.compiled import entry
-from streed.engine.simd import first_one
+from streed.engine.simd import first_one, load_eight
 from streed.engine.views import native, vector
 
 
@@ -86,8 +86,14 @@ def find_classes(codes):  # type: ignore[no-untyped-def]
     classes = 0
     for i in range(n):
         key = uint64(0)
-        for f in range(p):
+        f = 0
+        while f + 8 <= p:
+            key = (key ^ load_eight(codes, i, f)) * uint64(0x9E3779B97F4A7C15)
+            key ^= key >> uint64(32)
+            f += 8
+        while f < p:
             key = (key ^ uint64(codes[i, f])) * uint64(0x9E3779B97F4A7C15)
+            f += 1
         key ^= key >> uint64(32)
         slot = int64(key & uint64(size - 1))
         while slots[slot] >= 0:

@@ -7,7 +7,6 @@ nodes a side may use.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import int64
 
 from streed.engine import labels
@@ -30,7 +29,8 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
     totals = vector(e.totals, e.planes, int64)
     scores = matrix(e.scores, labels.ROWS_OF_SCORES, e.width, lane)
     bound_two_splits(e, lane, matrix(e.pairs, e.planes * e.stride, e.stride, lane), sums, totals)
-    profits = np.empty(e.labels, np.int64)
+    # an array that numba counts references to would cost more than what is done with it
+    profits = vector(e.label_profits, e.labels, int64)
     # a split makes this many leaves more than there were
     spread = most_sides(e) - 1
     for k in range(e.n_active):

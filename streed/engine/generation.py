@@ -28,6 +28,7 @@ from streed.engine.capture import compilable, fingerprint
 from streed.engine.compiled import cache_directory, caching
 from streed.engine.pointers import KERNEL, engine_at
 from streed.engine.scoring_text import SCORE
+from streed.engine.sums import padded
 from streed.engine.views import inline, matrix, native, vector
 
 ROWS = -1
@@ -230,6 +231,7 @@ def _text(shape: Shape) -> str:
         "LANE": {"int32": "np.int32", "int64": "np.int64", "float64": "np.float64"}[shape.lane],
         "TOTAL": "np.float64" if shape.lane == "float64" else "np.int64",
         "PLANES": str(shape.planes),
+        "PADDED": str(padded.py_func(shape.planes)),
         "ROWS": str(shape.inputs),
         "PRICE": price,
         "ENCODE": f"encode_{shape.coding}",
@@ -239,9 +241,12 @@ def _text(shape: Shape) -> str:
         "LOAD_K": "\n".join(f"k_{x} = {number}(sums[{p}, k])" for p, x in enumerate(sums)),
         "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
         "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
+        "LOAD_C": "\n".join(
+            f"b_{x} = {number}(pairs[{p} * stride + max(j, k), min(j, k)])" for p, x in enumerate(sums)
+        ),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
         "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
-        "ARG_F": ", ".join(f"{number}(rows_of[{p}, k])" for p in range(len(sums))),
+        "ARG_F": ", ".join(f"{number}(rows_of[k, {p}])" for p in range(len(sums))),
         "ARG_K1": ", ".join(f"k_{x}" for x in sums),
         "ARG_K0": ", ".join(f"t_{x} - k_{x}" for x in sums),
         "ARG_11": ", ".join(f"b_{x}" for x in sums),

@@ -3,7 +3,7 @@
 A group has one vector of multipliers: per label the profit (worst cost minus cost), then the worst cost, then how many
 rows a row of it counts for. Costs are first reduced by each row's least cost, which every tree pays (the base). Rows
 with many different costs are sliced into bits: a row that profits 5 under a label stands in that label's group of ones
-and in its group of fours.
+and in its group of fours. Where that makes too many groups, distinct rows are summed one by one instead.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.engine.compiled import entry
+from streed.engine.distinct import merge_rows
+from streed.engine.simd import count_ones
 from streed.exact import Array
 
 _MOST_GROUPS = 48
@@ -37,15 +39,26 @@ class Groups:
     """What every tree pays."""
     worst: int
     """The sum over all rows of worst minus least cost."""
+    values: Array | None = None
+    """(N, S padded to fours) int64: the numbers that are summed row by row, in place of counts of groups; see `sums`.
+    There is one group then, whose rows are the distinct ones."""
 
 
-def group_rows(costs: Array, divisor: int, count_rows: bool) -> Groups:
-    """The groups of rows with costs (n, K) int64, divided by `divisor`.
+def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None = None) -> Groups:
+    """The groups of rows with costs (n, K) int64, divided by `divisor`; by codes (n, p) uint8 distinct rows are known.
 
     With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
     same under every label are left out.
     """
     places, words, profits, base, worst = _group(costs, divisor, count_rows, _MOST_GROUPS)
+    if len(words) == 0 and codes is not None:
+        distinct = merge_rows(codes, costs, divisor, count_rows)
+        if distinct.effort <= _effort_of_slices(costs, divisor, codes.shape[1]):
+            m = len(distinct.first)
+            places = np.stack([distinct.first, np.arange(m)], axis=1).ravel()
+            profits = np.zeros((1, costs.shape[1] + 2), np.int64)
+            words = np.array([0, len(distinct.values) // _WORD])
+            return Groups(places, words, profits, distinct.base, distinct.worst, distinct.values)
     if len(words) == 0:
         places, words, profits, base, worst = _slice(costs, divisor, count_rows)
     return Groups(places, words, profits, int(base), int(worst))
@@ -185,6 +198,27 @@ def _slice(costs, divisor, count_rows):  # type: ignore[no-untyped-def]
                 words[g + 1] = words[g] + (sizes[p, b] + _WORD - 1) // _WORD
                 g += 1
     return places, words, profits, base, total
+
+
+@entry
+def _effort_of_slices(costs, divisor, columns):  # type: ignore[no-untyped-def]
+    """Roughly the steps of counting all pairs of columns by slices: 16 rows of a slice and 32 columns are one."""
+    n, labels = costs.shape
+    ones = int64(0)
+    largest = int64(0)
+    for i in range(n):
+        least = costs[i].min()
+        worst = costs[i].max()
+        for k in range(labels):
+            ones += count_ones(uint64((worst - costs[i, k]) // divisor))
+        amount = (worst - least) // divisor
+        ones += count_ones(uint64(amount))
+        largest = max(largest, amount)
+    slices = int64(0)
+    while largest > 0:
+        slices += labels + 1
+        largest = largest >> 1
+    return (ones / 16 + 32 * slices) * columns * ((columns + 31) // 32)
 
 
 @entry

@@ -10,14 +10,15 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.engine.equivalence import floor_of
-from streed.engine.records import LOWEST, NO_TREE, NONE, UNLIMITED
+from streed.engine.records import INFINITE, LOWEST, NO_TREE, NONE, UNLIMITED
 from streed.engine.simd import count_ones
 from streed.engine.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
 _BLOCK = 8
-"""Edges and children come in multiples of this many."""
+"""Edges and children come in blocks of up to so many, or of a multiple of it."""
 
 _CLASSES = 64
+"""Sizes of which blocks are kept for others."""
 
 _nodes = records(NODE_TYPE)
 _edges = records(EDGE_TYPE)
@@ -77,7 +78,12 @@ def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
 
 @native
 def weigh(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in both sets, (W,) each."""
+    """The worst costs of the rows that are in both sets, (W,) each.
+
+    Where rows have costs of their own, they are rounded up to few binary digits, which bounds allow.
+    """
+    if e.wide == 1:
+        return _weigh_slices(e, a, b)
     begins = vector(e.group_words, e.groups + 1, int64)
     profits = matrix(e.profits, e.groups, e.planes, int64)
     total = int64(0)
@@ -87,6 +93,18 @@ def weigh(e, a, b):  # type: ignore[no-untyped-def]
             count += count_ones(a[w] & b[w])
         total += count * profits[g, e.worst_plane]
     return total * e.worst_unit
+
+
+@native
+def _weigh_slices(e, a, b):  # type: ignore[no-untyped-def]
+    slices = matrix(e.worst_bits, e.worst_slices, e.row_words, uint64)
+    total = int64(0)
+    for digit in range(e.worst_slices):
+        count = int64(0)
+        for w in range(e.row_words):
+            count += count_ones(a[w] & b[w] & slices[digit, w])
+        total += count << digit
+    return total * e.worst_step
 
 
 @native
@@ -120,6 +138,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.budget = budget
     node.split = NO_TREE
     node.plan = NONE
+    node.rest = INFINITE
     node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0
     node.child_space = 0
@@ -207,14 +226,20 @@ def planned_budget(e, node, column, without):  # type: ignore[no-untyped-def]
 @inline
 def block_size(count):  # type: ignore[no-untyped-def]
     """The size of the block that holds `count` entries."""
-    return (count + _BLOCK - 1) // _BLOCK * _BLOCK
+    return count if count <= _BLOCK else (count + _BLOCK - 1) // _BLOCK * _BLOCK
+
+
+@inline
+def _class_of(size):  # type: ignore[no-untyped-def]
+    """The number of a block's size; those from _CLASSES on are not kept."""
+    return size if size <= _BLOCK else _BLOCK - 1 + size // _BLOCK
 
 
 @native
 def take_edges(e, count):  # type: ignore[no-untyped-def]
     """Where a block for `count` edges begins, or NONE if there is no room."""
     size = block_size(count)
-    group = size // _BLOCK
+    group = _class_of(size)
     if group < _CLASSES and e.free_edges[group] != NONE:
         at = e.free_edges[group]
         e.free_edges[group] = edges_of(e)[at].children
@@ -229,7 +254,7 @@ def take_edges(e, count):  # type: ignore[no-untyped-def]
 def take_children(e, count):  # type: ignore[no-untyped-def]
     """Where a block for `count` children begins, or NONE if there is no room."""
     size = block_size(count)
-    group = size // _BLOCK
+    group = _class_of(size)
     if group < _CLASSES and e.free_children[group] != NONE:
         at = e.free_children[group]
         e.free_children[group] = children_of(e)[at].lower
@@ -257,15 +282,21 @@ def has_plan(e, node):  # type: ignore[no-untyped-def]
 
 @native
 def free_edges(e, node):  # type: ignore[no-untyped-def]
-    """Gives the blocks of a solved node back; it has no edges any more."""
-    group = node.edge_space // _BLOCK
-    if 0 < group < _CLASSES:
-        edges_of(e)[node.edges].children = e.free_edges[group]
-        e.free_edges[group] = node.edges
-    group = node.child_space // _BLOCK
+    """Gives the blocks of a node back, which is solved or has others; it has no edges any more."""
+    give_edges(e, int64(node.edges), int64(node.edge_space))
+    group = _class_of(int64(node.child_space))
     if 0 < group < _CLASSES:
         children_of(e)[node.children].lower = e.free_children[group]
         e.free_children[group] = node.children
     node.edge_space = 0
     node.child_space = 0
     node.n_edges = 0
+
+
+@native
+def give_edges(e, at, size):  # type: ignore[no-untyped-def]
+    """Gives a block of edges back."""
+    group = _class_of(size)
+    if 0 < group < _CLASSES:
+        edges_of(e)[at].children = e.free_edges[group]
+        e.free_edges[group] = at

@@ -40,8 +40,13 @@ COSTS = [
     ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
-    ("wide", np.int64),  # 1: pair sums are float64 sums of the statistics of each row, not counts of row groups
+    ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
+    ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see priced.py
+    ("wide", np.int64),  # 1: pair sums are sums over rows of numbers of each, see sums.py, not counts of row groups
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
+    ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
+    ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
+    ("worst_step", np.int64),  # the worth of the lowest of them
 ]
 
 ADDRESSES = [
@@ -54,6 +59,10 @@ ADDRESSES = [
     ("literals", np.int64),  # int64 (categorical + 1): where each categorical column's literals begin
     ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equivalence.py
     ("floors", np.int64),  # int64 (N,); zero if there are none
+    ("row_values", np.int64),  # int64 or float64 (N, S padded to fours), if `wide`: the numbers of every row
+    ("full_prices", np.int64),  # int64 (F), if `priced`: of a bit column where nothing was tested above
+    ("given_prices", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
+    ("worst_bits", np.int64),  # uint64 (slices, W), if `wide`: the rows in whose worst costs each digit is 1
     # the node at hand
     ("rows", np.int64),  # int32 (N + 64): its rows, by group
     ("all_words", np.int64),  # int16 (N / 16 + G, P): its columns compacted, 16 rows a word
@@ -69,6 +78,11 @@ ADDRESSES = [
     ("pairs", np.int64),  # lane (S, P, P): sums over the rows that have both columns
     ("sums", np.int64),  # lane (max(S, 3), P): sums over the rows that have the column
     ("totals", np.int64),  # int64 (S): sums over all rows of the node
+    ("here_prices", np.int64),  # int64 (P): of its columns
+    ("pair_prices", np.int64),  # lane (P, P): of column j where k was tested too
+    ("table", np.int64),  # int64 or float64 (P, P, S padded to fours), if `wide`: pair sums as they are added
+    ("row_starts", np.int64),  # int32 (N + 1), if `wide`: where the columns of each of its rows begin
+    ("row_columns", np.int64),  # int16: these local columns
     ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see labels.py
     ("values", np.int64),  # int64 (ROWS_OF_VALUES, P + categorical): see values.py
     # a child of the node at hand
@@ -94,12 +108,11 @@ ADDRESSES = [
     # of scored problems
     ("caller_columns", np.int64),  # int64 (F): the caller's column of every bit column
     ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
-    ("row_values", np.int64),  # float64 (S, N), if `wide`: the statistics of every row
     ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
+    ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
+    ("label_profits", np.int64),  # int64 (K): of one side
     ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
     ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
-    ("row_lanes", np.int64),  # float64 (P)
-    ("row_columns", np.int64),  # int64 (P): the columns that a row has
     ("row_floors", np.int64),  # float64 (N): what the rows of every place cost any tree; zero if that is not known
     ("floor_sums", np.int64),  # float64 (P + 1): the sums of these over the node's rows with a column; over all of them
     ("split_costs", np.int64),  # int64 (F + categorical): branching costs by split; zero if they depend on more
@@ -123,7 +136,9 @@ UNITS = [
     ("asked_all", np.int64),  # whose children are solved to depth two, see BEST, ALL, BELOW
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
+    ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
+    ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("scored_pairs", np.int64),  # their addresses
@@ -187,10 +202,13 @@ STATE = [
     ("units", np.int64),  # depth-three work units
     ("pair_passes", np.int64),  # depth-two evaluations
     ("expansions", np.int64),
+    ("repeats", np.int64),  # of these, for edges that were not kept the first time
     ("visits", np.int64),
     ("cache_hits", np.int64),
     ("pruned", np.int64),
     ("evictions", np.int64),
+    ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
+    ("child_at", np.int64),  # where the next children are written
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
@@ -222,6 +240,7 @@ NODE = np.dtype(
         ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
         ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
+        ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
         ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
     ]
 )

@@ -23,6 +23,26 @@ def _find_ends(preorder, arity, end):  # type: ignore[no-untyped-def]
 
 
 @entry
+def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
+    """(leaf, end): the place in the preorder of the leaf of each row, and where the subtree of each node ends.
+
+    preorder (m,) int64, codes (n, p) uint8 and arity (p,) int64 as `measure_tree` takes them.
+    """
+    end = np.empty(len(preorder), np.int64)
+    _find_ends(preorder, arity, end)
+    leaf = np.empty(len(codes), np.int64)
+    for i in range(len(codes)):
+        at = 0
+        while preorder[at] != LEAF:
+            child = at + 1
+            for _ in range(codes[i, preorder[at]]):
+                child = end[child]
+            at = child
+        leaf[i] = at
+    return leaf, end
+
+
+@entry
 def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     """(labels, rows, costs, depths) of every node of a tree in preorder; label and cost are those of leaves.
 
@@ -125,11 +145,10 @@ def weigh_tree(preorder, codes, arity, kinds, costs, vectors):  # type: ignore[n
 
 @entry
 def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignore[no-untyped-def]
-    """(leaf (n,), rows (m,), sums (m, q), least (m, q), most (m, q)) of a labelled tree in preorder.
+    """(leaf (n,), rows (m,), sums (m, q)) of a labelled tree in preorder.
 
     `leaf` is the node that each row falls into, `rows` how many fall into each leaf, `sums` those of the vectors of
-    these rows and its label, `least` and `most` what any labels row by row would make of them; zero for branches.
-    The other arrays are those of `weigh_tree`, labels (m,).
+    these rows and its label; zero for branches. The other arrays are those of `weigh_tree`, labels (m,).
     """
     m = len(preorder)
     n, width = len(kinds), vectors.shape[2]
@@ -138,17 +157,9 @@ def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignor
     depth = np.empty(m, np.int64)
     second = np.empty(m, np.int64)
     _find_parents(preorder, arity, end, parent, depth, second)
-    low = np.empty((len(vectors), width), np.int64)
-    high = np.empty((len(vectors), width), np.int64)
-    for g in range(len(vectors)):
-        for c in range(width):
-            low[g, c] = vectors[g, :, c].min()
-            high[g, c] = vectors[g, :, c].max()
     leaf = np.empty(n, np.int64)
     rows = np.zeros(m, np.int64)
     sums = np.zeros((m, width), np.int64)
-    least = np.zeros((m, width), np.int64)
-    most = np.zeros((m, width), np.int64)
     for i in range(n):
         at = 0
         while preorder[at] != LEAF:
@@ -159,12 +170,9 @@ def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignor
             at = child
         leaf[i] = at
         rows[at] += 1
-        g = kinds[i]
         for c in range(width):
-            sums[at, c] += vectors[g, labels[at], c]
-            least[at, c] += low[g, c]
-            most[at, c] += high[g, c]
-    return leaf, rows, sums, least, most
+            sums[at, c] += vectors[kinds[i], labels[at], c]
+    return leaf, rows, sums
 
 
 @entry

@@ -89,7 +89,7 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
         for j in range(binary):  #: MULTIWAY
             $LOAD_J  #: MULTIWAY
             $LOAD_K  #: MULTIWAY
-            $LOAD_B  #: MULTIWAY
+            $LOAD_C  #: MULTIWAY
             c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
             c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)  #: MULTIWAY
             with_k = joined(parameters, c10, c11)  #: MULTIWAY
@@ -109,7 +109,7 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
             for j in range(begin, end):  #: MULTIWAY
                 $LOAD_J  #: MULTIWAY
                 $LOAD_K  #: MULTIWAY
-                $LOAD_B  #: MULTIWAY
+                $LOAD_C  #: MULTIWAY
                 if b_rows > 0:  #: MULTIWAY
                     c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
                     with_k = c11 if present1 == 0 else joined(parameters, with_k, c11)  #: MULTIWAY
@@ -283,9 +283,9 @@ def find_floors(address):  #: FLOORS
     e = engine_at(address)  #: FLOORS
     numbers = vector(e.numbers, WORDS, np.int64)  #: FLOORS
     parameters = parameters_of(numbers)  #: FLOORS
-    rows_of = matrix(e.row_values, $PLANES, e.row_space, np.float64)  #: FLOORS
+    rows_of = matrix(e.row_values, e.row_space, $PADDED, np.float64)  #: FLOORS
     floors = vector(e.row_floors, e.row_space, np.float64)  #: FLOORS
     for k in range(e.row_space):  #: FLOORS
-        if rows_of[$ROWS, k] > 0:  #: FLOORS
+        if rows_of[k, $ROWS] > 0:  #: FLOORS
             floors[k] = least_cost(parameters, $ARG_F)  #: FLOORS
 """

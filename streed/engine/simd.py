@@ -93,6 +93,42 @@ def store(typing: Any, array: Any, row: Any, column: Any, vector: Any) -> Any:
     return types.void(array, types.intp, types.intp, vector), generate
 
 
+def _four(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+    """The address of the four entries with number `at` of a one-dimensional array, as that of a vector."""
+    struct = context.make_array(array_type)(context, builder, array)
+    first = builder.mul(at, ir.Constant(at.type, 4))
+    pointer = cgutils.get_item_pointer(context, builder, array_type, struct, [first], wraparound=False)
+    return builder.bitcast(pointer, ir.VectorType(context.get_data_type(array_type.dtype), 4).as_pointer())
+
+
+@intrinsic
+def add_four(typing: Any, array: Any, at: Any, values: Any, place: Any) -> Any:
+    """array[4 * at :] += values[4 * place :], four entries; both are one-dimensional, of int64 or of float64."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        into = _four(context, builder, sig.args[0], args[0], args[1])
+        old, more = builder.load(into), builder.load(_four(context, builder, sig.args[2], args[2], args[3]))
+        is_real = isinstance(sig.args[0].dtype, types.Float)
+        stored = builder.store(builder.fadd(old, more) if is_real else builder.add(old, more), into)
+        old.align = more.align = stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, values, types.int64), generate
+
+
+@intrinsic
+def clear_four(typing: Any, array: Any, at: Any) -> Any:
+    """array[4 * at :] = 0, four entries of a one-dimensional array of int64 or of float64."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        into = _four(context, builder, sig.args[0], args[0], args[1])
+        stored = builder.store(ir.Constant(into.type.pointee, None), into)
+        stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
 @intrinsic
 def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
     """array[row, column] in every lane."""

@@ -1,113 +1,169 @@
-"""Pair sums of statistics with many different values: float64 sums over rows, where counting by groups would not pay.
+"""Pair sums of what takes many different values: sums over rows, where counting by groups would not pay.
 
-Every row has a place of its own and a number per plane. A row that has column j adds its numbers, in the lanes of all
-columns that it has, to the pair sums of j.
+Rows that are equal in every column are one row here, and each has a place of its own with a number per plane. A row
+adds its numbers, four planes at a time, to every pair of columns that it has; few columns are on, so few pairs are met.
+Sums of int64 numbers are exact; float64 numbers are those of a task's statistics.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import float64, int16, int32, int64, uint32
+from numba import float64, int16, int32, int64
 
 from streed.engine.rows import list_side
-from streed.engine.simd import LANES, first_one
+from streed.engine.simd import LANES, add_four, clear_four, first_one
 from streed.engine.views import inline, matrix, native, vector
 
-_SPARSE = 3
-"""Rows with fewer than this part of the columns add pair by pair, others lane by lane."""
+FOUR = 4
+"""Planes that are added at once; the numbers of a row are padded to a multiple of it."""
+
+
+BLOCK = 8
+"""Pair sums for scored tasks end with the block of columns that holds the diagonal."""
+
+
+@inline
+def padded(planes):  # type: ignore[no-untyped-def]
+    """The planes, padded."""
+    return (planes + FOUR - 1) // FOUR * FOUR
 
 
 @native
-def sum_node(e):  # type: ignore[no-untyped-def]
-    """Pair sums (S * P, P) and totals (S,) of the node at hand."""
+def sum_node(e, lane, number, planes):  # type: ignore[no-untyped-def]
+    """Pair sums (S * P, P) and totals (S,) of the node at hand; lists the columns of its rows for its children.
+
+    `number` is the type of the numbers, int64 or float64, and `lane` that of the pair sums.
+    """
+    width = padded(planes)
     rows = vector(e.rows, e.row_space + 64, int32)
-    totals = vector(e.totals, e.planes, float64)
-    values = matrix(e.row_values, e.planes, e.row_space, float64)
-    for p in range(e.planes):
-        total = 0.0
-        for r in range(e.n_rows):
-            total += values[p, rows[r]]
-        totals[p] = total
-    _clear(e, matrix(e.pairs, e.planes * e.stride, e.stride, float64))
+    totals = vector(e.totals, planes, number)
+    values = vector(e.row_values, e.row_space * width, number)
+    for p in range(planes):
+        totals[p] = 0
     for r in range(e.n_rows):
-        _add_row(e, matrix(e.pairs, e.planes * e.stride, e.stride, float64), int64(r))
+        for p in range(planes):
+            totals[p] += values[rows[r] * width + p]
+    _list_columns(e)
+    table = vector(e.table, e.width * e.width * width, number)
+    starts = vector(e.row_starts, e.row_space + 1, int32)
+    columns = vector(e.row_columns, e.row_space * e.width, int16)
+    _clear(e, table, width)
+    for r in range(e.n_rows):
+        _add_row(e, table, values, columns, starts[r], starts[r + 1], int64(rows[r]), width)
+    _spread(e, table, width, matrix(e.pairs, planes * e.stride, e.stride, lane), planes, e.scored == 0)
 
 
 @native
-def sum_child(e, column, side):  # type: ignore[no-untyped-def]
+def sum_child(e, lane, number, planes, column, side):  # type: ignore[no-untyped-def]
     """Pair sums (S * P, P) of the rows of the node on the side of the local column."""
-    pairs = matrix(e.child_pairs, e.planes * e.stride, e.stride, float64)
+    width = padded(planes)
     words = matrix(e.words, e.n_words, e.stride, int16)
+    node_rows = vector(e.rows, e.row_space + 64, int32)
     rows = vector(e.child_rows, e.row_space + 64, int32)
     group_rows = vector(e.group_rows, e.groups + 1, int64)
     begins = vector(e.group_begins, e.groups + 1, int64)
+    values = vector(e.row_values, e.row_space * width, number)
+    table = vector(e.table, e.width * e.width * width, number)
+    starts = vector(e.row_starts, e.row_space + 1, int32)
+    columns = vector(e.row_columns, e.row_space * e.width, int16)
     n = int64(0)
     for g in range(e.groups):
         n += list_side(words, begins[g], group_rows[g + 1] - group_rows[g], column, side, rows, n, group_rows[g])
-    _clear(e, pairs)
-    for r in range(n):
-        _add_row(e, pairs, int64(rows[r]))
+    _clear(e, table, width)
+    for i in range(n):
+        r = int64(rows[i])
+        _add_row(e, table, values, columns, starts[r], starts[r + 1], int64(node_rows[r]), width)
+    _spread(e, table, width, matrix(e.child_pairs, planes * e.stride, e.stride, lane), planes, e.scored == 0)
 
 
 @native
 def sum_floors(e):  # type: ignore[no-untyped-def]
-    """Writes floor_sums (P + 1): the floors of the node's rows that have each column; then of all its rows."""
+    """Writes floor_sums (P + 1): the floors of the node's rows that have each column; then of all its rows.
+
+    Needs the columns that `sum_node` lists.
+    """
     rows = vector(e.rows, e.row_space + 64, int32)
-    blocks = e.stride // LANES
-    bits = matrix(e.local_bits, e.row_space + 64, blocks, int32)
     floors = vector(e.row_floors, e.row_space, float64)
     sums = vector(e.floor_sums, e.width + 1, float64)
+    starts = vector(e.row_starts, e.row_space + 1, int32)
+    columns = vector(e.row_columns, e.row_space * e.width, int16)
     for k in range(e.width + 1):
         sums[k] = 0.0
     for r in range(e.n_rows):
         floor = floors[rows[r]]
         sums[e.width] += floor
+        for a in range(starts[r], starts[r + 1]):
+            sums[columns[a]] += floor
+
+
+@native
+def _list_columns(e):  # type: ignore[no-untyped-def]
+    """Lists the local columns that every row of the node has, ascending, from the bits that `spread_rows` wrote."""
+    blocks = e.stride // LANES
+    bits = matrix(e.local_bits, e.row_space + 64, blocks, int32)
+    starts = vector(e.row_starts, e.row_space + 1, int32)
+    columns = vector(e.row_columns, e.row_space * e.width, int16)
+    count = int64(0)
+    for r in range(e.n_rows):
+        starts[r] = count
         for block in range(blocks):
             left = np.uint64(np.uint32(bits[r, block]))
             while left != np.uint64(0):
-                sums[block * LANES + first_one(left)] += floor
+                columns[count] = block * LANES + first_one(left)
+                count += 1
                 left = left & (left - np.uint64(1))
+    starts[e.n_rows] = count
 
 
 @inline
-def _clear(e, pairs):  # type: ignore[no-untyped-def]
-    for p in range(e.planes):
-        for j in range(e.n_active):
-            for k in range(e.stride):
-                pairs[p * e.stride + j, k] = 0.0
+def block_end(e, j):  # type: ignore[no-untyped-def]
+    """The first column behind the block of j."""
+    return min(e.stride, (j + BLOCK) // BLOCK * BLOCK)
 
 
 @inline
-def _add_row(e, pairs, row):  # type: ignore[no-untyped-def]
-    """Adds the numbers of the node's row of that number to the pairs of columns that it has."""
+def _clear(e, table, width):  # type: ignore[no-untyped-def]
+    """Empties what `_spread` reads of the table."""
+    parts = width // FOUR
+    for j in range(e.n_active):
+        for at in range(j * e.stride * parts, (j * e.stride + j + 1) * parts):
+            clear_four(table, at)
+
+
+@inline
+def _add_row(e, table, values, columns, begin, end, place, width):  # type: ignore[no-untyped-def]
+    """Adds the numbers of a place to the pairs j >= k of the listed columns."""
     stride = e.stride
-    blocks = stride // LANES
-    place = vector(e.rows, e.row_space + 64, int32)[row]
-    bits = matrix(e.local_bits, e.row_space + 64, blocks, int32)
-    values = matrix(e.row_values, e.planes, e.row_space, float64)
-    listed = vector(e.row_columns, e.width, int64)
-    count = int64(0)
-    for block in range(blocks):
-        left = np.uint64(np.uint32(bits[row, block]))
-        while left != np.uint64(0):
-            listed[count] = block * LANES + first_one(left)
-            count += 1
-            left = left & (left - np.uint64(1))
-    if count * _SPARSE < stride:
-        for p in range(e.planes):
-            value = values[p, place]
-            for a in range(count):
-                for b in range(count):
-                    pairs[p * stride + listed[a], listed[b]] += value
+    if width == FOUR:
+        for a in range(begin, end):
+            line = int64(columns[a]) * stride
+            for b in range(begin, a + 1):
+                add_four(table, line + int64(columns[b]), values, place)
         return
-    lanes = vector(e.row_lanes, e.width, float64)
-    for p in range(e.planes):
-        value = values[p, place]
-        for block in range(blocks):
-            word = np.uint32(bits[row, block])
-            for lane in range(LANES):
-                lanes[block * LANES + lane] = value * float64((word >> uint32(lane)) & uint32(1))
-        for a in range(count):
-            j = p * stride + listed[a]
-            for k in range(stride):
-                pairs[j, k] += lanes[k]
+    parts = width // FOUR
+    for a in range(begin, end):
+        line = int64(columns[a]) * stride
+        for b in range(begin, a + 1):
+            at = (line + int64(columns[b])) * parts
+            for part in range(parts):
+                add_four(table, at + part, values, place * parts + part)
+
+
+@inline
+def _spread(e, table, width, pairs, planes, mirrored):  # type: ignore[no-untyped-def]
+    """Writes pairs[p * P + j, k] from table[j, k, p], but, unless `mirrored`, only for k up to the block of j.
+
+    Numba's loops are vectorised if they begin at 0, so the lower triangle is the one that is kept.
+    """
+    stride = e.stride
+    for p in range(planes):
+        for j in range(e.n_active):
+            row = p * stride + j
+            at = j * stride * width + p
+            for k in range(j + 1):
+                pairs[row, k] = table[at + k * width]
+            end = stride if mirrored else block_end(e, j)
+            for k in range(j + 1, min(end, e.n_active)):
+                pairs[row, k] = table[(k * stride + j) * width + p]
+            for k in range(e.n_active, end):
+                pairs[row, k] = 0

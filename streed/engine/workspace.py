@@ -36,6 +36,9 @@ _SHORT_PATH = 10
 _FEW_NODES = 64
 """Searches of no more nodes than this use no archive."""
 
+_WORST_DIGITS = 10
+"""Binary digits to which the worst costs of summed rows are rounded up."""
+
 _pool: list[Array] = []
 _pool_lock = threading.Lock()
 
@@ -48,7 +51,7 @@ class Scoring:
     """S: the statistics, then rows."""
     rows_plane: int
     row_values: Array | None
-    """(S, N) float64, if pair sums are sums over rows."""
+    """(N, S padded to fours) float64, if pair sums are sums over rows."""
     row_floors: Array | None
     """(N,) float64: what the rows of every place cost any tree at least."""
     lane: Any
@@ -67,6 +70,24 @@ class Scoring:
     """The generated kernels, see `generation.py`."""
     kept: tuple[Any, ...] = ()
     """Arrays whose addresses are among the numbers."""
+
+    @property
+    def has_fixed_costs(self) -> bool:
+        """Whether every split costs something, whatever its rows and its path."""
+        return self.split_costs is not None and not self.calls_costs and bool((self.split_costs > 0).all())
+
+
+@attrs.frozen(eq=False)
+class Prices:
+    """What splits cost per row, by bit column; see `priced.py`."""
+
+    full: Array
+    """(F,) int64: where nothing was tested above."""
+    given: Array
+    """(F, F) int64: given[f, g], of column g where f was tested above."""
+    alike: Array
+    """(F,) int64: the first bit column with the same row of `given`, in whose place it is noted as tested."""
+    n_rows: int
 
 
 @attrs.frozen(eq=False)
@@ -89,6 +110,8 @@ class PackedProblem:
     """What `equivalence.find_floors` gives, where it is worth the time."""
     scoring: Scoring | None = None
     """What makes it a scored problem."""
+    prices: Prices | None = None
+    """What makes it a priced problem, whose groups count rows."""
 
     @property
     def n_columns(self) -> int:
@@ -102,30 +125,54 @@ class PackedProblem:
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns
-        return self.scoring is None and self.n_labels == 2 and binary and self.min_leaf <= 1
+        counted = self.scoring is None and self.prices is None and self.groups.values is None
+        return counted and self.n_labels == 2 and binary and self.min_leaf <= 1
 
     @property
     def key_bytes(self) -> int:
         """Bytes of the key of a subproblem."""
-        return 8 * int(self.column_rows.shape[1] + (self.scoring.path_words if self.scoring else 0))
+        return 8 * int(self.column_rows.shape[1] + self.path_words)
+
+    @property
+    def path_words(self) -> int:
+        """64-bit words of the set of columns tested above, where costs depend on it."""
+        if self.prices is not None:
+            return (self.n_columns + 63) // 64
+        return 0 if self.scoring is None else self.scoring.path_words
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether a row-cost problem needs a plane that counts rows."""
+        return self.min_leaf > 1 or self.prices is not None
 
     @property
     def kind(self) -> str:
         """Which kernels apply, see `kernels.py`."""
         if self.scoring is not None:
             return kernels.COUNTED if self.scoring.row_values is None else kernels.SUMMED
+        if self.prices is not None:
+            return kernels.PRICED
         return kernels.SIGNED if self.signed else kernels.LABELS
+
+    @property
+    def row_values(self) -> Array | None:
+        """(N, S padded to fours): the numbers of every row, if pair sums are sums over rows."""
+        return self.groups.values if self.scoring is None else self.scoring.row_values
 
     @property
     def restrictable(self) -> bool:
         """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
-        return self.min_leaf <= 1 and (self.scoring is None or self.scoring.worst_unit > 0)
+        return self.min_leaf <= 1 and self.prices is None and (self.scoring is None or self.scoring.worst_unit > 0)
 
     def lane_type(self) -> Any:
         """The narrowest lane type in which no sum overflows."""
         if self.scoring is not None:
             return self.scoring.lane
-        return narrowest_lane(self.groups.worst, self.split_cost, self.min_leaf, len(self.row_bits))
+        worst, places = self.groups.worst, len(self.row_bits)
+        if self.prices is None:
+            return narrowest_lane(worst, self.split_cost, self.min_leaf, places)
+        paid = self.prices.n_rows * int(self.prices.full.max(initial=0))
+        return narrowest_lane(2 * (worst + paid), 0, max(self.min_leaf, 2), max(places, self.prices.n_rows))
 
 
 def narrowest_lane(worst: int, split_cost: int, min_leaf: int, places: int) -> Any:
@@ -184,8 +231,9 @@ class Workspace:
         width = max(LANES, (problem.n_columns + LANES - 1) // LANES * LANES)
         row_space, row_words = len(problem.row_bits), problem.column_rows.shape[1]
         scoring = problem.scoring
-        planes = problem.n_labels + 1 + (problem.min_leaf > 1) if scoring is None else scoring.planes
-        path_words = 0 if scoring is None else scoring.path_words
+        planes = problem.n_labels + 1 + problem.counts_rows if scoring is None else scoring.planes
+        path_words = problem.path_words
+        prices = problem.prices
         most_planes = max(planes, signed.PLANES)
         categorical = len(problem.literals) - 1
         self.lane_type = lane_type
@@ -202,6 +250,8 @@ class Workspace:
         words = (row_space // 16 + count) * width * 2
         pairs = most_planes * width * width * lane
         generic = not problem.signed
+        row_values = problem.row_values
+        worst_bits, worst_step = _worst_slices(problem)
         sizes = {
             "rows": (row_space + 64) * 4,
             "all_words": words,
@@ -219,8 +269,13 @@ class Workspace:
             "child_values": values.ROWS_OF_VALUES * (width + categorical) * 8 if scoring else 0,
             "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
-            "row_lanes": width * 8,
-            "row_columns": width * 8,
+            "here_prices": width * 8,
+            "pair_prices": 0 if prices is None else width * width * lane,
+            "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
+            "label_profits": max(1, problem.n_labels) * 8,
+            "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
+            "row_starts": 0 if row_values is None else (row_space + 1) * 4,
+            "row_columns": 0 if row_values is None else row_space * width * 2,
             "floor_sums": (width + 1) * 8,
             "scores": labels.ROWS_OF_SCORES * width * lane,
             "values": values.ROWS_OF_VALUES * (width + categorical) * 8,
@@ -260,12 +315,16 @@ class Workspace:
         }
         if scoring is not None:
             arrays["numbers"] = scoring.numbers
-            if scoring.row_values is not None:
-                arrays["row_values"] = scoring.row_values
             if scoring.row_floors is not None:
                 arrays["row_floors"] = scoring.row_floors
             if scoring.split_costs is not None:
                 arrays["split_costs"] = scoring.split_costs
+        if row_values is not None:
+            arrays["row_values"] = row_values
+            arrays["worst_bits"] = worst_bits
+        if prices is not None:
+            arrays["full_prices"], arrays["given_prices"] = prices.full, prices.given
+            arrays["caller_columns"] = prices.alike
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
@@ -283,17 +342,20 @@ class Workspace:
             "path_words": path_words,
             "key_words": row_words + path_words,
             "planes": planes,
-            "rows_plane": problem.n_labels + (problem.min_leaf > 1) if scoring is None else scoring.rows_plane,
+            "rows_plane": problem.n_labels + problem.counts_rows if scoring is None else scoring.rows_plane,
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
+            "priced": prices is not None,
+            "fixed_costs": scoring is not None and scoring.has_fixed_costs,
             "scored": scoring is not None,
-            "wide": scoring is not None and scoring.row_values is not None,
+            "wide": row_values is not None,
+            "worst_slices": len(worst_bits),
+            "worst_step": worst_step,
             "split_cost": problem.split_cost,
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": problem.restrictable,
-            "extensible": problem.restrictable or (scoring is None and categorical == 0),
-            "class_bound": scoring is None and _is_accuracy(groups, problem.n_labels),
+            "extensible": problem.restrictable or (scoring is None and prices is None and categorical == 0),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,
@@ -306,6 +368,8 @@ class Workspace:
             "path_space": space.path,
             "archived": problem.restrictable and space.nodes > _FEW_NODES,
         }
+        plain = scoring is None and prices is None and row_values is None
+        fields["class_bound"] = plain and _is_accuracy(groups, problem.n_labels)
         if scoring is not None:
             fields["score"] = scoring.kernels.score
             fields["combine"] = scoring.kernels.combine
@@ -392,6 +456,23 @@ def _address(array: Array) -> int:
 
 def _power_of_two(n: int) -> int:
     return 1 << max(4, (n - 1).bit_length())
+
+
+def _worst_slices(problem: PackedProblem) -> tuple[Array, int]:
+    """((B, W) uint64, the worth of the lowest): the rows in whose worst costs each binary digit is 1.
+
+    The worst costs of rows that are summed one by one are rounded up to few digits, all of which bounds can use.
+    """
+    words = problem.column_rows.shape[1]
+    values = problem.groups.values
+    if values is None or problem.scoring is not None:
+        return np.zeros((0, words), np.uint64), 0
+    worst = values[:, problem.n_labels]
+    step = 1 << max(0, int(worst.max(initial=0)).bit_length() - _WORST_DIGITS)
+    digits = -(-worst // step)
+    shifts = np.arange(int(digits.max(initial=0)).bit_length())
+    bits = ((digits[None, :] >> shifts[:, None]) & 1).astype(np.uint8)
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(shifts), words), step
 
 
 def _is_accuracy(groups: Groups, n_labels: int) -> bool:

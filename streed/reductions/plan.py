@@ -65,23 +65,14 @@ class Plan:
     def relabelled(self, found: Found, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.windows)
-        units = [*self.units[:count], *(unit for unit in self.units[count:] for _ in range(2))]
-        costs = np.concatenate(
-            [
-                weighed.sums[:, :count],
-                np.stack([weighed.sums - weighed.least, weighed.most - weighed.sums], axis=2)[:, count:].reshape(
-                    len(weighed.rows), -1
-                ),
-            ],
-            axis=1,
-        ).tolist()
+        units, costs = self.units[:count], weighed.sums[:, :count].tolist()
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
 
         def grown(at: int) -> tuple[Node, int]:
             """The subtree that begins at this place of the preorder, and the place after it."""
             if columns[at] < 0:
-                cost = tuple(_plain(unit * x) for unit, x in zip(units, costs[at], strict=True))
-                return Leaf(labels[at], rows[at], cost), at + 1
+                cost = [_plain(unit * x) for unit, x in zip(units, costs[at], strict=True)]
+                return Leaf(labels[at], rows[at], cost[0] if self.shown is None else tuple(cost)), at + 1
             children, end = [], at + 1
             for _ in range(max(int(found.arity[columns[at]]), 2)):
                 child, end = grown(end)

@@ -29,6 +29,9 @@ class Reduction(Driver):
     driver: Driver
     name: ClassVar[str] = "reduction"
 
+    def knows_gap(self, task: Task) -> bool:
+        return False
+
     def check(self, task: Task) -> None:
         inner = objective(task)
         inner = inner.task if isinstance(inner, Bounded) else inner

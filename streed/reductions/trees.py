@@ -81,9 +81,7 @@ class Weighed:
     rows: Array
     """(m,) of every leaf, in preorder; 0 for branches."""
     sums: Array
-    """(m, q) the parts of every leaf's rows with its label; what the labels that give least, or most, would make."""
-    least: Array
-    most: Array
+    """(m, q) the parts of every leaf's rows with its label."""
 
 
 @final
@@ -235,7 +233,7 @@ class Trees:
     ) -> int | None:
         """The least cost of a tree for some rows, None if no tree is allowed; raises Stop if it is not proved."""
         problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
-        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report())
+        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report(), enough=None)
         outcome = self.driver.search(problem, orders)
         self.solves += 1
         self.nodes += int(outcome.stats["nodes"])
@@ -268,17 +266,15 @@ class Trees:
 
     def weigh(self, found: Found) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
-        leaf, rows, sums, least, most = weigh_leaves(
-            found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors
-        )
+        leaf, rows, sums = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)
         vector = self._vector(found.preorder, sums.sum(axis=0))
         if vector != found.vector:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
-        return Weighed(found.labels[leaf], leaf, rows, sums, least, most)
+        return Weighed(found.labels[leaf], leaf, rows, sums)
 
     def labelled(self, preorder: Array, labels: Array) -> Found:
         """A tree in preorder whose leaves keep their labels."""
-        _, rows, sums, _, _ = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
+        _, rows, sums = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
         return Found(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
 
     def lists(self, spec: ListSpec) -> TreeLists | None:

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 def drivers() -> dict[str, type[Driver]]:
     """All drivers by name; importing them imports numba."""
+    from streed.search.auto import Auto
+    from streed.search.branches import Branches
     from streed.search.depth_first import DepthFirst
+    from streed.search.front_driver import Fronts
     from streed.search.general import General
 
-    return {driver.name: driver for driver in (DepthFirst, General)}
+    return {driver.name: driver for driver in (DepthFirst, Branches, Auto, Fronts, General)}

@@ -1,7 +1,8 @@
-"""The depth-first driver: STreeD's order, branch and bound over shared subproblems (see `improve.py`)."""
+"""The driver of the native search over shared subproblems (see `improve.py`), and STreeD's order: depth-first."""
 
 from __future__ import annotations
 
+import abc
 import functools
 import time
 from typing import Any, ClassVar, final
@@ -23,13 +24,13 @@ from streed.search import memory, warmup, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
-from streed.search.general import search_general
 from streed.search.improve import search_root
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
 from streed.search.repricing import Repricing
-from streed.search.routes import measure_of
-from streed.task import Task
+from streed.search.routes import measure_of, search_otherwise
+from streed.search.trace import Trace
+from streed.task import Task, Value
 
 _SHORT = 0.03
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -44,22 +45,18 @@ _PAIR_SECONDS = 1e-12
 """Seconds per pair of columns and row, a generous estimate."""
 
 
-@final
 @attrs.frozen
-class DepthFirst(Driver):
-    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+class Native(Driver):
+    """The native search, in one of two orders."""
 
-    name: ClassVar[str] = "depth-first"
-
-    def check(self, task: Task) -> None:
-        """Takes every task: what no kernel can be made for is searched by the general route."""
+    best_first: ClassVar[bool]
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
         warmup.begin()
         measure = measure_of(problem)
         if measure is None:
-            return search_general(problem, orders)
+            return self.without_kernels(problem, orders)
         while measure is not None:
             try:
                 outcome = self._search(problem, measure, orders, begin)
@@ -71,13 +68,17 @@ class DepthFirst(Driver):
             measure = measure.coarser()
         raise TaskError("the task's costs differ too much in size to be searched; scale them")
 
+    @abc.abstractmethod
+    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
+        """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
+
     def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
         """Takes problems of few kinds of rows, for one thread."""
         from streed.search.repriced import MOST_KINDS, RepricedEngine
 
         if orders.threads > 1 or int(kinds.max(initial=0)) >= MOST_KINDS:
             return None
-        return RepricedEngine(problem, kinds, n_labels, splits, orders)
+        return RepricedEngine(problem, kinds, n_labels, splits, orders, self.best_first)
 
     def _search(self, problem: Problem, measure: Measure, orders: Orders, begin: float) -> Outcome | None:
         """The outcome; None if the codes of the measure are too fine for the task's values."""
@@ -94,13 +95,24 @@ class DepthFirst(Driver):
         control[[UPPER, SHARED_UPPER]] = INFINITE
         threads = 1 if is_short(packed, depth) else orders.threads
         workspaces = _workspaces(problem, packed, orders, threads, depth, budget, relaxed, control)
+        for each in workspaces:
+            each.engine["best_first"] = self.best_first
+        trace = Trace()
         packed_at = time.perf_counter()
 
-        def look() -> None:
+        def best_of(upper: int) -> Value | None:
+            return None if upper >= INFINITE else measure.value(upper)
+
+        def bound_of(lower: int) -> Value | None:
+            return measure.value(lower) if lower > LOWEST else None
+
+        def look() -> str | None:
+            nodes, lower, upper = _bounds(workspaces)
+            trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
+            best, bound = best_of(upper), bound_of(lower)
             if orders.report is not None:
-                nodes, lower, upper = _bounds(workspaces)
-                best = None if upper >= INFINITE else measure.value(upper)
-                orders.report(best, measure.value(lower) if lower > LOWEST else None, nodes, "searching")
+                orders.report(best, bound, nodes, "searching")
+            return "gap" if lower < upper and orders.is_enough(best, bound) else None
 
         try:
             searches = [functools.partial(search_fully, each, depth, budget, threads > 1) for each in workspaces]
@@ -112,11 +124,15 @@ class DepthFirst(Driver):
                 reason = watch.run(searches, control, deadline, look)
             searched_at = time.perf_counter()
             nodes, lower, upper = _bounds(workspaces)
+            trace.note(searched_at - packed_at, upper, lower, nodes)
             best = min(workspaces, key=lambda each: int(each.root["upper"]))
             preorder = None
             if upper < INFINITE:
                 preorder = extract_best(best, packed, depth, budget)
-            stats = statistics(workspaces, packed, begin, packed_at, searched_at)
+            stats = {"search": self.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
+            if self.best_first and stats["evictions"]:
+                stats["frontier"] = max(int(each.engine["frontier"]) for each in workspaces)
+            stats["trace"] = trace.decoded(best_of, bound_of)
         finally:
             for each in workspaces:
                 each.close()
@@ -140,6 +156,21 @@ class DepthFirst(Driver):
             bound = solutions[0].value
         stats = {**stats, "nodes": nodes, "exact": measure.exact, "route": measure.route}
         return Outcome(solutions, bound, stopped, stats, measure.unit)
+
+
+@final
+@attrs.frozen
+class DepthFirst(Native):
+    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+
+    name: ClassVar[str] = "depth-first"
+    best_first: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        """Takes every task: what no kernel can be made for is searched by the general route."""
+
+    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
+        return search_otherwise(problem, orders)
 
 
 def _workspaces(
@@ -171,6 +202,7 @@ def _workspaces(
         link_units(workspace, packed.kind, relaxed, threads > 1)
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((ENGINE_TYPE,))  # not in the middle of the search
+        workspace.engine["frontier"] = UNLIMITED
         workspace.node_rows[0] = 0
         workspace.node_rows[0, : len(rows)] = rows
         workspaces.append(workspace)
@@ -195,7 +227,11 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
 
 
 def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
-    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
+
+    What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
+    more than a path, below a frontier that moves up whenever something is forgotten.
+    """
     engine = workspace.engine
     search = search_share if shared else search_root
     seen: set[int] = set()
@@ -204,7 +240,11 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
         if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
             return
         if int(engine["kept"]) in seen:
-            return
+            if engine["best_first"] == 0 or engine["frontier"] == 0:
+                return
+            engine["frontier"] = 0
+            seen.clear()
+        engine["frontier"] = min(int(engine["frontier"]), int(engine["level"])) // 2
         seen.add(int(engine["kept"]))
         again = True
 
@@ -286,11 +326,11 @@ def statistics(
         + total("branch_slots") * int(engines[0]["branch_words"]) * 8
     )
     return {
-        "search": DepthFirst.name,
         "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
         "seconds_search": end - packed_at,
         "expansions": total("expansions"),
+        "repeats": total("repeats"),
         "work_units": total("units"),
         "pair_passes": total("pair_passes"),
         "subproblems": total("node_count"),

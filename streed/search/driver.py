@@ -17,7 +17,7 @@ import attrs
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.task import Task, Value, quick_sums
+from streed.task import TOTAL, Task, Value, quick_sums
 from streed.tree import Node
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ class Orders:
     threads: int = 1
     report: Callable[[Value | None, Value | None, int, str], None] | None = None
     """Called now and then with the best value so far, the bound, the nodes visited, and what is being done."""
+    enough: Callable[[Value, Value], bool] | None = None
+    """Whether a best value and a bound are so close that the search may stop."""
+
+    def is_enough(self, best: Value | None, bound: Value | None) -> bool:
+        """Whether the search may stop with these, None for what is not known."""
+        return self.enough is not None and best is not None and bound is not None and self.enough(best, bound)
 
 
 @attrs.frozen(eq=False)
@@ -73,7 +79,7 @@ class Outcome:
     lower: Value | None
     """Where the order is total: no tree within the limits has a better value; None if nothing is known."""
     stopped: str | None
-    """None, or what ended the search early: "time", "memory" or "interrupt"."""
+    """None, or what ended the search early: "time", "memory", "gap" or "interrupt"."""
     stats: Mapping[str, Any]
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
@@ -88,6 +94,10 @@ class Driver(abc.ABC):
 
     reduces: ClassVar[bool] = True
     """Whether it is better asked for scalar solves where a task of several sums allows it (`streed.reductions`)."""
+
+    def knows_gap(self, task: Task) -> bool:
+        """Whether the search has a bound on the task's value while it runs."""
+        return task.order == TOTAL
 
     @abc.abstractmethod
     def check(self, task: Task) -> None:

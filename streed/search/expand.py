@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
 from numba import int64, uint8
 
 from streed.engine.compiled import unit
@@ -24,6 +23,8 @@ from streed.engine.nodes import (
     block_size,
     children_of,
     edges_of,
+    free_edges,
+    give_edges,
     has_plan,
     most_sides,
     nodes_of,
@@ -33,8 +34,8 @@ from streed.engine.nodes import (
     trees_of,
 )
 from streed.engine.pointers import KERNEL, call, engine_at
-from streed.engine.records import EMPTY, INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
-from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
+from streed.engine.records import EMPTY, INFINITE, LEAF, LOWEST, NO_TREE, NONE, UNLIMITED
+from streed.engine.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.engine.views import inline, matrix, native, vector
 
 SHALLOW = 3
@@ -84,9 +85,14 @@ def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-de
 
 
 @inline
-def open_node(e, level, high, low):  # type: ignore[no-untyped-def]
-    """Expands the node on the path at `level`, reached by the branch (high, low): its bounds, best split and edges."""
+def open_node(e, level, target, high, low):  # type: ignore[no-untyped-def]
+    """Expands the node on the path at `level`, reached by the branch (high, low): its bounds, best split and edges.
+
+    Only edges of a lower bound below the target are kept; if the node was expanded before, those that were not kept
+    then are added.
+    """
     e.level = level
+    e.asked_edges = target
     e.asked_high = high
     e.asked_low = low
     call(e.open_node, e)
@@ -112,7 +118,11 @@ def _expand(e):  # type: ignore[no-untyped-def]
     relaxed = e.relaxed == 1 and node.budget == UNLIMITED and node.depth != UNLIMITED
     rows = rows_of(e)[path[level]]
     e.asked_rows = rows.ctypes.data
+    again = node.n_edges != NONE
+    e.repeats += again
     if relaxed:
+        # to solve all sides once more would take longer than it saves
+        e.asked_edges = INFINITE
         e.asked_depth = SHALLOW
         e.asked_target = INFINITE
         e.asked_lower = 0
@@ -126,7 +136,11 @@ def _expand(e):  # type: ignore[no-untyped-def]
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split
-    node.n_edges = 0
+    since = int64(LOWEST)
+    if again:
+        since = int64(node.rest)
+    else:
+        node.n_edges = 0
     if e.scored == 1:
         node.lower = max(int64(node.lower), min(e.least, int64(node.upper)))
     if relaxed and stopped(e):
@@ -135,26 +149,55 @@ def _expand(e):  # type: ignore[no-untyped-def]
     if (node.upper <= min(e.split_cost, INFINITE - 1) and e.scored == 0) or e.n_active == 0:
         node.lower = node.upper
         return
-    sides = most_sides(e)
-    budgets = np.empty(sides, np.int64)
-    n_edges, n_children = _find_best(e, node, relaxed, budgets)
+    n_edges, n_children, rest = _find_best(e, node, relaxed, since)
     if stopped(e):
         # not all ways to share the budget were looked at
         return
-    if node.lower >= node.upper or n_edges == 0:
-        node.lower = node.upper
+    if node.lower >= node.upper:
         return
-    at = take_edges(e, n_edges)
-    children_at = take_children(e, n_children)
-    if at == NONE or children_at == NONE:
+    if n_edges == 0:
+        node.rest = rest
+        return
+    if not _make_room(e, node, n_edges, n_children):
         e.crowded = 1
-        node.n_edges = NONE
+        if not again:
+            node.n_edges = NONE
         return
+    node.rest = rest
+    _write_edges(e, node, relaxed, since)
+
+
+@native
+def _make_room(e, node, n_edges, n_children):  # type: ignore[no-untyped-def]
+    """Whether the node has blocks with room for so many further edges and children, and e.child_at behind its own."""
+    edges = edges_of(e)
+    children = children_of(e)
+    kept = int64(0)
+    for k in range(node.n_edges):
+        kept += edges[node.edges + k].n_children
+    at = take_edges(e, node.n_edges + n_edges)
+    if at == NONE:
+        return False
+    children_at = take_children(e, kept + n_children)
+    if children_at == NONE:
+        give_edges(e, at, block_size(node.n_edges + n_edges))
+        return False
+    count = int64(node.n_edges)
+    e.child_at = children_at
+    for k in range(count):
+        edges[at + k] = edges[node.edges + k]
+        edge = edges[at + k]
+        for c in range(edge.n_children):
+            children[e.child_at + c] = children[edge.children + c]
+        edge.children = e.child_at
+        e.child_at += edge.n_children
+    free_edges(e, node)
+    node.n_edges = count
     node.edges = at
     node.children = children_at
-    node.edge_space = block_size(n_edges)
-    node.child_space = block_size(n_children)
-    node.n_edges = _write_edges(e, node, relaxed, budgets)
+    node.edge_space = block_size(count + n_edges)
+    node.child_space = block_size(kept + n_children)
+    return True
 
 
 @inline
@@ -194,6 +237,12 @@ def _bounds_of_side(e, values, relaxed, column, without, depth, budget):  # type
             lower = least_of(e, values, column, without)
         return min(lower, upper), upper
     return side_bounds(values, column, without, depth, budget)
+
+
+@inline
+def _shares(e):  # type: ignore[no-untyped-def]
+    """How the sides of the split at hand share the budget, (most sides,)."""
+    return vector(e.shares, most_sides(e), int64)
 
 
 @inline
@@ -242,8 +291,9 @@ def _most_below(e, node):  # type: ignore[no-untyped-def]
 
 
 @native
-def _sum_bounds(e, values, relaxed, node, split, budgets):  # type: ignore[no-untyped-def]
-    """(lower, upper) of a local split with the sides sharing the budget so."""
+def _sum_bounds(e, values, relaxed, node, split):  # type: ignore[no-untyped-def]
+    """(lower, upper) of a local split with the sides sharing the budget as they do now."""
+    budgets = _shares(e)
     first, sides = _sides(e, split)
     depth = below(int64(node.depth))
     lower = int64(NONE)
@@ -269,32 +319,53 @@ def _is_empty(e, column, without):  # type: ignore[no-untyped-def]
 
 
 @native
-def _find_best(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
-    """(edges, children) that may still be optimal; first makes the best split known the node's."""
+def _find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
+    """(edges to keep, their children, the least lower bound of edges not kept); makes the best split the node's.
+
+    Edges of a lower bound below `since` were kept before.
+    """
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    budgets = _shares(e)
     total = below(int64(node.budget))
     most = _most_below(e, node)
     n_edges = int64(0)
     n_children = int64(0)
-    for count in range(2):
-        for split in range(_local_splits(e)):
-            _, sides = _sides(e, split)
-            if sides == 0:
-                continue
-            _first_share(budgets, sides, total)
-            more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
-            while more:
-                lower, upper = _sum_bounds(e, values, relaxed, node, split, budgets)
-                if count == 0 and upper < node.upper:
-                    node.upper = upper
-                    node.split = _global_split(e, split)
-                    if total != UNLIMITED:
-                        _write_plan(e, node, split, budgets)
-                if count == 1 and lower < node.upper:
+    rest = int64(INFINITE)
+    for split in range(_local_splits(e)):
+        _, sides = _sides(e, split)
+        if sides == 0:
+            values[EDGE_LOWER, split] = INFINITE
+            continue
+        _first_share(budgets, sides, total)
+        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        while more:
+            lower, upper = _sum_bounds(e, values, relaxed, node, split)
+            values[EDGE_LOWER, split] = lower
+            values[EDGE_UPPER, split] = upper
+            if upper < node.upper:
+                node.upper = upper
+                node.split = _global_split(e, split)
+                if total != UNLIMITED:
+                    _write_plan(e, node, split)
+            more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
+    for split in range(_local_splits(e)):
+        _, sides = _sides(e, split)
+        if sides == 0:
+            continue
+        _first_share(budgets, sides, total)
+        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        while more:
+            lower = values[EDGE_LOWER, split]
+            if total != UNLIMITED:
+                lower, _ = _sum_bounds(e, values, relaxed, node, split)
+            if since <= lower < node.upper:
+                if lower < e.asked_edges:
                     n_edges += 1
                     n_children += sides
-                more = _next_share(budgets, sides, most) and not stopped(e)
-    return n_edges, n_children
+                else:
+                    rest = min(rest, lower)
+            more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
+    return n_edges, n_children, rest
 
 
 @inline
@@ -305,10 +376,11 @@ def _global_split(e, split):  # type: ignore[no-untyped-def]
 
 
 @native
-def _write_plan(e, node, split, budgets):  # type: ignore[no-untyped-def]
+def _write_plan(e, node, split):  # type: ignore[no-untyped-def]
     """Notes how the sides of the node's best split share its budget."""
     if not has_plan(e, node):
         return
+    budgets = _shares(e)
     children = children_of(e)
     first, sides = _sides(e, split)
     active = vector(e.active, e.width, int64)
@@ -321,47 +393,59 @@ def _write_plan(e, node, split, budgets):  # type: ignore[no-untyped-def]
 
 
 @native
-def _write_edges(e, node, relaxed, budgets):  # type: ignore[no-untyped-def]
-    """How many edges the node has; writes them and their children to its blocks."""
+def _write_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
+    """Writes edges of lower bounds from `since` on, and their children from e.child_at on, behind those it has."""
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    active = vector(e.active, e.width, int64)
     edges = edges_of(e)
-    children = children_of(e)
+    budgets = _shares(e)
     total = below(int64(node.budget))
     most = _most_below(e, node)
-    depth = below(int64(node.depth))
-    at = int64(node.edges)
-    child_at = int64(node.children)
+    at = int64(node.edges + node.n_edges)
+    limit = min(e.asked_edges, int64(node.upper))
     for split in range(_local_splits(e)):
-        first, sides = _sides(e, split)
-        if sides == 0:
+        _, sides = _sides(e, split)
+        if sides == 0 or (total == UNLIMITED and not since <= values[EDGE_LOWER, split] < limit):
             continue
         _first_share(budgets, sides, total)
         more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
         while more:
-            lower, upper = _sum_bounds(e, values, relaxed, node, split, budgets)
-            if lower < node.upper:
+            lower = values[EDGE_LOWER, split]
+            upper = values[EDGE_UPPER, split]
+            if total != UNLIMITED:
+                lower, upper = _sum_bounds(e, values, relaxed, node, split)
+            if since <= lower < limit:
                 edge = edges[at]
                 edge.lower = lower
                 edge.upper = upper
                 edge.split = _global_split(e, split)
                 edge.cost = cost_of_split(e, values, split)
-                edge.children = child_at
+                edge.children = e.child_at
                 edge.n_children = sides
                 at += 1
-                for side in range(sides):
-                    column, without = _side(e, split, first, side)
-                    budget = normal_budget(e, depth, budgets[side])
-                    low, high = int64(0), int64(0)
-                    if not _is_empty(e, column, without):
-                        low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
-                    child = children[child_at]
-                    child.lower = low
-                    child.upper = high
-                    child.node = EMPTY if _is_empty(e, column, without) else NONE
-                    child.budget = budget
-                    child.column = active[column]
-                    child.without = without
-                    child_at += 1
-            more = _next_share(budgets, sides, most)
-    return at - int64(node.edges)
+                _write_children(e, values, relaxed, node, split)
+            more = total != UNLIMITED and _next_share(budgets, sides, most)
+    node.n_edges = at - int64(node.edges)
+
+
+@native
+def _write_children(e, values, relaxed, node, split):  # type: ignore[no-untyped-def]
+    """Writes the sides of a local split, sharing the budget as they do now, from e.child_at on."""
+    active = vector(e.active, e.width, int64)
+    children = children_of(e)
+    budgets = _shares(e)
+    depth = below(int64(node.depth))
+    first, sides = _sides(e, split)
+    for side in range(sides):
+        column, without = _side(e, split, first, side)
+        budget = normal_budget(e, depth, budgets[side])
+        low, high = int64(0), int64(0)
+        if not _is_empty(e, column, without):
+            low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
+        child = children[e.child_at]
+        child.lower = low
+        child.upper = high
+        child.node = EMPTY if _is_empty(e, column, without) else NONE
+        child.budget = budget
+        child.column = active[column]
+        child.without = without
+        e.child_at += 1

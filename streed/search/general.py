@@ -18,12 +18,13 @@ import attrs
 from streed.errors import MismatchError
 from streed.evaluate import Inspector
 from streed.search import memory
+from streed.search.and_or import AndOrSearch
 from streed.search.best import BestSearch
 from streed.search.budgets import Budgets
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.fronts import FrontSearch
 from streed.search.lookout import Lookout
-from streed.search.nondominated import Gathering
+from streed.search.nondominated import nondominated_at_root
 from streed.search.states import Found, States
 from streed.task import TOTAL, State, Task
 from streed.tree import Branch, Leaf, Node, Tree
@@ -53,26 +54,31 @@ class General(Driver):
         return search_general(problem, orders)
 
 
-def search_general(problem: Problem, orders: Orders) -> Outcome:
-    """The optimum of a totally ordered task, or the front of any other; see `Driver.search`."""
+def search_general(problem: Problem, orders: Orders, *, best_first: bool = False) -> Outcome:
+    """The optimum of a totally ordered task, `best_first` or depth-first, or the front of any other."""
     begin = time.perf_counter()
     data, is_total = problem.data, problem.task.order == TOTAL
     search: BestSearch | FrontSearch | None = None
 
-    def report(nodes: int) -> None:
-        if orders.report is not None and search is not None:
-            found = search.solutions if is_total else []
-            orders.report(found[0][0] if found else None, search.bound(), nodes, "searching")
+    def report(nodes: int) -> bool:
+        if search is None:
+            return False
+        found = search.solutions if is_total else []
+        best, bound = found[0][0] if found else None, search.bound()
+        if orders.report is not None:
+            orders.report(best, bound, nodes, "searching")
+        return orders.is_enough(best, bound)
 
-    lookout = Lookout(orders, None if orders.report is None else report)
+    lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
     widths = [len(data.column(j).categories) for j in data.categorical]
     budgets = Budgets(problem.min_leaf, data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None
+    kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
     prepared = time.perf_counter()
     with _deep(min(data.n_rows, data.n_columns + 1)):
         try:
             states = States(problem, lookout)
-            search = (BestSearch if is_total else FrontSearch)(problem, states, budgets, lookout)
+            search = kind(problem, states, budgets, lookout)
             prepared = time.perf_counter()
             complete = search.run()
             stopped = lookout.stopped
@@ -126,12 +132,10 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
         costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
         measured.append(Solution(seen.value, _costed(bare, costs)))
-    if states.exact and all(_is_exact(each.value) for each in measured):
-        return tuple(measured)
-    # sums of real data may turn out equal, or the other way round, when they are measured
-    kept = Gathering(task, Lookout(Orders(), None), [])
-    kept.add([(each.value, place, None) for place, each in enumerate(measured)])
-    return tuple(measured[place] for _, place, _ in kept.front.found)
+    if task.order != TOTAL:
+        kept = nondominated_at_root(task, [each.value for each in measured])
+        return tuple(measured[place] for place in kept)
+    return tuple(measured)
 
 
 def _check(

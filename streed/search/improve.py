@@ -1,17 +1,18 @@
-"""The search procedure: depth-first branch and bound over shared subproblems, with budgets.
+"""The search procedure: branch and bound over shared subproblems, with targets; depth-first, or best-first (AO*).
 
     improve(node, target):          afterwards lower(node) >= target, or lower(node) == upper(node)
         solve it by a work unit if it is shallow; expand it if it is new
         while lower < min(target, upper):
             drop edges whose lower bound reaches upper; take the edge of least lower bound
-            lower = that bound
-            improve its sides, the one that can be settled most cheaply first, each up to what the others leave of
-            min(target, upper)
+            lower = that bound, or the least one of the edges that were not kept, which are made if it is that
+            goal = min(target, upper), and best-first no more than the least lower bound of the other edges + 1
+            improve its sides, the one that can be settled most cheaply first, each up to what the others leave of goal
             keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
 
-A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. The
-node at hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py)
-and calls it again: all that was learnt stands in the nodes and edges.
+A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. It
+keeps only edges of a lower bound below its target; most nodes are left at once, and never need the others. The node at
+hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py) and calls
+it again: all that was learnt stands in the nodes and edges.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ from streed.engine.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NON
 from streed.engine.views import inline, native, vector
 from streed.search.expand import SHALLOW, ask, ask_like, is_shallow, open_node
 
+_STEPS = 16
+"""How often the bound of a side is pushed to the others on its way up, at most: that takes longer than to raise it."""
+
+_MANY_SIDES = 62
+"""From this side on, all share a bit."""
+
 
 @native
 def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
@@ -51,33 +58,36 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         solve_shallow(e, level, target, high, low)
         return
     if nodes[path[level]].n_edges == NONE:
-        open_node(e, level, high, low)
+        open_node(e, level, target, high, low)
         if level == 0:
             _report(e)
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
         if node.lower >= min(target, node.upper):
             break
-        edge = choose_edge(e, path[level])
-        if edge == NONE:
-            node.lower = node.upper
-            break
-        node.lower = max(int64(node.lower), min(edges_of(e)[node.edges + edge].lower, node.upper))
+        edge, least, second = choose_edge(e, path[level])
+        node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
         if level == 0:
             _report(e)
-        if node.lower >= target:
+        if node.lower >= min(target, node.upper):
             break
-        goal = min(target, node.upper)
+        if node.rest < least:
+            open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
+            continue
+        goal = goal_of(e, level, target, min(second, int64(node.rest)))
+        raised = int64(0)
         side = next_side(e, level, edge, goal)
         while side != NONE and enter(e, level, edge, side):
             # calling itself only: two functions that call each other crash when numba loads them from its cache
             side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
             improve(e, level + 1, side_target, side_high, side_low)
-            if leave(e, level, edge, side):
+            settled, bit = leave(e, level, edge, side)
+            raised |= bit
+            if settled:
                 side = next_side(e, level, edge, goal)
             else:
                 side = int64(NONE)
-        use_edge(e, level, edge)
+        use_edge(e, level, edge, raised)
         if level == 0:
             _report(e)
     node = nodes[path[level]]
@@ -108,13 +118,33 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         remember(e, v)
 
 
+@inline
+def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
+    """The lower bound up to which the node's best edge is improved before the next one is looked at.
+
+    `second` is the least lower bound of the others. Best-first search turns to them as soon as they are better.
+    """
+    upper = int64(nodes_of(e)[vector(e.path, e.path_space, int64)[level]].upper)
+    if e.best_first == 0 or level > e.frontier:
+        return min(target, upper)
+    if level == e.frontier:
+        # what is found below may be forgotten, so it is searched to the end
+        return upper
+    return min(target, upper, second + 1)
+
+
 @native
 def choose_edge(e, v):  # type: ignore[no-untyped-def]
-    """The edge of least lower bound (of these, of least upper bound), or NONE; drops edges that cannot improve."""
+    """(the edge of least lower bound or NONE, this bound, the next larger or equal one); INFINITE where there is none.
+
+    Of equal ones it is that of least upper bound. Drops edges that cannot improve.
+    """
     node = nodes_of(e)[v]
     edges = edges_of(e)
     begin = int64(node.edges)
     best = int64(NONE)
+    least = int64(INFINITE)
+    second = int64(INFINITE)
     k = int64(0)
     while k < node.n_edges:
         edge = edges[begin + k]
@@ -122,14 +152,15 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
             node.n_edges -= 1
             edges[begin + k] = edges[begin + node.n_edges]
             continue
-        if best == NONE:
+        lower = int64(edge.lower)
+        if best == NONE or lower < least or (lower == least and edge.upper < edges[begin + best].upper):
+            second = least
+            least = lower
             best = k
         else:
-            least = edges[begin + best]
-            if edge.lower < least.lower or (edge.lower == least.lower and edge.upper < least.upper):
-                best = k
+            second = min(second, lower)
         k += 1
-    return best
+    return best, least, second
 
 
 @native
@@ -200,16 +231,25 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
 
 @native
 def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
-    """Takes the bounds of the node path[level + 1] over to the side of the edge; True if that settles the side."""
+    """(whether the side is settled, its bit if its bound is to be pushed) by the bounds of the node path[level + 1]."""
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     node = nodes[path[level + 1]]
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
+    before = _step_of(child)
     child.lower = max(child.lower, node.lower)
     child.upper = min(child.upper, node.upper)
     join_edge(e, at)
-    return child.lower >= child.upper
+    settled = child.lower >= child.upper
+    pushes = settled or _step_of(child) != before
+    return settled, int64(1) << min(side, _MANY_SIDES) if pushes else int64(0)
+
+
+@inline
+def _step_of(child):  # type: ignore[no-untyped-def]
+    """Which of the few steps up to its upper bound the lower bound of a side has reached."""
+    return child.lower // max(int64(1), child.upper // _STEPS)
 
 
 @native
@@ -239,8 +279,11 @@ def is_empty_side(child):  # type: ignore[no-untyped-def]
 
 
 @native
-def use_edge(e, level, edge):  # type: ignore[no-untyped-def]
-    """Draws the conclusions of what was learnt about an edge: a better tree, a higher bound, bounds of siblings."""
+def use_edge(e, level, edge, raised):  # type: ignore[no-untyped-def]
+    """Draws the conclusions of what was learnt about an edge: a better tree, a higher bound, bounds of siblings.
+
+    `raised` has the bits of the sides whose bounds are pushed.
+    """
     path = vector(e.path, e.path_space, int64)
     v = path[level]
     node = nodes_of(e)[v]
@@ -260,7 +303,8 @@ def use_edge(e, level, edge):  # type: ignore[no-untyped-def]
             node.lower = max(int64(node.lower), min(int64(children[at.children + side].lower), int64(node.upper)))
     if node.lower < node.upper:
         for side in range(at.n_children):
-            _push(e, v, edge, children[at.children + side])
+            if (raised >> min(side, _MANY_SIDES)) & 1 == 1:
+                _push(e, v, edge, children[at.children + side])
 
 
 @native

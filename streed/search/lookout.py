@@ -17,13 +17,15 @@ _INTERVAL = 0.02
 
 @final
 class Lookout:
-    """Counts nodes, and says when it is time to stop: after the time limit, or beyond the memory limit."""
+    """Counts nodes, and says when it is time to stop: after the time limit, beyond the memory limit, or when `report`
+    says that the gap is small enough.
+    """
 
-    def __init__(self, orders: Orders, report: Callable[[int], None] | None) -> None:
+    def __init__(self, orders: Orders, report: Callable[[int], bool] | None) -> None:
         now = time.perf_counter()
         self.nodes = 0
         self.stopped: str | None = None
-        """None, "time" or "memory"."""
+        """None, "time", "memory" or "gap"."""
         self._deadline = None if orders.time_limit is None else now + orders.time_limit
         self._memory_limit = orders.memory_limit
         self._report = report
@@ -47,6 +49,7 @@ class Lookout:
             if self._memory_limit is not None and memory.resident() > self._memory_limit:
                 self.stopped = "memory"
                 return False
-            if self._report is not None:
-                self._report(self.nodes)
+            if self._report is not None and self._report(self.nodes):
+                self.stopped = "gap"
+                return False
         return True

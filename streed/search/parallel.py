@@ -35,7 +35,7 @@ def search_share(e, depth, budget, again):  # type: ignore[no-untyped-def]
         solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         return
     if nodes[e.root].n_edges == NONE:
-        open_node(e, int64(0), uint64(0), uint64(0))
+        open_node(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         if e.crowded == 1:
             return
         _sort_edges(e)
@@ -46,22 +46,29 @@ def search_share(e, depth, budget, again):  # type: ignore[no-untyped-def]
         if e.taken >= nodes[e.root].n_edges:
             return
         goal = min(int64(nodes[e.root].upper), load_atomic(control, SHARED_UPPER))
-        _improve_edge(e, e.taken, goal)
+        raised = _improve_edge(e, e.taken, goal)
         if e.crowded == 1:
             return
-        use_edge(e, int64(0), e.taken)
+        use_edge(e, int64(0), e.taken, raised)
         lower_atomic(control, SHARED_UPPER, int64(nodes[e.root].upper))
         e.taken = NONE
 
 
 @native
 def _improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
-    """Improves the sides of an edge of the root until its lower bound reaches the goal or all are settled."""
+    """The bits of the sides whose bounds are to be pushed, of an edge of the root.
+
+    Its sides are improved until its lower bound reaches the goal or all are settled.
+    """
+    raised = int64(0)
     side = next_side(e, int64(0), edge, goal)
     while side != NONE and enter(e, int64(0), edge, side):
         target, high, low = aim(e, int64(0), edge, side, goal, uint64(0), uint64(0))
         improve(e, int64(1), target, high, low)
-        side = next_side(e, int64(0), edge, goal) if leave(e, int64(0), edge, side) else int64(NONE)
+        settled, bit = leave(e, int64(0), edge, side)
+        raised |= bit
+        side = next_side(e, int64(0), edge, goal) if settled else int64(NONE)
+    return raised
 
 
 @native

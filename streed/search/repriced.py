@@ -1,4 +1,4 @@
-"""Repricing for the depth-first driver: columns and memory are prepared once, each solve brings its own costs.
+"""Repricing for the native drivers: columns and memory are prepared once, each solve brings its own costs.
 
 A row's kind is its row group, so new costs are new multipliers of the groups, and nothing else: `set_prices` writes
 them, the record of the engine is put back to how it began, and the search starts. What is left per solve is the search
@@ -51,7 +51,9 @@ _WIDEST = np.int64
 class RepricedEngine(Repricing):
     """The workspace of a problem, and its record as each solve begins with it."""
 
-    def __init__(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> None:
+    def __init__(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders, best_first: bool
+    ) -> None:
         self.problem = problem
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
@@ -71,6 +73,8 @@ class RepricedEngine(Repricing):
         )
         self._relaxed = relaxed
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
+        self.workspace.engine["best_first"] = best_first
+        self.workspace.engine["frontier"] = UNLIMITED
         self.rows = all_rows(self.packed)
         self._bit_columns: Array | None = None
         if self.packed.n_binary == self.packed.n_columns:

@@ -1,22 +1,37 @@
-"""Which way a task is searched: by its costs per row, by kernels generated from it, or by the general route."""
+"""Which way a task is searched: by its costs per row, by kernels generated from it, as a front, or in general.
+
+Prices of splits may come to costs per row, if the task says what they are.
+"""
 
 from __future__ import annotations
 
 import attrs
 
 from streed.facts import can_generate
-from streed.search.driver import Problem
+from streed.search.driver import Orders, Outcome, Problem
+from streed.search.front_search import search_vectors
+from streed.search.general import search_general
 from streed.search.measure import Measure
+from streed.search.priced_costs import PricedCosts
 from streed.search.row_costs import RowCosts
 from streed.search.scored import Scored
 from streed.tracing import row_cost_form
 
 
 def measure_of(problem: Problem) -> Measure | None:
-    """The problem packed for the engine; None if only the general route can take it."""
+    """The problem packed for the engine; None if it is a front or only the general route can take it."""
     form = row_cost_form(problem.task, problem.data)
     if form is not None:
         return RowCosts.of(attrs.evolve(problem, task=form))
+    priced = PricedCosts.of(problem)
+    if priced is not None:
+        return priced
     if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
         return None
     return Scored.of(problem)
+
+
+def search_otherwise(problem: Problem, orders: Orders) -> Outcome:
+    """The outcome for a problem that is not packed: a front by the engine, or else by the general route."""
+    outcome = search_vectors(problem, orders)
+    return search_general(problem, orders) if outcome is None else outcome

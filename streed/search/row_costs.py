@@ -45,7 +45,7 @@ class RowCosts(Measure):
         data = problem.data
         costs = exact_costs(problem.task, data)
         divisor = int(groups.common_divisor(costs.costs, costs.split))
-        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1)
+        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1, writable(data.X))
         packed = pack(
             writable(data.X),
             category_counts(problem),
@@ -54,7 +54,7 @@ class RowCosts(Measure):
             costs.split // divisor,
             problem.min_leaf,
         )
-        if problem.max_depth is None or problem.max_depth > _DEEP:
+        if rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
             mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
             if mask.any():
                 packed = attrs.evolve(packed, floors=(mask, floors))

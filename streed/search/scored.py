@@ -22,11 +22,13 @@ from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
 from streed.engine.records import INFINITE, LOWEST
+from streed.engine.sums import FOUR
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
 from streed.facts import can_generate, first_costs, is_larger_better
 from streed.search.certificate import measure_task
+from streed.search.dependence import reads_path, reads_rows, reads_split
 from streed.search.driver import Problem, Solution
 from streed.search.kernel_errors import compile_kernels
 from streed.search.magnitude import Record, magnitudes, note_costs
@@ -153,9 +155,9 @@ class Scored(Measure):
         )
         row_values = None
         if lane is np.float64:
-            row_values = np.zeros((shape.planes, len(packed.row_bits)))
-            row_values[: shape.inputs, : len(codes)] = planes.T
-            row_values[shape.inputs, : len(codes)] = counts
+            row_values = np.zeros((len(packed.row_bits), -(-shape.planes // FOUR) * FOUR))
+            row_values[: len(codes), : shape.inputs] = planes
+            row_values[: len(codes), shape.inputs] = counts
         split_costs = None
         if table is not None:
             split_costs = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
@@ -294,6 +296,9 @@ class _Probe:
 def _branching_costs(task: Task, data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
     n, columns = data.n_rows, range(data.n_columns)
+    own = objective(task)
+    if not (reads_split(own) or reads_path(own) or reads_rows(own)):
+        columns = columns[:1]
     alone = [task.branching_cost(n, (), split) for split in columns]
     last = [task.branching_cost(n, tuple(j for j in columns if j != split), split) for split in columns]
     costs = alone + last

@@ -24,12 +24,12 @@ _stack_lock = threading.Lock()
 
 
 def run(
-    searches: Sequence[Callable[[], None]], control: Array, deadline: float | None, look: Callable[[], None]
+    searches: Sequence[Callable[[], None]], control: Array, deadline: float | None, look: Callable[[], str | None]
 ) -> str | None:
-    """Runs the searches, a thread each; None, or "time" or "interrupt" if they were stopped.
+    """Runs the searches, a thread each; None, or "time", "interrupt" or what `look` said if they were stopped.
 
-    `deadline` is in `time.perf_counter` seconds; `look` is called in the caller's thread every now and then. An error
-    in a search stops the others and is raised here.
+    `deadline` is in `time.perf_counter` seconds; `look` is called in the caller's thread every now and then, and gives
+    a reason to stop or None. An error in a search stops the others and is raised here.
     """
     failures: list[BaseException] = []
     # Events, not Thread.join: a join that Ctrl-C interrupts takes a running thread for an ended one
@@ -56,7 +56,10 @@ def run(
                     reason = "time"
                     control[STOP] = 1
                     deadline = None
-                look()
+                said = look()
+                if said is not None and reason is None:
+                    reason = said
+                    control[STOP] = 1
             except KeyboardInterrupt:
                 reason = "interrupt"
                 control[STOP] = 1

@@ -6,7 +6,7 @@ import pytest
 
 from tests.differential.applications import FAMILIES, differences
 
-SOME = list(FAMILIES)[::4]
+SOME = list(FAMILIES)[::8]
 """Every kind of kernel; the others are for the long run, as each compiles some."""
 
 BY_ENGINE = [pytest.param(family, marks=() if family in SOME else pytest.mark.slow) for family in FAMILIES]

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 
-SHIPPED = frozenset({".py", ".typed", ".json"})
+SHIPPED = frozenset({".py", ".typed", ".json", ".css", ".js"})
 """What a package folder may hold beside folders."""
 
 

@@ -38,8 +38,18 @@ BROKEN: dict[str, tuple[type[Task], str, dict[str, Any]]] = {
     "a depth-dependent cost in leaf_cost": (broken.DeepLeavesCostMore, "leaf cost ignores depth", {}),
 }
 
+QUICK = (
+    "parity required in every subtree",
+    "F1 of each leaf, averaged",
+    "an inadmissible lower bound",
+    "epsilon-tolerant dominance",
+)
+"""A constraint, an operator, a bound and a comparison; the others are for the long run."""
 
-@pytest.mark.parametrize(("task", "law", "given"), BROKEN.values(), ids=BROKEN)
+CASES = [pytest.param(*case, marks=() if name in QUICK else pytest.mark.slow, id=name) for name, case in BROKEN.items()]
+
+
+@pytest.mark.parametrize(("task", "law", "given"), CASES)
 def test_a_broken_task_is_rejected_for_the_right_law(task: type[Task], law: str, given: dict[str, Any]) -> None:
     begin = time.process_time()  # other processes are not the kit's fault
     with pytest.raises(NotSeparableError) as caught:

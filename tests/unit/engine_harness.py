@@ -26,7 +26,7 @@ from streed.engine.groups import group_rows
 from streed.engine.nodes import find_node, rows_of
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.rows import load_child, load_node, spread_rows
-from streed.engine.workspace import PackedProblem, Space, pack
+from streed.engine.workspace import PackedProblem, Space, pack, writable
 from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
@@ -126,7 +126,7 @@ class Instance:
         categories = np.zeros(self.data.n_columns, np.int64)
         for j in self.data.categorical:
             categories[j] = len(self.data.column(j).categories)
-        groups = group_rows(self.costs, 1, self.min_leaf > 1)
+        groups = group_rows(writable(self.data.X), self.costs, 1, self.min_leaf > 1)
         packed = pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
         return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, self.costs, 1))
 
@@ -220,6 +220,7 @@ class Bench:
         with mock.patch.object(workspace, "_borrow", lambda size: np.full(size, 165, np.uint8)):
             self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
         self.engine = engine = self.workspace.engine
+        engine["asked_goal"] = INFINITE
         for name, value in (flags or {}).items():
             engine[name] = value
         kind = self.packed.kind

@@ -7,13 +7,16 @@ import doctest
 import io
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+LONG = ("is-my-task-separable.md",)
+"""Pages whose code runs for many seconds."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -53,7 +56,12 @@ def run(page: Path) -> int:
     return done
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def _pages() -> list[Any]:
+    marks = {page: pytest.mark.slow if page.name in LONG else () for page in PAGES}
+    return [pytest.param(page, marks=marks[page], id=str(page.relative_to(ROOT))) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", _pages())
 def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert run(page) == sum(block.language == "python" for block in blocks(page))

@@ -98,6 +98,8 @@ def test_sums_and_values_of_nodes_and_children(real: bool, seed: int, categorica
         assert int(bench.engine["upper"]) / grid == pytest.approx(least(data, rows, 0), abs=1e-6)
         for column in range(len(bench.active())):
             without, with_it = bench.sides(rows, column)
+            if not with_it.any():  # a category that no row here has
+                continue
             small = with_it if 2 * with_it.sum() <= rows.sum() or column >= bench.engine["n_binary"] else without
             cost0, cost1 = bench.solve_children(column)
             pairs_of(bench, "child_pairs", having[small], z[small])

@@ -175,6 +175,17 @@ def test_whole_sums_stay_whole_when_rows_are_many(leaf_cost: Any, rows: int) -> 
     assert native.value == python.value
 
 
+def test_whole_sums_beyond_what_float64_holds_are_added_up_in_python() -> None:
+    draw = np.random.default_rng(2)
+    X, a = draw.integers(0, 2, (60, 3)), 2**50 + draw.integers(0, 1000, 60)
+    data = Dataset.make(X, draw.integers(0, 2, 60), a=a)
+    task = make(lambda self, s, k: s.a % 1009 + s.rows - s.of[k])
+    best = optimum(task, data, max_depth=2)
+    assert best is not None
+    result = streed.solve(task, data, max_depth=2)
+    assert (result.value, result.stats["route"]) == (best[0], "general")
+
+
 def test_prices_that_are_real_on_some_paths() -> None:
     def price(self: Any, rows: int, path: Any, split: int) -> Any:
         return 1 if len(path) != 1 else 0.25

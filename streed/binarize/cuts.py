@@ -1,0 +1,92 @@
+"""Where to cut a column of numbers: between neighbouring values, at quantiles, and at numbers that are easily read."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from streed.binarize.raw import Kind, RawColumn
+
+if TYPE_CHECKING:
+    from streed.exact import Array
+
+_DAY = 24 * 3600 * 10**6
+_DATE_UNITS = (_DAY, 3600 * 10**6, 60 * 10**6, 10**6)
+
+
+@attrs.frozen(eq=False)
+class Spread:
+    """The distinct values of a column, ascending, and the weight of the rows that have each; gaps left out."""
+
+    column: RawColumn
+    values: Array
+    """(m,) distinct."""
+    codes: Array
+    """(n',) int64: the place in `values` of each row that is not missing."""
+    rows: Array
+    """(n',) int64: which rows these are."""
+    weights: Array
+    """(m,) float64: the total weight of the rows of each value."""
+
+    @property
+    def n_cuts(self) -> int:
+        """How many cuts there are: cut i lies between values i and i + 1."""
+        return max(len(self.values) - 1, 0)
+
+    def threshold(self, cut: int) -> int | float:
+        """The number or moment at which cut i is made; values up to it, itself included, are on its near side."""
+        low, high = self.values[cut].item(), self.values[cut + 1].item()
+        if self.column.kind is Kind.DATE:
+            return _moment_between(low, high)
+        return between(low, high, whole=self.column.whole)
+
+
+def spread(column: RawColumn, weights: Array | None = None) -> Spread:
+    """The distinct values of a column of numbers or dates; `weights`: (n,), default 1."""
+    rows = np.flatnonzero(~column.missing)
+    values, codes = np.unique(column.values[rows], return_inverse=True)
+    held = None if weights is None else weights[rows]
+    totals = np.bincount(codes, weights=held, minlength=len(values)).astype(np.float64)
+    return Spread(column, values, codes.astype(np.int64), rows, totals)
+
+
+def quantiles(spread: Spread, most: int) -> list[int]:
+    """At most so many cuts, which share the rows out as evenly as the values allow by weight; all if they are few."""
+    if spread.n_cuts <= most:
+        return list(range(spread.n_cuts))
+    below = np.cumsum(spread.weights)[:-1]
+    wanted = spread.weights.sum() * np.arange(1, most + 1) / (most + 1)
+    after = np.clip(np.searchsorted(below, wanted), 1, len(below) - 1)
+    nearest = np.where(wanted - below[after - 1] <= below[after] - wanted, after - 1, after)
+    return sorted(set(nearest.tolist()))
+
+
+def between(low: float, high: float, *, whole: bool) -> int | float:
+    """The middle of two numbers, rounded to as few digits as keep it in the middle half between them.
+
+    >>> between(29.7, 30.4, whole=False), between(30, 35, whole=True), between(0.25, 0.26, whole=False)
+    (30.0, 32, 0.255)
+    """
+    if whole and abs(low) < 2**53 and abs(high) < 2**53:
+        return math.floor((low + high) / 2)
+    middle = low / 2 + high / 2
+    if not low <= middle < high:  # neighbouring floats have none between them
+        return low
+    magnitude = math.floor(math.log10(max(abs(low), abs(high))))
+    for digits in range(-magnitude, 18 - magnitude):
+        rounded = round(middle, digits)
+        if low <= rounded < high and abs(rounded - middle) <= (high / 4 - low / 4):
+            return rounded
+    return middle
+
+
+def _moment_between(low: int, high: int) -> int:
+    middle = (low + high) // 2
+    for unit in _DATE_UNITS:
+        rounded = middle // unit * unit
+        if low <= rounded < high:
+            return rounded
+    return middle

@@ -1,0 +1,192 @@
+"""A column as it stands in a table: what kind of values it holds, and where they are missing."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import numbers
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+
+if TYPE_CHECKING:
+    from streed.exact import Array
+
+MICROSECOND = dt.timedelta(microseconds=1)
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - dates without a zone stay so
+_EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_ISO = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+
+
+class Kind(enum.StrEnum):
+    """What a column holds."""
+
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    CATEGORY = "category"
+
+
+@attrs.frozen(eq=False)
+class RawColumn:
+    """One column of n rows."""
+
+    kind: Kind
+    values: Array
+    """(n,): float64 of numbers, int64 microseconds since 1970 of dates, bool, texts as objects; any where missing."""
+    missing: Array
+    """(n,) bool."""
+    whole: bool = False
+    """Whether all numbers are whole."""
+
+    @property
+    def present(self) -> Array:
+        """The values that are not missing."""
+        return self.values[~self.missing]
+
+
+def read_column(column: Any, name: str) -> RawColumn:
+    """The column: an array (n,), a list, or a narwhals series.
+
+    None, NaN, NaT and NA are missing. Texts that all write dates by ISO 8601 are dates; objects of several types are
+    taken as texts. Raises InputError, naming the column, for infinite numbers and for types such as complex numbers.
+    """
+    if isinstance(column, np.ndarray):
+        return _of_array(column, name)
+    if isinstance(column, (list, tuple, range)):
+        return _of_objects(list(column), name)
+    return _of_series(column, name)
+
+
+def _of_array(x: Array, name: str) -> RawColumn:
+    if x.ndim != 1:
+        raise InputError("X", f"column {name!r} has {x.ndim} dimensions", "give one value per row")
+    kind = x.dtype.kind
+    if kind == "b":
+        return RawColumn(Kind.BOOLEAN, x.copy(), np.zeros(len(x), dtype=bool))
+    if kind in "iuf":
+        return _numbers(x.astype(np.float64), name, whole=kind != "f")
+    if kind == "M":
+        moments = x.astype("datetime64[us]")
+        return RawColumn(Kind.DATE, moments.astype(np.int64), np.isnat(moments))
+    if kind in "cmV":
+        raise InputError("X", f"column {name!r} has the type {x.dtype}", "give numbers, texts, dates or truth values")
+    return _of_objects(x.tolist(), name)
+
+
+def _of_series(column: Any, name: str) -> RawColumn:
+    import narwhals as nw
+
+    dtype = column.dtype
+    gaps = column.is_null().to_numpy().astype(bool)
+    if dtype.is_numeric() and (dtype.is_integer() or dtype.is_float() or dtype.is_decimal()):
+        # Filled with 0 first: libraries differ in what they make of a missing whole number.
+        values = column.fill_null(0).cast(nw.Float64).to_numpy().astype(np.float64)
+        return _numbers(np.where(gaps, np.nan, values), name, whole=dtype.is_integer())
+    if isinstance(dtype, (nw.Date, nw.Datetime)) or dtype in (nw.Date, nw.Datetime):
+        return _of_objects([None if gap else value for value, gap in zip(column.to_list(), gaps, strict=True)], name)
+    if isinstance(dtype, nw.Duration) or dtype == nw.Duration:
+        raise InputError("X", f"column {name!r} holds durations", "give them as numbers, such as seconds")
+    return _of_objects(column.to_list(), name)
+
+
+def _of_objects(values: list[Any], name: str) -> RawColumn:
+    missing = np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
+    kinds = {type(value) for value, gap in zip(values, missing, strict=True) if not gap}
+    if kinds and all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        held = np.fromiter((not gap and bool(v) for v, gap in zip(values, missing, strict=True)), bool, len(values))
+        return RawColumn(Kind.BOOLEAN, held, missing)
+    if all(issubclass(kind, numbers.Complex) and not issubclass(kind, numbers.Real) for kind in kinds) and kinds:
+        raise InputError("X", f"column {name!r} holds complex numbers", "give numbers, texts, dates or truth values")
+    if all(_is_number(kind) for kind in kinds):
+        reals = np.array(
+            [np.nan if gap else float(v) for v, gap in zip(values, missing, strict=True)], dtype=np.float64
+        )
+        return _numbers(reals, name, whole=all(issubclass(kind, numbers.Integral) for kind in kinds))
+    if all(issubclass(kind, (dt.date, np.datetime64)) for kind in kinds):
+        return _dates([None if gap else value for value, gap in zip(values, missing, strict=True)], missing)
+    texts = [
+        None if gap else value if isinstance(value, str) else str(value)
+        for value, gap in zip(values, missing, strict=True)
+    ]
+    if all(kind is str for kind in kinds):
+        moments = _iso_dates(texts)
+        if moments is not None:
+            return _dates(moments, missing)
+    held = np.empty(len(texts), dtype=object)
+    held[:] = texts
+    return RawColumn(Kind.CATEGORY, held, missing)
+
+
+def _is_number(kind: type) -> bool:
+    import decimal
+
+    return issubclass(kind, (numbers.Real, decimal.Decimal, np.bool_))
+
+
+def _numbers(values: Array, name: str, *, whole: bool) -> RawColumn:
+    missing = np.isnan(values)
+    if np.isinf(values).any():
+        row = int(np.argmax(np.isinf(values)))
+        raise InputError(
+            "X", f"column {name!r} has an infinite value in row {row}", "use finite numbers, or leave it out"
+        )
+    if not whole:
+        present = values[~missing]
+        whole = bool((present == np.floor(present)).all())
+    return RawColumn(Kind.NUMBER, values, missing, whole)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, NaT, NA."""
+    if value is None:
+        return True
+    if isinstance(value, (str, int, bool)):
+        return False
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth value; neither have arrays, which are no gaps
+        return type(value).__name__ == "NAType"
+
+
+def _iso_dates(texts: Sequence[str | None]) -> list[Any] | None:
+    """The texts as moments if all of them are dates by ISO 8601, else None."""
+    present = [text for text in texts if text is not None]
+    if not present or not all(_ISO.fullmatch(text) for text in present):
+        return None
+    try:
+        return [None if text is None else dt.datetime.fromisoformat(text) for text in texts]
+    except ValueError:  # such as month 13
+        return None
+
+
+def _dates(moments: Sequence[Any], missing: Array) -> RawColumn:
+    values = np.fromiter((0 if moment is None else microseconds(moment) for moment in moments), np.int64, len(moments))
+    return RawColumn(Kind.DATE, values, missing)
+
+
+def microseconds(moment: Any) -> int:
+    """Since 1970, of a date, a datetime (with a zone: of UTC) or a numpy datetime."""
+    if isinstance(moment, np.datetime64):
+        return int(moment.astype("datetime64[us]").astype(np.int64))
+    if not isinstance(moment, dt.datetime):
+        moment = dt.datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001 - see _EPOCH
+    return (moment - (_EPOCH if moment.tzinfo is None else _EPOCH_UTC)) // MICROSECOND  # type: ignore[no-any-return]
+
+
+def date_text(moment: int) -> str:
+    """Microseconds since 1970 as ISO 8601, as short as it can be: the date alone at midnight."""
+    found = _EPOCH + moment * MICROSECOND
+    return found.date().isoformat() if found.time() == dt.time() else found.isoformat()
+
+
+def parse_date(text: str) -> int:
+    """What `date_text` wrote."""
+    return microseconds(dt.datetime.fromisoformat(text))

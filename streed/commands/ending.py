@@ -1,0 +1,48 @@
+"""How a command ends: its exit code, and what it says of errors."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import NoReturn
+
+import click
+
+FINE, MISMATCH, BAD_INPUT, STOPPED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+CODES = """\b
+Exit codes:
+  0    fine; for solve: the tree is proved optimal
+  1    a claim does not hold: a saved tree's (verify), a task's (check), or a fresh tree failed its own check
+  2    bad input; the reason is on standard error
+  3    solve: stopped early (time, memory, Ctrl-C) with a tree, its bounds and gap
+  4    solve: no tree meets the limits
+  130  interrupted before there was a tree"""
+
+
+@contextlib.contextmanager
+def errors() -> Iterator[None]:
+    """Turns errors of the caller's and Ctrl-C into a message and an exit code."""
+    from streed.errors import MismatchError, StreedError
+
+    try:
+        yield
+    except MismatchError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(MISMATCH)
+    except StreedError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        # The reader has had enough, as in `streed ... | head`; closing tells Python not to complain at exit.
+        sys.stderr.close()
+        sys.exit(FINE)
+    except KeyboardInterrupt:
+        click.echo("interrupted: no tree yet", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def fail(message: str) -> NoReturn:
+    """Ends the command: the input is bad, for this reason."""
+    click.echo(f"error: {message}", err=True)
+    sys.exit(BAD_INPUT)

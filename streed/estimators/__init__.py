@@ -1,0 +1,60 @@
+"""Optimal trees as scikit-learn estimators: `pip install 'streed[sklearn]'`.
+
+They are loaded when first used, so that `import streed.estimators` says clearly what is missing where scikit-learn is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from streed.errors import MissingPackageError
+
+if TYPE_CHECKING:
+    from streed.estimators.binarizer import Binarizer
+    from streed.estimators.classifier import OptimalTreeClassifier
+    from streed.estimators.cost_sensitive import CostSensitiveTreeClassifier
+    from streed.estimators.fair import FairTreeClassifier
+    from streed.estimators.policy import PolicyTree
+    from streed.estimators.regressor import OptimalTreeRegressor
+    from streed.estimators.survival import SurvivalTree
+    from streed.estimators.tuned import TunedOptimalTreeClassifier, TunedOptimalTreeRegressor
+
+__all__ = [
+    "Binarizer",
+    "CostSensitiveTreeClassifier",
+    "FairTreeClassifier",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
+    "PolicyTree",
+    "SurvivalTree",
+    "TunedOptimalTreeClassifier",
+    "TunedOptimalTreeRegressor",
+]
+
+_HOMES = {
+    "Binarizer": "binarizer",
+    "CostSensitiveTreeClassifier": "cost_sensitive",
+    "FairTreeClassifier": "fair",
+    "OptimalTreeClassifier": "classifier",
+    "OptimalTreeRegressor": "regressor",
+    "PolicyTree": "policy",
+    "SurvivalTree": "survival",
+    "TunedOptimalTreeClassifier": "tuned",
+    "TunedOptimalTreeRegressor": "tuned",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'streed.estimators' has no attribute {name!r}")
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingPackageError(f"{name} needs scikit-learn: pip install 'streed[sklearn]'")
+    found = getattr(importlib.import_module(f"streed.estimators.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

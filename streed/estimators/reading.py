@@ -1,0 +1,73 @@
+"""What a caller gives an estimator, checked as scikit-learn has it: X, y, weights and further data by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from streed.exact import Array
+
+
+def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as an array (n, m) of any type, or the caller's own pandas or polars table; gaps are allowed.
+
+    Sets or compares `n_features_in_` and `feature_names_in_`. Raises what scikit-learn raises.
+    """
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        if min(X.shape) == 0:
+            what = "sample(s)" if X.shape[0] == 0 else "feature(s)"
+            raise ValueError(f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required.")
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
+        X = as_array(X)
+    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+
+
+def as_array(rows: Any) -> Any:
+    """Nested lists as an array; of objects where numbers and texts stand side by side, which numpy would make texts."""
+    try:
+        made = np.array(rows)
+        return np.array(rows, dtype=object) if made.dtype.kind in "US" else made
+    except ValueError:
+        return rows  # of unequal lengths, which scikit-learn refuses
+
+
+def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = False) -> Array:
+    """(n,) y without gaps; numbers where `numeric`."""
+    column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
+    if numeric and column.dtype.kind == "O":
+        column = column.astype(np.float64)
+    _check_rows(column, n_rows)
+    return column  # type: ignore[no-any-return]
+
+
+def checked_weights(sample_weight: Any, X: Any) -> Array | None:
+    """(n,) float64 >= 0, or None where the caller gave none."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights  # type: ignore[no-any-return]
+
+
+def _check_rows(column: Any, n_rows: int) -> None:
+    check_consistent_length(np.zeros(n_rows), column)
+
+
+def take_rows(data: Any, rows: Array) -> Any:
+    """The chosen rows (numbers) of an array, list, table or dict of columns."""
+    from sklearn.utils import _safe_indexing
+
+    if isinstance(data, Mapping):
+        return {name: take_rows(column, rows) for name, column in data.items()}
+    return _safe_indexing(data, rows)

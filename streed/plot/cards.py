@@ -1,0 +1,80 @@
+"""What is written on the nodes: a headline, a few lines below it, and how large all that is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from streed.drawing import number
+from streed.plot.survey import Seen
+from streed.tree import Tree
+
+_LONGEST = 26
+"""Letters a line, before it is broken."""
+
+_WIDE = frozenset("mwMW@%—–")
+_NARROW = frozenset("iljtfrI.,:;|!'()[]{} ")
+
+
+@attrs.frozen
+class Card:
+    """The text on a node."""
+
+    title: tuple[str, ...]
+    """A branching node's question, a leaf's prediction."""
+    lines: tuple[str, ...]
+    full: str
+    """Everything in one line, for those who point at the node."""
+
+
+def cards(tree: Tree, nodes: Sequence[Seen], *, show_counts: bool = True, show_cost: bool = True) -> tuple[Card, ...]:
+    """(nodes,) what to write on every node: rows, the rows of every class or their mean, and what a leaf costs."""
+    return tuple(_card(tree, seen, nodes[0].rows, show_counts, show_cost) for seen in nodes)
+
+
+def size(card: Card, font: float) -> tuple[float, float]:
+    """(width, height) of a card whose text is `font` high, in the same unit."""
+    widths = [1.06 * text_width(line, font) for line in card.title]
+    widths += [0.88 * text_width(line, font) for line in card.lines]
+    return max(widths) + 1.6 * font, font * (1.3 * len(card.title) + 1.15 * len(card.lines) + 0.9)
+
+
+def text_width(text: str, font: float) -> float:
+    """About how wide a sans-serif text is; no font is at hand to ask."""
+    return font * sum(0.86 if c in _WIDE else 0.33 if c in _NARROW else 0.66 if c.isupper() else 0.57 for c in text)
+
+
+def brief(value: Any) -> str:
+    """A value on one short line: floats to four digits."""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+    return number(value)
+
+
+def _card(tree: Tree, seen: Seen, total: int, show_counts: bool, show_cost: bool) -> Card:
+    said = seen.asks if seen.asks is not None else brief(seen.shows)
+    title = tuple(textwrap.wrap(said, _LONGEST, break_long_words=True)) or (" ",)
+    if len(title) > 3:
+        title = (*title[:2], title[2][: _LONGEST - 1] + "…")
+    share = f" ({100 * seen.rows / total:.1f} %)" if total and seen.rows != total else ""
+    lines = [f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"]
+    if show_counts and seen.counts is not None:
+        lines += textwrap.wrap(_counts(tree, seen.counts), _LONGEST + 4)[:3]
+    if show_counts and seen.mean is not None:
+        lines.append(f"mean {brief(seen.mean)}")
+    # Tuples are what the search compares, not what a reader of the tree asks for.
+    if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
+        lines.append(f"cost {number(seen.cost)}")
+    return Card(title, tuple(lines), f"{said}: {', '.join(lines)}")
+
+
+def _counts(tree: Tree, counts: tuple[float, ...]) -> str:
+    """The rows of every class, the largest first where there are more than three."""
+    pairs = list(zip(tree.labels, counts, strict=True))
+    if len(pairs) > 3:
+        pairs = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
+    # A break within "no: 12" would part a number from its class.
+    return ", ".join(f"{label}:\N{NO-BREAK SPACE}{count:,g}" for label, count in pairs)

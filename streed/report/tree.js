@@ -1,0 +1,254 @@
+"use strict";
+// The tree: nodes open and close, the rule of the node pointed at is shown and its path stands out.
+(() => {
+  const data = JSON.parse(document.getElementById("tree-data").textContent);
+  const view = document.getElementById("tree-view");
+  const said = document.getElementById("rule");
+  const hint = said.textContent;
+  const shade = document.getElementById("shade");
+  const depth = document.getElementById("depth");
+  const nodes = data.nodes;
+  const deepest = Math.max(...nodes.map((node) => node.depth));
+  const FONT = 13, GAP = 14, LEVEL = 44, MARGIN = 14;
+  const SMALLEST = 0.75; // smaller text cannot be read: wider trees are scrolled
+  const closed = new Set();
+  let zoom = null; // null: as large as fits and can be read
+  const WHOLE = -1;
+  let pointed = null;
+  let drawn = new Map();
+
+  const ruler = document.createElement("canvas").getContext("2d");
+  const width = (text, size, weight) => {
+    ruler.font = `${weight} ${size}px Helvetica, Arial, "Liberation Sans", sans-serif`;
+    return ruler.measureText(text).width;
+  };
+  const sizes = nodes.map((node) => [
+    Math.max(
+      ...node.title.map((line) => width(line, FONT, "bold")),
+      ...node.lines.map((line) => width(line, FONT - 1.5, "normal")),
+    ) + 22,
+    FONT * 1.3 * node.title.length + (FONT - 1.5) * 1.3 * node.lines.length + (node.leaf ? 14 : 19),
+  ]);
+
+  const isOpen = (place) => nodes[place].children.length > 0 && !closed.has(place);
+
+  function visible() {
+    const found = [], stack = [0];
+    while (stack.length) {
+      const place = stack.pop();
+      found.push(place);
+      if (isOpen(place)) stack.push(...[...nodes[place].children].reverse());
+    }
+    return found;
+  }
+
+  // Every subtree has a strip of its own; a parent stands above the middle of its children.
+  function layout(places) {
+    const strip = {}, inner = {}, left = { 0: 0 }, x = {}, heights = [];
+    for (const place of [...places].reverse()) {
+      inner[place] = 0;
+      if (isOpen(place)) {
+        const below = nodes[place].children;
+        inner[place] = below.reduce((sum, child) => sum + strip[child], GAP * (below.length - 1));
+      }
+      strip[place] = Math.max(sizes[place][0], inner[place]);
+      const level = nodes[place].depth;
+      heights[level] = Math.max(heights[level] || 0, sizes[place][1]);
+    }
+    for (const place of places) {
+      if (!isOpen(place)) continue;
+      let at = left[place] + (strip[place] - inner[place]) / 2;
+      for (const child of nodes[place].children) {
+        left[child] = at;
+        at += strip[child] + GAP;
+      }
+    }
+    const tops = [0];
+    for (const height of heights) tops.push(tops[tops.length - 1] + height + LEVEL);
+    for (const place of [...places].reverse()) {
+      const below = nodes[place].children;
+      const half = sizes[place][0] / 2;
+      const middle = isOpen(place) ? (x[below[0]] + x[below[below.length - 1]]) / 2 : left[place] + strip[place] / 2;
+      x[place] = Math.min(Math.max(middle, left[place] + half), left[place] + strip[place] - half);
+    }
+    return { x, y: (place) => tops[nodes[place].depth], width: strip[0], height: tops[tops.length - 1] - LEVEL };
+  }
+
+  function element(name, attributes, parent, text) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    if (parent) parent.appendChild(made);
+    return made;
+  }
+
+  const ink = (fill) => {
+    const [r, g, b] = [1, 3, 5].map((at) => parseInt(fill.slice(at, at + 2), 16) / 255);
+    return 0.299 * r + 0.587 * g + 0.114 * b > 0.55 ? "#1f2933" : "#ffffff";
+  };
+
+  function draw(focused) {
+    const places = visible(), at = layout(places);
+    const total = [at.width + 2 * MARGIN, at.height + 2 * MARGIN + 8];
+    const room = view.clientWidth - 4;
+    const fits = Math.min(1, room / total[0]);
+    const scale = zoom === null ? Math.max(SMALLEST, fits) : zoom === WHOLE ? fits : zoom;
+    const svg = element("svg", {
+      xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${total[0]} ${total[1]}`,
+      width: total[0] * scale, height: total[1] * scale, role: "tree", "aria-label": "decision tree",
+      "font-family": "Helvetica, Arial, 'Liberation Sans', sans-serif",
+    });
+    const all = element("g", { transform: `translate(${MARGIN},${MARGIN})` }, svg);
+    const edges = element("g", {}, all);
+    drawn = new Map();
+    for (const place of places) {
+      const node = nodes[place], [wide, high] = sizes[place];
+      const left = at.x[place] - wide / 2, top = at.y(place);
+      const found = { node: null, edge: null, label: null };
+      if (node.parent >= 0) {
+        const above = nodes[node.parent];
+        const startX = at.x[node.parent], startY = at.y(node.parent) + sizes[node.parent][1], middle = (startY + top) / 2;
+        found.edge = element("path", {
+          d: `M${startX},${startY} C${startX},${middle} ${at.x[place]},${middle} ${at.x[place]},${top}`,
+          fill: "none", stroke: "#9aa5b1", "stroke-width": 1.3,
+        }, edges);
+        const label = node.answer.length > 22 ? node.answer.slice(0, 21) + "…" : node.answer;
+        const x = startX + (at.x[place] - startX) * 0.8, y = startY + (top - startY) * 0.7;
+        const wideLabel = width(label, FONT - 1.5, "normal") + 8;
+        found.label = element("g", {}, all);
+        element("rect", { x: x - wideLabel / 2, y: y - 9, width: wideLabel, height: 17, fill: "#fff", "fill-opacity": 0.9 }, found.label);
+        element("text", { x, y: y + 4, "font-size": FONT - 1.5, fill: "#3e4c59", "text-anchor": "middle" }, found.label, label);
+      }
+      const fill = node.fills[shade.value];
+      const group = element("g", {
+        class: node.leaf ? "node" : "node question", tabindex: place === 0 ? 0 : -1, role: "treeitem",
+        "data-place": place, "aria-level": node.depth + 1, "aria-label": node.full,
+      }, all);
+      if (!node.leaf) group.setAttribute("aria-expanded", String(isOpen(place)));
+      element("rect", {
+        x: left, y: top, width: wide, height: high, rx: node.leaf ? 3 : 12, fill,
+        stroke: "#52606d", "stroke-width": 1,
+      }, group);
+      let y = top + 5;
+      for (const line of node.title) {
+        y += FONT * 1.3;
+        element("text", { x: at.x[place], y: y - 2, "font-size": FONT, "font-weight": "bold", fill: ink(fill), "text-anchor": "middle" }, group, line);
+      }
+      for (const line of node.lines) {
+        y += (FONT - 1.5) * 1.3;
+        element("text", { x: at.x[place], y: y - 1, "font-size": FONT - 1.5, fill: ink(fill), "text-anchor": "middle" }, group, line);
+      }
+      if (!node.leaf) {
+        // A mark at the lower edge: minus to close, plus to open.
+        const mark = element("g", { class: "mark" }, group);
+        element("circle", { cx: at.x[place], cy: top + high, r: 7, fill: "#fff", stroke: "#52606d" }, mark);
+        element("text", { x: at.x[place], y: top + high + 4, "font-size": 12, "text-anchor": "middle", fill: "#1f2933" }, mark, isOpen(place) ? "−" : "+");
+      }
+      found.node = group;
+      drawn.set(place, found);
+    }
+    const [before, across] = [view.scrollLeft, view.scrollWidth - view.clientWidth];
+    view.replaceChildren(svg);
+    const wide = view.scrollWidth - view.clientWidth;
+    view.scrollLeft = across > 0 ? (before / across) * wide : wide / 2;
+    if (pointed !== null && drawn.has(pointed)) show(pointed);
+    if (focused !== undefined && drawn.has(focused)) {
+      drawn.get(focused).node.setAttribute("tabindex", 0);
+      drawn.get(focused).node.focus({ preventScroll: true });
+    }
+  }
+
+  function wayTo(place) {
+    const way = new Set();
+    for (let at = place; at >= 0; at = nodes[at].parent) way.add(at);
+    return way;
+  }
+
+  function show(place) {
+    pointed = place;
+    const way = place === null ? null : wayTo(place);
+    for (const [at, found] of drawn) {
+      for (const part of [found.node, found.edge, found.label]) {
+        if (!part) continue;
+        part.classList.toggle("on", way !== null && way.has(at));
+        part.classList.toggle("faded", way !== null && !way.has(at));
+      }
+    }
+    if (place === null) {
+      said.textContent = hint;
+      return;
+    }
+    const node = nodes[place];
+    said.replaceChildren();
+    node.rule.forEach((step, at) => {
+      if (at) said.append(Object.assign(document.createElement("span"), { className: "and", textContent: " and " }));
+      said.append(Object.assign(document.createElement("b"), { textContent: step }));
+    });
+    said.append(`${node.rule.length ? " → " : ""}${node.full}`);
+  }
+
+  function toggle(place) {
+    if (nodes[place].leaf) return;
+    if (!closed.delete(place)) closed.add(place);
+    draw(place);
+    show(place);
+  }
+
+  const placeOf = (event) => {
+    const group = event.target.closest ? event.target.closest(".node") : null;
+    return group ? Number(group.dataset.place) : null;
+  };
+  view.addEventListener("mouseover", (event) => show(placeOf(event)));
+  view.addEventListener("mouseleave", () => show(null));
+  view.addEventListener("focusin", (event) => { if (placeOf(event) !== null) show(placeOf(event)); });
+  view.addEventListener("click", (event) => { const place = placeOf(event); if (place !== null) toggle(place); });
+  view.addEventListener("keydown", (event) => {
+    const place = placeOf(event);
+    if (place === null) return;
+    const node = nodes[place];
+    const siblings = node.parent < 0 ? [place] : nodes[node.parent].children;
+    const next = {
+      ArrowUp: node.parent, ArrowDown: isOpen(place) ? node.children[0] : -1,
+      ArrowLeft: siblings[siblings.indexOf(place) - 1], ArrowRight: siblings[siblings.indexOf(place) + 1],
+    }[event.key];
+    if (event.key === "Enter" || event.key === " ") toggle(place);
+    else if (next !== undefined && next >= 0) drawn.get(next).node.focus();
+    else if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+  });
+  shade.addEventListener("change", () => draw());
+  depth.max = deepest;
+  depth.value = deepest;
+  const openTo = () => {
+    closed.clear();
+    nodes.forEach((node, place) => { if (!node.leaf && node.depth >= Number(depth.value)) closed.add(place); });
+    document.getElementById("depth-shown").textContent = depth.value;
+    draw();
+  };
+  depth.addEventListener("input", openTo);
+  const resize = (factor) => () => {
+    const svg = view.querySelector("svg");
+    zoom = Math.min(4, Math.max(0.1, (svg.width.baseVal.value / svg.viewBox.baseVal.width) * factor));
+    draw();
+  };
+  document.getElementById("larger").addEventListener("click", resize(1.25));
+  document.getElementById("smaller").addEventListener("click", resize(0.8));
+  document.getElementById("fit").addEventListener("click", () => { zoom = WHOLE; draw(); });
+  document.getElementById("save").addEventListener("click", () => {
+    const text = new XMLSerializer().serializeToString(view.querySelector("svg"));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    link.download = "tree.svg";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+  document.querySelectorAll("tr[data-node]").forEach((row) => {
+    row.addEventListener("mouseenter", () => { const place = Number(row.dataset.node); if (drawn.has(place)) show(place); });
+    row.addEventListener("mouseleave", () => show(null));
+  });
+  window.addEventListener("resize", () => { if (zoom === null || zoom === WHOLE) draw(); });
+  document.getElementById("tree-tools").hidden = false;
+  // A large tree opens in part; the slider opens the rest.
+  if (nodes.length > 63) depth.value = Math.min(4, deepest);
+  openTo();
+})();
