@@ -15,8 +15,8 @@ from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.exact import Array
 from streed.reference import best_trees
-from streed.search.front_rows import pack_fronts
 from streed.search.driver import Problem
+from streed.search.front_rows import pack_fronts
 from streed.task import Task
 from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
 from streed.vectors import vector_costs
@@ -135,7 +135,9 @@ def test_a_stopped_front_has_points_and_bounds() -> None:
         predicted = tree.predict(many)
         assert value == (((predicted == 1) & (labels == 0)).sum(), ((predicted == 0) & (labels == 1)).sum())
     for bound in result.stats["missing"]:
-        assert min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
+        assert (
+            min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
+        )
 
 
 def test_refused_input() -> None:
