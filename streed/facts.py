@@ -26,9 +26,9 @@ from streed.vectors import vector_costs
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-SIGNED, LABELS, GENERATED, FRONTS, GENERAL = "signed", "labels", "generated", "fronts", "general"
-"""Kernels, quickest first: costs per row of two labels, or of any number; compiled from the task's own `leaf_cost`;
-fronts of values that are several costs per row; the task's methods called as they are."""
+SIGNED, LABELS, PRICED, GENERATED, FRONTS, GENERAL = "signed", "labels", "priced", "generated", "fronts", "general"
+"""Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
+task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
 
 
 @attrs.frozen
@@ -79,6 +79,8 @@ def facts(task: Task, data: Dataset) -> Facts:
         kernel = GENERATED if can_generate(task, data, sums) else GENERAL
         if task.order != TOTAL and vector_costs(task, data) is not None:
             kernel = FRONTS
+        if inner.priced(data) is not None and supports and not data.categorical:
+            kernel = PRICED
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -90,7 +92,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         supports=supports,
         bounds=tuple(bounds),
         kernel=kernel,
-        drivers=("depth-first", "general") if task.order == TOTAL else ("depth-first", "fronts", "general"),
+        drivers=("depth-first", "branches", "general") if task.order == TOTAL else ("depth-first", "fronts", "general"),
     )
 
 
@@ -297,6 +299,7 @@ _CONTEXTS = {
 _KERNELS = {
     SIGNED: "costs per row of two labels; nothing is compiled for this task",
     LABELS: "costs per row and label; nothing is compiled for this task",
+    PRICED: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
     GENERATED: "compiled from leaf_cost when first used",
     FRONTS: "a cost per row and label for each entry of the values; nothing is compiled for this task",
     GENERAL: "the task's methods as they are, in Python",

@@ -29,6 +29,7 @@ from streed.exact import LARGEST_TOTAL, Array, exact_number
 if TYPE_CHECKING:
     from streed.algebra import Threshold
     from streed.data import Dataset
+    from streed.prices import Priced
     from streed.sums import Gap
 
 Value = Any
@@ -205,6 +206,13 @@ class Task(abc.ABC):
 
     def lower_bound(self, s: State) -> Value | None:
         """A value that no tree at state s is better than, or None (default) where the task knows of none."""
+        return None
+
+    def priced(self, data: Dataset) -> Priced | None:
+        """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
+
+        The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
         return None
 
     def leaf_label(self, s: State, k: int) -> Any:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.binarize import ColumnRecipe
 from streed.data import Column, Dataset, encode
 from streed.errors import InputError
 
 if TYPE_CHECKING:
+    from streed.collapse import CollapsedTree
     from streed.description import Description
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -77,6 +79,8 @@ class Reading:
     """Where `one_hot`: the columns that became several, and the values that each had."""
     sensitive: tuple[str, ...] = ()
     """The columns of the groups that limits are about; they are no features."""
+    recipes: tuple[ColumnRecipe, ...] = ()
+    """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
 
 
 @attrs.frozen
@@ -199,7 +203,7 @@ class Tree:
         return route(self.root, codes, n_rows)
 
     def codes(self, X: Any) -> Array:
-        """(m, n_columns) uint8: rows as the tree reads them, 0 in the columns that it does not ask about; `X` as above."""
+        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`."""
         n_rows, codes = self._codes(X)
         table = np.zeros((n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:
@@ -241,6 +245,12 @@ class Tree:
         from streed.drawing import text
 
         return text(self)
+
+    def collapse(self) -> CollapsedTree:
+        """The tree with equal siblings of a branch drawn together, which says the same with fewer branching nodes."""
+        from streed.collapse import collapse
+
+        return collapse(self)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language."""

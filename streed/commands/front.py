@@ -20,6 +20,7 @@ from streed.commands.given import (
     make_objective,
     notion_options,
     path,
+    question_options,
     read_data,
     size_of,
 )
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long.")
 @click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB.")
 @click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+@question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the front as .csv, or with its trees as .json.")
 @click.option("--plot", type=path, metavar="FILE", help="Draw a front of two quantities; needs matplotlib.")
 @json_option
@@ -78,6 +80,8 @@ def front(
     time_limit: float | None,
     memory_limit: str | None,
     weights: str | None,
+    thresholds: str,
+    n_thresholds: int,
     out: Path | None,
     plot: Path | None,
     as_json: bool,
@@ -90,7 +94,7 @@ def front(
     with errors():
         _check_files(out, plot)
         objective = make_fair(_joined(task, param, subject_to, against, sensitive), notions, sensitive)
-        table, reading = read_data(data, target, weights, (), True, sensitive)
+        table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)

@@ -19,6 +19,7 @@ from streed.commands.given import (
     make_objective,
     notion_options,
     path,
+    question_options,
     read_data,
     size_of,
 )
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long.")
 @click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB.")
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads to search with.")
+@click.option("--gap", type=float, metavar="PART", help="Stop once value and bound differ by this part of the value.")
 @click.option("--weights", metavar="COLUMN", help="Column of row weights.")
 @click.option(
     "--categorical",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A yes/no question per category, or one child per category.",
 )
+@question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON.")
 @json_option
 @click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
@@ -86,9 +89,12 @@ def solve(
     time_limit: float | None,
     memory_limit: str | None,
     threads: int,
+    gap: float | None,
     weights: str | None,
     categorical: tuple[str, ...],
     one_hot: bool,
+    thresholds: str,
+    n_thresholds: int,
     out: Path | None,
     as_json: bool,
     progress: bool | None,
@@ -102,7 +108,7 @@ def solve(
         if out is not None and not out.parent.is_dir():
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
-        table, reading = read_data(data, target, weights, categorical, one_hot, sensitive)
+        table, reading = read_data(data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)
@@ -117,6 +123,7 @@ def solve(
             memory_limit=None if memory_limit is None else size_of(memory_limit),
             progress=(sys.stderr.isatty() if progress is None else progress) or None,
             threads=threads,
+            gap=gap,
         )
         saved = with_reading(result.tree, reading)
         if out is not None and saved is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from streed.search.budgets import Budgets
 from streed.search.states import Cell, Found, States
@@ -29,7 +29,6 @@ _FIRST_DEPTHS = 3
 """Where the depth is not limited, trees of less depth than this are looked for first."""
 
 
-@final
 class BestSearch:
     """The search for one problem; `run` it once."""
 

@@ -14,6 +14,7 @@ from streed.constrained import objective
 from streed.errors import TaskError
 from streed.search.depth_first import Native
 from streed.search.driver import Orders, Outcome, Problem
+from streed.search.general import search_general
 from streed.task import TOTAL, Task
 
 
@@ -34,8 +35,5 @@ class Branches(Native):
             )
 
     def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
-        raise TaskError(
-            f"{type(objective(problem.task)).__name__} has leaves or values that no kernel computes (rows read one by "
-            "one, values other than numbers, an order of its own, or a combine that is not symmetric), and best-first "
-            'search has no other way\nuse search="depth-first"'
-        )
+        outcome = search_general(problem, orders, best_first=True)
+        return attrs.evolve(outcome, stats={**outcome.stats, "search": self.name})

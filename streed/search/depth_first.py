@@ -129,6 +129,8 @@ class Native(Driver):
             if upper < INFINITE:
                 preorder = extract_best(best, packed, depth, budget)
             stats = {"search": self.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
+            if self.best_first and stats["evictions"]:
+                stats["frontier"] = max(int(each.engine["frontier"]) for each in workspaces)
             stats["trace"] = trace.decoded(best_of, bound_of)
         finally:
             for each in workspaces:
@@ -224,7 +226,11 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
 
 
 def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
-    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
+
+    What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
+    more than a path, below a frontier that moves up whenever something is forgotten.
+    """
     engine = workspace.engine
     search = search_share if shared else search_root
     seen: set[int] = set()
@@ -233,7 +239,11 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
         if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
             return
         if int(engine["kept"]) in seen:
-            return
+            if engine["best_first"] == 0 or engine["frontier"] == 0:
+                return
+            engine["frontier"] = 0
+            seen.clear()
+        engine["frontier"] = min(int(engine["frontier"]), int(engine["level"])) // 2
         seen.add(int(engine["kept"]))
         again = True
 

@@ -18,6 +18,7 @@ import attrs
 from streed.errors import MismatchError
 from streed.evaluate import Inspector
 from streed.search import memory
+from streed.search.and_or import AndOrSearch
 from streed.search.best import BestSearch
 from streed.search.budgets import Budgets
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
@@ -53,8 +54,8 @@ class General(Driver):
         return search_general(problem, orders)
 
 
-def search_general(problem: Problem, orders: Orders) -> Outcome:
-    """The optimum of a totally ordered task, or the front of any other; see `Driver.search`."""
+def search_general(problem: Problem, orders: Orders, *, best_first: bool = False) -> Outcome:
+    """The optimum of a totally ordered task, `best_first` or depth-first, or the front of any other."""
     begin = time.perf_counter()
     data, is_total = problem.data, problem.task.order == TOTAL
     search: BestSearch | FrontSearch | None = None
@@ -72,11 +73,12 @@ def search_general(problem: Problem, orders: Orders) -> Outcome:
     widths = [len(data.column(j).categories) for j in data.categorical]
     budgets = Budgets(problem.min_leaf, data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None
+    kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
     prepared = time.perf_counter()
     with _deep(min(data.n_rows, data.n_columns + 1)):
         try:
             states = States(problem, lookout)
-            search = (BestSearch if is_total else FrontSearch)(problem, states, budgets, lookout)
+            search = kind(problem, states, budgets, lookout)
             prepared = time.perf_counter()
             complete = search.run()
             stopped = lookout.stopped

@@ -1,17 +1,18 @@
-"""The search procedure: depth-first branch and bound over shared subproblems, with budgets.
+"""The search procedure: branch and bound over shared subproblems, with targets; depth-first, or best-first (AO*).
 
     improve(node, target):          afterwards lower(node) >= target, or lower(node) == upper(node)
         solve it by a work unit if it is shallow; expand it if it is new
         while lower < min(target, upper):
             drop edges whose lower bound reaches upper; take the edge of least lower bound
-            lower = that bound
-            improve its sides, the one that can be settled most cheaply first, each up to what the others leave of
-            min(target, upper)
+            lower = that bound, or the least one of the edges that were not kept, which are made if it is that
+            goal = min(target, upper), and best-first no more than the least lower bound of the other edges + 1
+            improve its sides, the one that can be settled most cheaply first, each up to what the others leave of goal
             keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
 
-A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. The
-node at hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py)
-and calls it again: all that was learnt stands in the nodes and edges.
+A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. It
+keeps only edges of a lower bound below its target; most nodes are left at once, and never need the others. The node at
+hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py) and calls
+it again: all that was learnt stands in the nodes and edges.
 """
 
 from __future__ import annotations
@@ -359,7 +360,8 @@ def _report(e):  # type: ignore[no-untyped-def]
 def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
 
-    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no more room: e.crowded then is 1.
+    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
+    more room: e.crowded then is 1.
     """
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)

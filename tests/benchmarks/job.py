@@ -38,14 +38,15 @@ def solve(job: dict[str, Any]) -> harness.Record:
     _tell({"held_bytes": harness.peak_bytes()})
 
     reported: list[streed.Progress] = []
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     watcher = reported.append if job.get("watched") else None
     result = streed.solve(task, X, y, **arguments, **limits, progress=watcher)
-    seconds = time.perf_counter() - begin
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     outcome: harness.Record = {
         "rows": X.shape[0],
         "columns": X.shape[1],
         "seconds": seconds,
+        "cpu_seconds": cpu,
         "seconds_warm_up": warm_up,
         "peak_bytes": harness.peak_bytes(),
         **result.summary(),

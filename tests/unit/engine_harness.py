@@ -26,7 +26,7 @@ from streed.engine.groups import group_rows
 from streed.engine.nodes import find_node, rows_of
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.rows import load_child, load_node, spread_rows
-from streed.engine.workspace import PackedProblem, Space, pack
+from streed.engine.workspace import PackedProblem, Space, pack, writable
 from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
@@ -126,7 +126,7 @@ class Instance:
         categories = np.zeros(self.data.n_columns, np.int64)
         for j in self.data.categorical:
             categories[j] = len(self.data.column(j).categories)
-        groups = group_rows(self.costs, 1, self.min_leaf > 1)
+        groups = group_rows(writable(self.data.X), self.costs, 1, self.min_leaf > 1)
         packed = pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
         return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, self.costs, 1))
 
@@ -220,6 +220,7 @@ class Bench:
         with mock.patch.object(workspace, "_borrow", lambda size: np.full(size, 165, np.uint8)):
             self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
         self.engine = engine = self.workspace.engine
+        engine["asked_goal"] = INFINITE
         for name, value in (flags or {}).items():
             engine[name] = value
         kind = self.packed.kind
@@ -332,11 +333,11 @@ class Bench:
     def search(self, depth: int | None = None, nodes: int | None = None, *, shared: bool = False) -> tuple[int, int]:
         """(lower, upper) of the search over all rows, until it ends or is stopped."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        depth_first._search(self.workspace, *limits, shared)
+        depth_first.search_fully(self.workspace, *limits, shared)
         return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
 
     def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:
         """The best tree in preorder, in the caller's columns."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        preorder: list[int] = depth_first._extract(self.workspace, self.packed, *limits).tolist()
+        preorder: list[int] = depth_first.extract_best(self.workspace, self.packed, *limits).tolist()
         return preorder

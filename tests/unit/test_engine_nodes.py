@@ -153,7 +153,7 @@ def test_there_is_no_block_beyond_the_space() -> None:
 
 
 def test_blocks_too_large_for_any_list_are_not_mixed_up() -> None:
-    sizes = [8 * 64 - 8, 8 * 64, 8 * 65, 8 * 200]
+    sizes = [8 * 56, 8 * 57, 8 * 64, 8 * 200]
     with _bench() as bench:
         for v, size in enumerate(sizes):
             _own(bench, v, size, size)
@@ -165,8 +165,8 @@ def test_blocks_too_large_for_any_list_are_not_mixed_up() -> None:
         assert _blocks(bench, 0)[:2] == (0, sizes[0])
 
 
-@pytest.mark.parametrize(("count", "size"), [(0, 0), (1, 8), (8, 8), (9, 16), (511, 512)])
-def test_blocks_come_in_eights(count: int, size: int) -> None:
+@pytest.mark.parametrize(("count", "size"), [(0, 0), (1, 1), (7, 7), (8, 8), (9, 16), (511, 512)])
+def test_blocks_of_more_than_eight_come_in_eights(count: int, size: int) -> None:
     assert block_size.py_func(count) == size
 
 

@@ -35,7 +35,7 @@ def test_costs_per_row_have_every_bound_and_need_no_compilation() -> None:
     assert not known.constrained
     assert names(known) == ["equivalent points", "similarity", "subtraction", "superadditivity", "purification"]
     assert known.kernel == "signed"
-    assert known.drivers == ("depth-first", "general")
+    assert known.drivers == ("depth-first", "branches", "general")
 
 
 def test_three_labels_have_the_kernel_of_labels() -> None:

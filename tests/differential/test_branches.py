@@ -1,0 +1,145 @@
+"""The best-first driver: the reference's optimum on every kind of task, and what AO* promises on top of it."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import TaskError
+from streed.exact import readable
+from streed.reference import best_trees, optimal_front
+from streed.search.driver import Driver, Orders, Outcome, Problem
+from streed.search.general import search_general
+from streed.task import TOTAL, Task, Totals
+from streed.tasks import Accuracy, SparseAccuracy
+from tests.differential import test_general
+from tests.differential.comparison import differences
+from tests.differential.instances import make_instance
+from tests.unit import unusual_tasks as unusual
+
+BLOCK = 40
+
+
+@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(BLOCK, 1200, BLOCK))])
+def test_it_agrees_with_the_reference(first: int) -> None:
+    for number in range(first, first + BLOCK):
+        instance = make_instance(2026, number)
+        wrong = differences(instance, streed.solve, search="branches")
+        assert not wrong, "\n".join([*wrong, instance.snippet(search="branches")])
+
+
+def test_two_threads_agree_with_the_reference() -> None:
+    for number in range(20):
+        instance = make_instance(2027, number)
+        wrong = differences(instance, streed.solve, search="branches", threads=2)
+        assert not wrong, "\n".join([*wrong, instance.snippet(search="branches", threads=2)])
+
+
+class InPython(Driver):
+    """The general route's best-first search, whatever kernels could take."""
+
+    name: ClassVar[str] = "in python"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        pass
+
+    def search(self, problem: Problem, orders: Orders) -> Outcome:
+        return search_general(problem, orders, best_first=True)
+
+
+TOTALLY_ORDERED = [kind for kind, make in test_general.TASKS.items() if make(random.Random(0)).order == TOTAL]
+
+
+@pytest.mark.parametrize("every", [False, True], ids=["recursion", "enumeration"])
+@pytest.mark.parametrize("kind", TOTALLY_ORDERED)
+def test_the_general_route_finds_the_optimum(kind: str, every: bool) -> None:
+    for seed in range(6):
+        draw = random.Random(f"{kind} {seed}")
+        data = test_general.data_set(draw, 7 if every else 12)
+        limits = test_general.limits_of(draw, data) | ({"max_nodes": 2} if every else {})
+        task = test_general.TASKS[kind](draw)
+        result = streed.solve(task, data, **limits, search=InPython())
+        expected = (best_trees if every else optimal_front)(task, data, **limits)
+        if not expected:
+            assert result.status == "infeasible"
+            continue
+        assert (result.status, result.gap) == ("optimal", 0)
+        shown = [readable(task.score(value, Totals(task, data))) for value, _ in expected]
+        assert result.value == min(shown)
+
+
+def test_a_partial_order_is_refused() -> None:
+    with pytest.raises(TaskError, match="best-first search needs a total one"):
+        streed.solve(unusual.ErrorsByClass(), [[0], [1]], [0, 1], search="branches")
+
+
+def noisy(seed: int, rows: int, widths: list[int], classes: int = 2) -> Dataset:
+    """Data whose labels follow two columns, with noise; wide columns are categorical."""
+    draw = np.random.default_rng(seed)
+    X = np.stack([draw.integers(0, width, rows) for width in widths], axis=1).astype(np.uint8)
+    y = np.where(draw.random(rows) < 0.25, draw.integers(0, classes, rows), (X[:, 0] + X[:, -1]) % classes)
+    return Dataset.make(X, y, categorical=[j for j, width in enumerate(widths) if width > 2])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_both_drivers_agree_at_any_depth(seed: int) -> None:
+    widths = [[2] * 9, [3, 2, 2, 4, 2], [5, 4, 3]][seed % 3]
+    data = noisy(seed, 150, widths, 2 + seed % 2)
+    for task in (SparseAccuracy(0.004), SparseAccuracy(0.02)):
+        found = [streed.solve(task, data, search=search) for search in ("branches", "depth-first")]
+        assert found[0].value == found[1].value
+        assert [each.status for each in found] == ["optimal"] * 2
+        assert [each.stats["search"] for each in found] == ["branches", "depth-first"]
+
+
+def most_branches(columns: int, width: int, deepest: int) -> int:
+    """The branches of at most so many literals."""
+    return sum(math.comb(columns, h) * width**h for h in range(min(deepest, columns) + 1))
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("penalty", ["0.02", "0.05", "0.1"])
+def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: str, width: int) -> None:
+    """Theorem 4.4 with the problem's own kappa (G.5), and its evaluations: the children of what is expanded."""
+    for seed in range(8):
+        columns = 5 if width == 3 else 7
+        data = noisy(seed, 80, [width] * columns)
+        result = streed.solve(SparseAccuracy(float(penalty)), data, search="branches")
+        assert result.tree is not None
+        splits = result.tree.n_branches
+        errors = result.value - float(penalty) * splits
+        deepest = math.floor(splits - 1 + errors / float(penalty) + 1e-9)
+        expanded = result.stats["expansions"] - result.stats["repeats"]
+        assert 1 <= expanded <= most_branches(columns, width, deepest)
+        bound = sum((columns - h) * width ** (h + 1) * math.comb(columns, h) for h in range(min(deepest, columns) + 1))
+        assert columns * width * expanded <= bound or expanded <= bound // width
+
+
+def test_the_gap_never_grows_and_ends_at_zero() -> None:
+    data = noisy(3, 300, [2] * 14)
+    for search in ("branches", "depth-first"):
+        result = streed.solve(SparseAccuracy(0.002), data, search=search)
+        trace = result.stats["trace"]
+        assert result.status == "optimal"
+        assert trace[-1][1:3] == (result.value, result.value)
+        assert len(trace) <= 257
+        gaps = [best - bound for _, best, bound, _ in trace if best is not None and bound is not None]
+        assert gaps == sorted(gaps, reverse=True)
+        assert [entry[0] for entry in trace] == sorted(entry[0] for entry in trace)
+
+
+def test_a_stop_by_the_gap_keeps_its_promise() -> None:
+    data = noisy(5, 400, [2] * 24)
+    for search in ("branches", "depth-first"):
+        result = streed.solve(SparseAccuracy(0.0005), data, search=search, gap=0.9, time_limit=60)
+        assert result.status in ("optimal", "feasible")
+        assert result.stats["stopped"] in (None, "gap")
+        assert result.gap <= 0.9 * result.value
+    assert streed.solve(Accuracy(), data, max_depth=2, gap=0).status == "optimal"
