@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import streed
+from streed.algebra import at_most
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.exact import Array
@@ -83,7 +84,7 @@ def _worst(*errors_and_sizes: int) -> float:
 
 
 def test_limits_that_are_quantities_count_no_more_at_the_root() -> None:
-    result = streed.solve(Misclassifications().subject_to(Splits() <= 2), X, Y, max_depth=3)
+    result = streed.solve(Misclassifications().subject_to(at_most(Splits(), 2)), X, Y, max_depth=3)
     assert len(result.front) == 1
     assert result.value == streed.solve(Misclassifications(), X, Y, max_depth=3, max_nodes=2).value
     leaves = list(tree_of(result).leaves())
@@ -119,7 +120,7 @@ def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
     for task in (WorstOfEach(), ByOwnDominance()):
         assert vector_costs(task, data) is None
         assert streed.solve(task, data, max_depth=1).stats["route"] == "general"
-    wide = Dataset.make(X, Y, sample_weight=[2**50] * 30)
+    wide = Dataset.make(X, Y, sample_weight=[2**50 + row for row in range(30)])
     assert pack_fronts(Problem(wide, ClassErrors().bind(wide), 2, None, 1)) is None
 
 
