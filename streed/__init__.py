@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from streed.algebra import maximize, minimize
     from streed.data import Dataset
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
+    from streed.estimators.binarizer import Binarizer
     from streed.facts import explain
     from streed.progress import Progress
     from streed.result import Result
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Binarizer",
     "Branches",
     "Dataset",
     "DepthFirst",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Binarizer": "streed.estimators",
     "Branches": "streed.search.branches",
     "Dataset": "streed.data",
     "DepthFirst": "streed.search.depth_first",
@@ -73,7 +76,7 @@ _HOMES = {
     "solve": "streed.solve",
 }
 
-_SUBMODULES = ("datasets", "errors", "export", "plot", "report", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from streed.commands.datasets import datasets
 from streed.commands.ending import CODES
 from streed.commands.explain import explain
 from streed.commands.export import export
+from streed.commands.front import front
 from streed.commands.predict import predict
 from streed.commands.report import report
 from streed.commands.solve import solve
@@ -23,7 +24,7 @@ def app() -> None:
     """Provably optimal decision trees for the objective that you declare."""
 
 
-for command in (solve, predict, verify, report, export, check, tasks, explain, datasets):
+for command in (solve, front, predict, verify, report, export, check, tasks, explain, datasets):
     app.add_command(command)
 
 

@@ -94,6 +94,9 @@ class Wrapping(Task):
     def score(self, value: Value, totals: State) -> Any:
         return self.task.score(value, totals)
 
+    def objective_of(self, value: Value) -> Value:
+        return self.task.objective_of(value)
+
     def at_root(self, value: Value) -> Value:
         return self.task.at_root(value)
 

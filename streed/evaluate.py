@@ -30,7 +30,7 @@ class Evaluation:
     rows: tuple[int, ...]
     """How many rows every node has, parents first and children left to right (as `streed.tree.walk` goes)."""
     leaf_costs: tuple[Value, ...]
-    """The cost of every leaf, left to right; 0 for an empty one."""
+    """The cost of every leaf by the objective, left to right; 0 for an empty one."""
     leaf_rows: tuple[int, ...]
     broken: tuple[tuple[int, Limit], ...]
     """The limits that a leaf breaks, with the leaf's number."""
@@ -64,7 +64,8 @@ class Inspector:
             costs.append(task.leaf_cost(state, leaf.label))
             broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
         value, rows = _combined(tree.root, task, costs, leaf_rows)
-        return Evaluation(value, rows, tuple(costs), tuple(leaf_rows), tuple(broken))
+        shown = (task.objective_of(cost) if size else 0 for cost, size in zip(costs, leaf_rows, strict=True))
+        return Evaluation(value, rows, tuple(shown), tuple(leaf_rows), tuple(broken))
 
     def _state(self, rows: Array) -> State:
         totals = {name: values[rows].sum(axis=0) for name, values in self._sums.items()}

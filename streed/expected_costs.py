@@ -56,7 +56,7 @@ def cost_report(tree: Tree, costs: CostTable, X: Any, y: Any) -> CostReport:
     if len(actual) != len(leaf_of):
         raise InputError("y", f"it has {len(actual)} entries, but X has {len(leaf_of)} rows", "give one label per row")
     given = _places(list(tree.shows()), place_of)
-    leaves = _tests_of_leaves(tree, costs)
+    leaves = tests_of_leaves(tree, costs)
     matrix = np.array([[float(cost) for cost in row] for row in costs.matrix])
     frequencies = np.bincount(actual, minlength=len(matrix)) / len(actual)
     return CostReport(
@@ -88,7 +88,7 @@ def _places(labels: list[Any], place_of: dict[Any, int]) -> Any:
     return np.array([place_of[label] for label in labels])
 
 
-def _tests_of_leaves(tree: Tree, costs: CostTable) -> list[tuple[Fraction, int]]:
+def tests_of_leaves(tree: Tree, costs: CostTable) -> list[tuple[Fraction, int]]:
     """For each leaf, left to right, what its tests cost and how many they are."""
     names = {j: column.name for j, column in tree.columns.items()}
     owner = costs.feature_of(names, tree.n_columns, every=False)

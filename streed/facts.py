@@ -19,16 +19,16 @@ from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
 from streed.exact import Array
-from streed.sums import SumTask
-from streed.task import COMPONENTWISE, TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
+from streed.task import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
 from streed.tracing import branching_context, row_cost_form
+from streed.vectors import vector_costs
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-SIGNED, LABELS, GENERATED, GENERAL = "signed", "labels", "generated", "general"
-"""Kernels, quickest first: costs per row of two labels, or of any number; compiled from the task's own `leaf_cost`; the
-task's methods called as they are."""
+SIGNED, LABELS, PRICED, GENERATED, FRONTS, GENERAL = "signed", "labels", "priced", "generated", "fronts", "general"
+"""Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
+task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
 
 
 @attrs.frozen
@@ -77,6 +77,10 @@ def facts(task: Task, data: Dataset) -> Facts:
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
         kernel = GENERATED if can_generate(task, data, sums) else GENERAL
+        if task.order != TOTAL and vector_costs(task, data) is not None:
+            kernel = FRONTS
+        if inner.priced(data) is not None and supports and not data.categorical:
+            kernel = PRICED
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -88,7 +92,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         supports=supports,
         bounds=tuple(bounds),
         kernel=kernel,
-        drivers=("depth-first", "branches", "general") if task.order == TOTAL else ("depth-first", "general"),
+        drivers=("depth-first", "branches", "general") if task.order == TOTAL else ("depth-first", "fronts", "general"),
     )
 
 
@@ -217,18 +221,6 @@ def _is_additive(task: Task) -> bool:
     return type(task).combine in (Task.combine, RowCostTask.combine)
 
 
-def adds_entries(task: Task) -> bool:
-    """Whether values are tuples that are added up and compared entry by entry, smaller being better."""
-    if task.order != COMPONENTWISE:
-        return False
-    if isinstance(task, Thresholded):
-        return adds_entries(task.task)
-    if isinstance(task, Product):
-        return task.additive
-    plain = type(task).better is Task.better and type(task).dominates is Task.dominates
-    return plain and (isinstance(task, SumTask) or type(task).combine is Task.combine)
-
-
 def _constrains(task: Task) -> bool:
     """Whether `feasible` is anything but the default."""
     if isinstance(task, Product):
@@ -307,7 +299,9 @@ _CONTEXTS = {
 _KERNELS = {
     SIGNED: "costs per row of two labels; nothing is compiled for this task",
     LABELS: "costs per row and label; nothing is compiled for this task",
+    PRICED: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
     GENERATED: "compiled from leaf_cost when first used",
+    FRONTS: "a cost per row and label for each entry of the values; nothing is compiled for this task",
     GENERAL: "the task's methods as they are, in Python",
 }
 

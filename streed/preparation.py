@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
+from streed.binarize import ColumnRecipe, Settings, make_recipe
+from streed.binarize.planning import LEARNED, Teacher
+from streed.binarize.raw import Kind, read_column
 from streed.data import Dataset
 from streed.datasets import one_hot
 from streed.errors import InputError
@@ -27,11 +31,13 @@ def plan(
     one_hot: bool,
     trusted: bool,
     sensitive: Sequence[str] = (),
+    settings: Settings | None = None,
 ) -> Reading:
     """How to make features of the table's columns but `target`, `weights` and `sensitive` ones.
 
-    Texts are categories; numbers with more than two values must be listed in `categorical`, unless the table is
-    `trusted` to hold nothing but categories. Raises InputError for unknown columns, missing values and such numbers.
+    Texts are categories. Questions by `settings` are made of numbers with more than two values that are not listed in
+    `categorical`, unless the table is `trusted` to hold nothing but categories; of dates, of texts of many values, and
+    of columns with missing values. Raises InputError for unknown columns.
     """
     listed_names = [("categorical", c) for c in categorical] + [("sensitive", c) for c in sensitive]
     for argument, name in (("target", target), ("weights", weights), *listed_names):
@@ -45,23 +51,43 @@ def plan(
     chosen = [name for name in categorical if name in table]
     if trusted or (ALL in categorical and ALL not in table):
         chosen = features
-    listed, sources = [], {}
+    wanted = Settings() if settings is None else settings
+    wanted = attrs.evolve(wanted, categories="one-hot" if one_hot else "multiway")
+    listed, sources, raw = [], {}, []
     for name in features:
-        values = _distinct(name, table[name])
-        if len(values) <= 2 and set(values) <= {0, 1}:
+        values = set(table[name])
+        if _needs_questions(table[name], values, name in chosen, trusted, wanted):
+            raw.append(name)
             continue
-        numeric = any(isinstance(value, (int, float)) for value in values)
-        if numeric and name in chosen:
+        if len(values) <= 2 and values <= {0, 1}:
+            continue
+        if name in chosen and any(isinstance(value, (int, float)) for value in values):
             listed.append(name)
-        elif numeric and len(values) > 2:
-            raise InputError(
-                "data",
-                f"column {name!r} has {len(values)} different numbers, such as {values[0]} and {values[-1]}",
-                f"make 0/1 columns of it (thresholds), or add --categorical {name!r} if they are categories",
-            )
         if one_hot:
-            sources[name] = tuple(values)
-    return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive))
+            sources[name] = tuple(sorted(values))
+    recipes: tuple[ColumnRecipe, ...] = ()
+    if raw:
+        found = attrs.evolve(wanted, categorical=[name for name in raw if name in chosen])
+        row_weights = None if weights is None else table[weights]
+        taught = _teacher(table[target]) if wanted.thresholds in LEARNED else None
+        recipes = make_recipe({name: table[name] for name in raw}, found, taught, weights=row_weights).columns
+    return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes)
+
+
+def _needs_questions(column: list[Any], values: set[Any], listed: bool, trusted: bool, settings: Settings) -> bool:
+    """Whether the column is more than 0/1 or a few categories."""
+    if None in values:
+        return True
+    if any(isinstance(value, (int, float)) for value in values):
+        return len(values) > 2 and not listed
+    return not trusted and (len(values) > settings.max_categories or read_column(column, "").kind is Kind.DATE)
+
+
+def _teacher(labels: list[Any]) -> Teacher:
+    """What thresholds are learned from: numbers where y is measured, else classes."""
+    data = Dataset.make(np.zeros((len(labels), 0), dtype=np.uint8), labels)
+    measured = any(isinstance(label, float) and not label.is_integer() for label in data.classes)
+    return Teacher(data.targets if measured else data.y, measured)
 
 
 def make_dataset(table: Table, reading: Reading) -> Dataset:
@@ -71,20 +97,35 @@ def make_dataset(table: Table, reading: Reading) -> Dataset:
         if name is not None and name not in table:
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
     others = (reading.target, reading.weights, *reading.sensitive)
-    features = {name: table[name] for name in table if name not in others}
+    recipes = {recipe.name: recipe for recipe in reading.recipes}
+    columns: dict[str, Any] = {}
+    for name, values in table.items():
+        if name in recipes:
+            columns |= _answers(recipes[name], values)
+        elif name not in others and reading.one_hot:
+            _distinct(name, values)
+            columns |= one_hot({name: values})
+        elif name not in others:
+            columns[name] = values
     sensitive = {name: table[name] for name in reading.sensitive} or None
     labels = table[reading.target]
     weights = None if reading.weights is None else table[reading.weights]
-    if not reading.one_hot or not features:
-        listed = [name for name in reading.categorical if name in features]
-        X: Any = features or np.zeros((len(labels), 0), dtype=np.uint8)
+    if not reading.one_hot or not columns:
+        listed = [name for name in reading.categorical if name in columns]
+        X: Any = columns or np.zeros((len(labels), 0), dtype=np.uint8)
         return Dataset.make(X, labels, sample_weight=weights, categorical=listed or None, sensitive_features=sensitive)
-    for name, values in features.items():
-        _distinct(name, values)
-    columns = one_hot(features)
     codes = np.array(list(columns.values()), dtype=np.uint8).T
     named = list(columns)
     return Dataset.make(codes, labels, sample_weight=weights, names=named, sensitive_features=sensitive)
+
+
+def _answers(recipe: ColumnRecipe, values: list[Any]) -> dict[str, Any]:
+    """The columns that the recipe makes, by name: 0/1, or texts of a multiway column."""
+    codes = recipe.codes(read_column(values, recipe.name), "error")
+    if recipe.multiway:
+        (output,) = recipe.outputs
+        return {output.name: [str(output.categories[code]) for code in codes[:, 0].tolist()]}
+    return {output.name: column for output, column in zip(recipe.outputs, codes.T, strict=True)}
 
 
 def predict(tree: Tree, table: Table) -> list[Any]:
@@ -96,6 +137,11 @@ def predict(tree: Tree, table: Table) -> list[Any]:
     reading = None if tree.claims is None else tree.claims.reading
     derived = {} if reading is None else {f"{c}={v}": (c, v) for c, values in reading.sources.items() for v in values}
     columns: dict[str, Any] = dict(table)
+    for recipe in () if reading is None else reading.recipes:
+        if any(output.name == column.name for output in recipe.outputs for column in tree.columns.values()):
+            if recipe.name not in table:
+                raise InputError("data", f"column {recipe.name!r} is missing", "give every column that the tree uses")
+            columns |= _answers(recipe, table[recipe.name])
     for column in tree.columns.values():
         if column.name in derived:
             source, value = derived[column.name]

@@ -67,11 +67,15 @@ def make_notion_limit(name: str, most: float, sensitive: Sequence[str]) -> Limit
 
     Raises InputError for limits that are no gaps between rates, and where there are no columns.
     """
+    limit: Limit = make_notion(name, sensitive) <= most
+    return limit
+
+
+def make_notion(name: str, sensitive: Sequence[str]) -> Any:
+    """A notion of fairness between the groups of these columns; raises InputError where there are no columns."""
     if not sensitive:
         raise InputError(name, "between which groups?", "name the column of the groups: --sensitive COLUMN")
-    notion = notions()[name].made_by(sensitive[0] if len(sensitive) == 1 else tuple(sensitive))
-    limit: Limit = notion <= most
-    return limit
+    return notions()[name].made_by(sensitive[0] if len(sensitive) == 1 else tuple(sensitive))
 
 
 def literal(text: str) -> Any:

@@ -15,6 +15,30 @@ from streed.tree import Tree
 STATUSES = ("optimal", "feasible", "infeasible", "unknown")
 
 
+@attrs.frozen
+class TightestLimit:
+    """A limit on the value of a task, and the tightest one that some tree meets."""
+
+    task: Task
+    limit: Any
+    least: Any
+    """The least value of any tree that meets the limits on leaves; None where there is none, or it was not proved."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether some tree meets the limit, if it need meet no other one."""
+        return self.least is not None and not self.task.better(self.limit, self.least)
+
+    def __str__(self) -> str:
+        from streed.drawing import number
+
+        asked = f"{self.task!r} <= {self.limit}"
+        if self.least is None:
+            return asked
+        told = "some trees meet it alone" if self.is_met else "no tree meets it"
+        return f"{asked}: {told}; the tightest limit that is met is {number(self.least)}"
+
+
 @attrs.frozen(eq=False, repr=False)
 class Result:
     """The outcome of a solve.
@@ -37,6 +61,8 @@ class Result:
     task: Task
     front: tuple[tuple[Any, Tree], ...] = ()
     """Every nondominated value with its tree: one where the order of values is total, none without a tree."""
+    tightest: tuple[TightestLimit, ...] = ()
+    """Where infeasible: for every limit on the value of a task, the tightest one that some tree meets."""
 
     @property
     def gap(self) -> Any:
@@ -57,6 +83,7 @@ class Result:
         size = None
         if self.tree is not None:
             size = {"n_branches": self.tree.n_branches, "n_leaves": self.tree.n_leaves, "depth": self.tree.depth}
+        limits = {"limits": [str(limit) for limit in self.tightest]} if self.tightest else {}
         front = {"front": [plain_value(value) for value, _ in self.front]} if self._is_front else {}
         return {
             "task": describe(self.task),
@@ -66,6 +93,7 @@ class Result:
             "upper_bound": plain_value(self.upper_bound),
             "gap": plain_value(self.gap),
             **front,
+            **limits,
             "tree": size,
             "stats": {key: _plain(value) for key, value in self.stats.items()},
         }
@@ -76,7 +104,7 @@ class Result:
 
         if self.tree is None:
             reason = "no tree meets the limits" if self.status == "infeasible" else "stopped before a tree was found"
-            return f"status  {self.status}: {reason}"
+            return "\n".join([f"status  {self.status}: {reason}", *(f"limit   {limit}" for limit in self.tightest)])
         size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
         if self._is_front:
             known = f"front   {len(self.front)} nondominated values, of which this is the best"

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from streed.algebra import objective
+from streed.algebra import Thresholded, constrain, objective
+from streed.constrained import Constrained
 from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.evaluate import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
-from streed.result import Result
-from streed.sums import Bounded, SumTask
-from streed.task import RowCostTask, Task, Totals
+from streed.result import Result, TightestLimit
+from streed.task import Task, Totals
 from streed.tree import Tree
 
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ def solve(
 
     `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
     `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
-    at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights
-    >= 0. `search`: the name of a driver (or "auto"), or a driver. `time_limit` is in seconds of search, `memory_limit` in bytes of
-    this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the search may
-    stop, too, when the best tree's value and the bound differ by at most this part of the value. `progress`: True for a
-    live line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry per row.
+    at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
+    none below 0. `search`: the name of a driver, or "auto", or a driver. `time_limit` is in seconds of search, `memory_limit`
+    in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the
+    search may stop, too, when the best tree's value and the bound differ by at most this part of the value. `progress`:
+    True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry
+    per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search,
     MismatchError if the tree, measured again on the raw data, does not cost what the search claimed.
@@ -78,11 +79,11 @@ def solve(
     _check_orders(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
-        if not (isinstance(objective(task), (RowCostTask, SumTask, Bounded)) and is_shipped(task)):
+        if not is_shipped(task):
             check_contract(task, data)
         from streed.reductions import reduced
 
-        driver = reduced(task, _driver(search))
+        driver = reduced(task, _driver(search), data)
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
@@ -135,10 +136,31 @@ def solve(
             "seconds_total": time.perf_counter() - begin,
         }
     if not front:
-        return Result(None, None, status, None, None, stats, task)
+        tightest: tuple[TightestLimit, ...] = ()
+        if status == "infeasible":
+            limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
+            more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
+            tightest = _tightest_limits(task, data, search=search, **limits, **more)
+        return Result(None, None, status, None, None, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
+
+
+def _tightest_limits(task: Task, data: Dataset, **arguments: Any) -> tuple[TightestLimit, ...]:
+    """What is known of the limits on values of an infeasible task; `arguments` are those of its solve.
+
+    Every limit costs a solve of its own, under the limits on leaves but under none of the others.
+    """
+    inner = objective(task)
+    if not isinstance(inner, Thresholded):
+        return ()
+    further = task.further if isinstance(task, Constrained) else ()
+    found = []
+    for part, limit in zip(inner.parts[1:], inner.most, strict=True):
+        result = solve(constrain(part, further) if further else part, data, **arguments)
+        found.append(TightestLimit(part, limit, result.value if result.status == "optimal" else None))
+    return tuple(found)
 
 
 def _driver(search: Any) -> Any:

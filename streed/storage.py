@@ -15,6 +15,8 @@ from typing import Any
 
 import attrs
 
+from streed.binarize import ColumnRecipe
+from streed.binarize.raw import Kind
 from streed.data import Column
 from streed.errors import InputError
 from streed.tree import Claims, Reading, Tree, flatten, nest, worth
@@ -158,6 +160,7 @@ def _claims(claims: Claims) -> dict[str, Any]:
             "categorical": list(claims.reading.categorical),
             "sources": sources,
             "sensitive": list(claims.reading.sensitive),
+            "recipes": [_held_recipe(recipe) for recipe in claims.reading.recipes],
         }
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
@@ -169,7 +172,20 @@ def _reading(held: dict[str, Any] | None) -> Reading | None:
         return None
     sources = {name: tuple(map(_plain, values)) for name, values in held["sources"].items()}
     listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive")}
-    return Reading(**{**held, **listed, "sources": sources})
+    recipes = tuple(_recipe(entry) for entry in held.get("recipes", ()))
+    return Reading(**{**held, **listed, "sources": sources, "recipes": recipes})
+
+
+def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
+    categories, usual = [_typed(category) for category in recipe.categories], _typed(recipe.usual)
+    held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
+    return held | {"thresholds": list(recipe.thresholds)}
+
+
+def _recipe(held: dict[str, Any]) -> ColumnRecipe:
+    categories, usual = tuple(_plain(category) for category in held["categories"]), _plain(held["usual"])
+    read = {"kind": Kind(held["kind"]), "categories": categories, "usual": usual}
+    return ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
 
 
 def _typed(value: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ What is declared here are facts that a search may use beyond the contract of `st
   each; if it moreover is a fraction of two affine functions, `fraction` says so.
 - `SumLimit`: sums over the rows that must lie in given bounds for the whole tree, such as an imbalance of two groups.
 - `Bounded`: a task under such limits.
+- `Gap`: the largest of such sums by their sizes, to be limited or traded off (`streed.trades`).
 
 A signed sum z with bounds is no worsening quantity, but the two sums "z beyond its least" and "z below its most" are,
 so an upper bound on each is an anti-monotone constraint (STreeD, Prop. A.3). At one state they add up to a constant.
@@ -16,7 +17,7 @@ from __future__ import annotations
 import abc
 import functools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -106,12 +107,54 @@ class BoundedSum:
     """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
     least: int
     most: int
+    on: Callable[[Dataset], Array] | None = None
+    """The same costs of the rows of other data (default: there is no other)."""
+
+    def costs_on(self, data: Dataset) -> Array:
+        """(n, K) the costs of the rows of `data`."""
+        return self.costs if self.on is None else self.on(data)
+
+    def least_total(self, data: Dataset) -> int:
+        """The least value of the sum over the rows of `data`."""
+        weights, _ = integer_weights(data)
+        return self.spread(weights)[0]
 
     def spread(self, weights: Array | None) -> tuple[int, int]:
         """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers."""
         w = 1 if weights is None else weights
         least, most = least_of_labels(self.costs), most_of_labels(self.costs)
         return int((least * w).sum()), int((most * w).sum())
+
+
+@attrs.frozen(eq=False)
+class Ratio:
+    """A signed sum over the rows, in whole numbers, that counts by its share of a size."""
+
+    costs: Array
+    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
+    size: int
+    on: Callable[[Dataset], Array] | None = None
+    """The costs of the rows of other data."""
+
+    def most(self, weights: Array | None) -> int:
+        """No labels give the sum a larger absolute value."""
+        w = 1 if weights is None else weights
+        return int((np.abs(self.costs).max(axis=1) * w).sum())
+
+
+@attrs.frozen(order=False)
+class Gap(abc.ABC):
+    """The largest |sum| / size of some signed sums over the whole tree: a limit as `gap <= 0.1`, or an objective."""
+
+    @abc.abstractmethod
+    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
+        """The sums, in units of `integer_weights`; raises InputError for data at fault."""
+
+    @abc.abstractmethod
+    def __le__(self, limit: Any) -> SumLimit: ...
+
+    def __and__(self, other: Any) -> Any:
+        raise TaskError(f"name the objective first: Accuracy() & {self!r}")
 
 
 @attrs.frozen
@@ -222,27 +265,23 @@ class BoundTask(Task):
         return self.task.maximize
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        named = dict(self.task.statistics(data))
-        for j, each in enumerate(self.bounded_sums):
-            named[f"above{j}"] = each.costs - least_of_labels(each.costs)[:, None]
-            named[f"below{j}"] = most_of_labels(each.costs)[:, None] - each.costs
-        return named
+        return {**self.task.statistics(data), **worsening_statistics(self.bounded_sums, data)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.inner_labels
 
     def leaf_cost(self, s: State, k: int) -> Value:
         worsening = [getattr(s, f"{side}{j}")[k] for j in range(len(self.bounded_sums)) for side in ("above", "below")]
-        return (*_as_tuple(self.task.leaf_cost(s, k)), *worsening)
+        return (*sums_of_values(self.task.leaf_cost(s, k)), *worsening)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         cost = self.task.branching_cost(rows, path, split)
-        return None if cost is None else (*_as_tuple(cost), *[0] * len(self.caps))
+        return None if cost is None else (*sums_of_values(cost), *[0] * len(self.caps))
 
     def feasible(self, value: Value) -> bool:
         return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))
 
-    def at_root(self, value: Value) -> Value:
+    def objective_of(self, value: Value) -> Value:
         return _inner_value(self.task, value)
 
     def better_at_root(self, a: Value, b: Value) -> bool:
@@ -250,6 +289,16 @@ class BoundTask(Task):
 
     def score(self, value: Value, totals: State) -> Any:
         return self.task.score(_inner_value(self.task, value), totals)
+
+
+def worsening_statistics(sums: Sequence[BoundedSum], data: Dataset, prefix: str = "") -> dict[str, Array]:
+    """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
+    named = {}
+    for j, each in enumerate(sums):
+        costs = each.costs_on(data)
+        named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
+        named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs
+    return named
 
 
 def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
@@ -264,7 +313,8 @@ def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
     return Bounded(task, tuple(sum_limits))
 
 
-def _as_tuple(value: Value) -> tuple[Any, ...]:
+def sums_of_values(value: Value) -> tuple[Any, ...]:
+    """The value as a tuple of sums."""
     return value if isinstance(value, tuple) else (value,)
 
 

@@ -29,6 +29,8 @@ from streed.exact import LARGEST_TOTAL, Array, exact_number
 if TYPE_CHECKING:
     from streed.algebra import Threshold
     from streed.data import Dataset
+    from streed.prices import Priced
+    from streed.sums import Gap
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -67,16 +69,21 @@ def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
 
 
 class Totals(State):
-    """The state of all rows of a data set; its sums are computed when first asked for."""
+    """The state of all rows of a data set; its sums and `bound`, the task on the data, are made when asked for."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
         super().__init__(data.n_rows)
         self.__dict__["_source"] = (task, data)
+        self.__dict__["_pending"] = True
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and "_source" in self.__dict__:
-            task, data = self.__dict__.pop("_source")
-            bound = task.bind(data)
+        if name == "bound":
+            task, data = self.__dict__["_source"]
+            self.__dict__["bound"] = task.bind(data)
+            return self.__dict__["bound"]
+        if not name.startswith("_") and self.__dict__.pop("_pending", False):
+            data = self.__dict__["_source"][1]
+            bound = self.bound
             self.__dict__.update(beside_sums(bound, data, np.arange(data.n_rows)))
             quick = quick_sums(bound, data)
             whole = all(values.dtype.kind == "i" for values in quick.values())
@@ -201,6 +208,13 @@ class Task(abc.ABC):
         """A value that no tree at state s is better than, or None (default) where the task knows of none."""
         return None
 
+    def priced(self, data: Dataset) -> Priced | None:
+        """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
+
+        The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
+        return None
+
     def leaf_label(self, s: State, k: int) -> Any:
         """What a leaf at state s with label number k shows; unless overridden, the label itself is shown."""
         return k
@@ -217,12 +231,16 @@ class Task(abc.ABC):
         """
         return value
 
+    def objective_of(self, value: Value) -> Value:
+        """The part of a value that is the objective's (default: all of it), without what is kept for limits only."""
+        return value
+
     def at_root(self, value: Value) -> Value:
-        """What still counts of the value of a whole tree (default: all of it), for the front of the root.
+        """What still counts of the value of a whole tree (default: its `objective_of`), for the front of the root.
 
         Quantities that were kept for a limit on the whole tree matter no longer. `better_at_root` compares the rest.
         """
-        return value
+        return self.objective_of(value)
 
     def better_at_root(self, a: Value, b: Value) -> bool:
         """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""
@@ -251,7 +269,7 @@ class Task(abc.ABC):
 
     __rmul__ = __mul__
 
-    def __and__(self, other: Task) -> Task:
+    def __and__(self, other: Task | Gap) -> Task:
         from streed.algebra import join
 
         return join(self, other)

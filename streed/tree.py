@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.binarize import ColumnRecipe
 from streed.data import Column, Dataset, encode
 from streed.errors import InputError
 
@@ -78,6 +79,8 @@ class Reading:
     """Where `one_hot`: the columns that became several, and the values that each had."""
     sensitive: tuple[str, ...] = ()
     """The columns of the groups that limits are about; they are no features."""
+    recipes: tuple[ColumnRecipe, ...] = ()
+    """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
 
 
 @attrs.frozen
@@ -200,7 +203,7 @@ class Tree:
         return route(self.root, codes, n_rows)
 
     def codes(self, X: Any) -> Array:
-        """(m, n_columns) uint8: rows as the tree reads them, 0 in the columns that it does not ask about; `X` as above."""
+        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`."""
         n_rows, codes = self._codes(X)
         table = np.zeros((n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:

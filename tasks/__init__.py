@@ -3,6 +3,7 @@
 from streed.tasks.absolute_error import AbsoluteError
 from streed.tasks.accuracy import Accuracy, BalancedAccuracy, Misclassifications, WeightedAccuracy
 from streed.tasks.bayes import BayesianTree
+from streed.tasks.class_errors import ClassErrors
 from streed.tasks.cost_sensitive import CostSensitive, MisclassificationCosts
 from streed.tasks.entropy import Entropy
 from streed.tasks.fairness import (
@@ -31,6 +32,7 @@ from streed.tasks.pessimistic import PessimisticError
 from streed.tasks.poisson import PoissonDeviance
 from streed.tasks.policy import PolicyValue, TreatmentCosts
 from streed.tasks.quantile import QuantileError
+from streed.tasks.rates import Precision, Recall, Specificity
 from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
 from streed.tasks.support import MinSupport, MinSupportOf
@@ -43,6 +45,7 @@ __all__ = [
     "Accuracy",
     "BalancedAccuracy",
     "BayesianTree",
+    "ClassErrors",
     "CohenKappa",
     "CostSensitive",
     "DemographicParity",
@@ -68,11 +71,14 @@ __all__ = [
     "PessimisticError",
     "PoissonDeviance",
     "PolicyValue",
+    "Precision",
     "PredictiveEquality",
     "QuantileError",
     "QuinlanMDL",
+    "Recall",
     "RelativeRisk",
     "SparseAccuracy",
+    "Specificity",
     "Splits",
     "SquaredError",
     "TreatmentCosts",

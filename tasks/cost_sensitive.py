@@ -32,6 +32,7 @@ import numpy as np
 from streed.costs import NO_TEST, CostTable
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
+from streed.prices import Priced
 from streed.task import RowCostTask, State, Task, bound
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ class MisclassificationCosts(RowCostTask):
         exact = np.array(self.costs.matrix, dtype=object)
         whole = all(isinstance(cost, int) for cost in exact.flat)
         return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
+
+    def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
+        matrix, unit = _whole(self.costs.matrix)
+        return [(Fraction(unit), matrix[_places(self.costs, data)])]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return data.class_labels if self.costs.classes is None else self.costs.classes
@@ -122,6 +127,14 @@ class CostSensitive(Task):
     def grain(self) -> Fraction | None:
         return Fraction(1, math.lcm(Fraction(self.unit).denominator, Fraction(self.price_unit).denominator))
 
+    def priced(self, data: Dataset) -> Priced:
+        """Prices given a column: nothing for its own feature, the discounted ones for its group."""
+        full, discounted, _ = self.prices
+        same = self.group_of[:, None] == self.group_of[None, :]
+        given = np.where(same, discounted, full)
+        given[self.feature_of[:, None] == self.feature_of[None, :]] = 0
+        return Priced(MisclassificationCosts(self.costs), full, given, Fraction(self.price_unit))
+
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"cost": self.matrix[_places(self.costs, data)]}
 
@@ -146,13 +159,11 @@ class CostSensitive(Task):
 
 def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
     """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
-    exact = np.array(table, dtype=object)
-    common = math.lcm(*(Fraction(x).denominator for x in exact.flat)) if exact.size else 1
-    whole = exact * common
-    if exact.size and max(whole.flat) >= LARGEST_TOTAL:
+    common = math.lcm(*[x.denominator for row in table for x in row])
+    whole = [[x.numerator * (common // x.denominator) for x in row] for row in table]
+    if max((x for row in whole for x in row), default=0) >= LARGEST_TOTAL:
         raise InputError("costs", f"they have no common unit above 1 / {common}", "round them to fewer digits")
-    numbers = np.array([[int(x) for x in row] for row in whole], np.int64).reshape(exact.shape)
-    return numbers, Fraction(1, common) if common > 1 else 1
+    return np.array(whole, np.int64), Fraction(1, common) if common > 1 else 1
 
 
 def _places(costs: CostTable, data: Dataset) -> Array:

@@ -26,7 +26,6 @@ names one, or several whose combinations are the groups. They are no columns of 
 
 from __future__ import annotations
 
-import abc
 import itertools
 import math
 from collections.abc import Mapping
@@ -38,7 +37,7 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_number
-from streed.sums import BoundedSum, SumLimit, integer_weights
+from streed.sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -51,7 +50,7 @@ def _feature(value: Any) -> Any:
 
 
 @attrs.frozen(order=False)
-class Fairness(abc.ABC):
+class Fairness(Gap):
     """A notion of fairness; `notion <= limit` is the limit for `subject_to`.
 
     `feature` names the sensitive column, or several; None where there is but one. `positive` is the favourable label,
@@ -64,6 +63,23 @@ class Fairness(abc.ABC):
     rates: ClassVar[tuple[str, ...]]
     """What is compared: rates among "all" rows, the "positive" ones, the "negative" ones."""
 
+    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
+        """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
+        positive = _positive(self, data)
+        weights, _ = integer_weights(data)
+        found = []
+        groups = _groups(self, data)
+        for kind in self.rates:
+            counted = _counted(kind, data, positive)
+            sizes = {name: _size(rows & counted, weights) for name, rows in groups.items()}
+            _check_sizes(sizes, kind, type(self).__name__)
+            for a, b in itertools.combinations(groups, 2):
+                common = math.gcd(sizes[a], sizes[b])
+                shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
+                imbalance = _Imbalance(self, kind, positive, shares)
+                found.append(Ratio(imbalance(data), sizes[a] * sizes[b] // common, imbalance))
+        return tuple(found)
+
     def __le__(self, limit: Any) -> FairnessLimit:
         return FairnessLimit(self, limit)
 
@@ -72,6 +88,25 @@ class Fairness(abc.ABC):
 
     def __ge__(self, limit: Any) -> FairnessLimit:
         raise TaskError(f"{type(self).__name__} is a gap, which can be bounded from above only: write <= {limit!r}")
+
+
+@final
+@attrs.frozen
+class _Imbalance:
+    """What a favourable prediction adds to the imbalance of two groups, for any rows."""
+
+    notion: Fairness
+    kind: str
+    positive: int
+    shares: Mapping[str, int]
+    """By the name of each of the two groups."""
+
+    def __call__(self, data: Dataset) -> Array:
+        costs = np.zeros((data.n_rows, data.n_classes), np.int64)
+        counted = _counted(self.kind, data, self.positive)
+        for name, rows in _members(self.notion, data).items():
+            costs[rows & counted, self.positive] = self.shares.get(name, 0)
+        return costs
 
 
 @final
@@ -125,23 +160,11 @@ class FairnessLimit(SumLimit):
     limit: Any = attrs.field(validator=_check_limit)
 
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        positive = _positive(self.notion, data)
-        weights, _ = integer_weights(data)
         limit = Fraction(exact_number(self.limit))
-        found = []
-        groups = _groups(self.notion, data)
-        for kind in self.notion.rates:
-            counted = _counted(kind, data, positive)
-            sizes = {name: _size(rows & counted, weights) for name, rows in groups.items()}
-            _check_sizes(sizes, kind, type(self.notion).__name__)
-            for (a, rows_a), (b, rows_b) in itertools.combinations(groups.items(), 2):
-                common = math.gcd(sizes[a], sizes[b])
-                costs = np.zeros((data.n_rows, data.n_classes), np.int64)
-                costs[rows_a & counted, positive] = sizes[b] // common
-                costs[rows_b & counted, positive] = -(sizes[a] // common)
-                most = limit * sizes[a] * sizes[b] / common
-                found.append(BoundedSum(costs, -math.floor(most), math.floor(most)))
-        return tuple(found)
+        return tuple(
+            BoundedSum(ratio.costs, -math.floor(limit * ratio.size), math.floor(limit * ratio.size), ratio.on)
+            for ratio in self.notion.ratios(data)
+        )
 
     def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
         gaps, rates = group_rates(self.notion, data, predicted)
@@ -213,17 +236,22 @@ def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
 
 
 def _groups(notion: Fairness, data: Dataset) -> dict[str, Array]:
-    """The rows (n,) bool of every group, by what it is called, in sorted order."""
+    """The rows (n,) bool of every group, by what it is called, in sorted order; raises InputError for one group."""
+    groups = _members(notion, data)
+    if len(groups) < 2:
+        raise InputError(ROW_DATA, f"there is one group only, {next(iter(groups))!r}", "rates compare two or more")
+    return groups
+
+
+def _members(notion: Fairness, data: Dataset) -> dict[str, Array]:
+    """The same, for any number of groups."""
     member = np.zeros(data.n_rows, np.int64)
     names = [""]
     for column in _columns(notion, data):
         values, codes = _coded(column)
         member = member * len(values) + codes
         names = [f"{name}, {value}" if name else str(value) for name in names for value in values]
-    groups = {names[number]: member == number for number in np.unique(member).tolist()}
-    if len(groups) < 2:
-        raise InputError(ROW_DATA, f"there is one group only, {next(iter(groups))!r}", "rates compare two or more")
-    return groups
+    return {names[number]: member == number for number in np.unique(member).tolist()}
 
 
 def _coded(column: Array) -> tuple[list[Any], Array]:

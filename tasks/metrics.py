@@ -37,6 +37,7 @@ from streed.errors import InputError, NotSeparableError
 from streed.exact import Array, exact_number
 from streed.sums import LinearFraction, SumTask
 from streed.task import State, Task, Value
+from streed.tasks.class_errors import check_classes
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -174,6 +175,38 @@ class GMean(ErrorMetric):
         return math.sqrt(rank)
 
 
+@final
+@attrs.frozen
+class ManyClassMetric(SumTask):
+    """A function of the errors in every class, then the rows of every class, that never rises with an error."""
+
+    function: Callable[..., Any]
+    n_classes: int
+
+    @property
+    def components(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(f"errors{k}" for k in range(self.n_classes))
+
+    def bind(self, data: Dataset) -> Task:
+        sizes = data.class_totals()
+        nothing = [0] * len(sizes)
+        for k, size in enumerate(sizes):
+            more = [size if at == k else 0 for at in range(len(sizes))]
+            if not self.function(*more, *sizes) <= self.function(*nothing, *sizes):
+                raise NotSeparableError(f"MonotoneMetric: the function is better with errors in class {k} than without")
+        return self
+
+    def sums(self, data: Dataset) -> Mapping[str, Array]:
+        wrong = (data.y[:, None] != np.arange(self.n_classes)).astype(np.int64)
+        return {name: wrong * (data.y == k)[:, None] for k, name in enumerate(self.components)}
+
+    def rank(self, value: Value, totals: State) -> Any:
+        return self.function(*value, *(max(getattr(totals, name)) for name in self.components))
+
+    def shown(self, rank: Any) -> Any:
+        return rank
+
+
 _TRIED = 2000
 """Pairs of neighbouring values on which a user's function is tried."""
 
@@ -183,13 +216,17 @@ _TRIED = 2000
 class MonotoneMetric(ErrorMetric):
     """A function of one's own of (false negatives, false positives, positives, negatives), maximised.
 
-    It must never rise with more errors of either kind. That is tried on some two thousand values before the search;
-    raises NotSeparableError with a pair of values where it does not hold.
+    With more classes than two, six at most, it is asked for the errors in every class, then the rows of every class, in
+    the order of the classes. It must never rise with more errors of either kind. That is tried on some two thousand
+    values before the search; raises NotSeparableError with a pair of values where it does not hold.
     """
 
     function: Callable[..., Any] = attrs.field(validator=attrs.validators.is_callable())
 
     def bind(self, data: Dataset) -> Task:
+        if data.n_classes > 2 and self.positive is None:
+            check_classes(data, "MonotoneMetric")
+            return ManyClassMetric(self.function, data.n_classes).bind(data)
         ErrorMetric.bind(self, data)
         negatives, positives = data.class_totals()
         if positive_number(data, self.positive, "MonotoneMetric") == 0:
@@ -198,6 +235,8 @@ class MonotoneMetric(ErrorMetric):
         return self
 
     def rank(self, value: Value, totals: State) -> Any:
+        if len(value) > 2:
+            return totals.bound.rank(value, totals)
         return self.function(*value, *_sizes(totals))
 
     def shown(self, rank: Any) -> Any:

@@ -91,5 +91,8 @@ class SquaredError(Task):
 
     def leaf_label(self, s: State, k: int) -> Any:
         """The mean of the leaf's targets."""
-        mean = 0 if s.weight == 0 else Fraction(s.sum) / Fraction(s.weight)
-        return float(self.center + mean)
+        if s.weight == 0:
+            return float(self.center)
+        if isinstance(s.sum, float) and isinstance(self.center, float):
+            return self.center + s.sum / float(s.weight)
+        return float(self.center + Fraction(s.sum) / Fraction(s.weight))

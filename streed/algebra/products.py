@@ -23,6 +23,7 @@ from streed.algebra.parts import (
 from streed.constrained import Constrained
 from streed.errors import TaskError
 from streed.exact import Array
+from streed.sums import Gap
 from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task
 from streed.tracing import adds
 
@@ -129,8 +130,14 @@ class Product(Task):
         )
 
 
-def join(a: Task, b: Task) -> Task:
+def join(a: Task, b: Task | Gap) -> Task:
     """a & b: both at once; raises TaskError for tasks that are not totally ordered."""
+    if isinstance(b, Gap):
+        from streed.trades import trade
+
+        if isinstance(a, Constrained):
+            raise TaskError("put subject_to last: the operator & joins objectives, not constrained tasks")
+        return trade(a, b)
     return Product(_parts(a) + _parts(b))
 
 

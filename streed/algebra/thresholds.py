@@ -6,20 +6,24 @@ A tree within a limit on B must have parts within it, if combining never makes a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
+import numpy as np
 
 from streed.algebra.parts import PartState, name
 from streed.algebra.products import Product
 from streed.algebra.sums import Sum, exact_costs
 from streed.constrained import Constrained, Wrapping, objective
 from streed.errors import NotSeparableError, TaskError
-from streed.exact import exact_number
-from streed.sums import SumLimit, bound_sums
+from streed.exact import Array, exact_number
+from streed.sums import Bounded, BoundedSum, SumLimit, SumTask, bound_sums, integer_weights
 from streed.task import TOTAL, Limit, State, Task
 from streed.tracing import adds, row_cost_form
+from streed.trades import Traded
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -60,6 +64,9 @@ class Thresholded(Wrapping):
         within = zip(self.parts[1:], self.most, value[1:], strict=True)
         return self.task.feasible(value) and not any(part.better(limit, x) for part, limit, x in within)
 
+    def objective_of(self, value: Any) -> Any:
+        return value[0]
+
     def at_root(self, value: Any) -> Any:
         return value[0]
 
@@ -95,17 +102,59 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
     for limit in limits:
         if not isinstance(limit, (Limit, Threshold)):
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
-    thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
     inner = objective(task)
+    if isinstance(inner, (SumTask, Bounded, Traded)) or any(isinstance(limit, SumLimit) for limit in limits):
+        limits = [_on_sum(limit) if isinstance(limit, Threshold) else limit for limit in limits]
+    thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
     if thresholds:
         inner = _thresholded(inner, thresholds)
     on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
     if on_sums:
-        inner = bound_sums(inner, on_sums)
+        inner = inner.under(on_sums) if isinstance(inner, Traded) else bound_sums(inner, on_sums)
     earlier = task.further if isinstance(task, Constrained) else ()
     on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
     further = earlier + tuple(on_leaves)
     return Constrained(inner, further) if further or not limits else inner
+
+
+@final
+@attrs.frozen
+class SumThreshold(SumLimit):
+    """A limit on the value of a task that is a cost per row and label, beside other limits on sums."""
+
+    threshold: Threshold
+
+    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+        bound = self.threshold.task.bind(data)
+        costs = exact_costs(row_cost_form(bound, data) or bound, data)
+        weights, _ = integer_weights(data)
+        if costs.split or not costs.exact:
+            what = "a branching node costs something" if costs.split else "its costs are real numbers"
+            raise TaskError(
+                f"a limit on {name(self.threshold.task)} beside sums over the whole tree needs whole costs of rows "
+                f"alone, and {what}; limit nodes by max_nodes"
+            )
+        by_row = costs.costs if weights is None else costs.costs // np.maximum(weights, 1)[:, None]
+        found = BoundedSum(by_row, 0, 0, None)
+        most = math.floor(Fraction(self.threshold.limit) / costs.unit)
+        return (attrs.evolve(found, least=found.spread(weights)[0], most=most),)
+
+    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
+        bound = self.threshold.task.bind(data)
+        costs = exact_costs(row_cost_form(bound, data) or bound, data)
+        value = costs.value(int(costs.costs[np.arange(data.n_rows), predicted].sum()))
+        most = self.threshold.limit
+        return {
+            "limit_on": name(self.threshold.task),
+            "value": float(value),
+            "limit": float(most),
+            "holds": value <= most,
+            "rates": {},
+        }
+
+
+def _on_sum(threshold: Threshold) -> SumThreshold:
+    return SumThreshold(threshold)
 
 
 def worsens(task: Task, data: Dataset) -> bool:

@@ -54,9 +54,9 @@ class ColumnRecipe:
         if self.kind is Kind.BOOLEAN and self.categories:
             names.append(self.name)
         if self.kind is Kind.CATEGORY:
-            names += [f"{self.name}={category}" for category in self._asked]
+            names += [f"{self.name}={category}" for category in self.asked]
         if self.missing:
-            names.append(f"{self.name}={self._missing_name}")
+            names.append(f"{self.name}={self.missing_name}")
         return tuple(Column(name, (0, 1), multiway=False) for name in names)
 
     def codes(self, raw: RawColumn, unseen: str) -> Array:
@@ -72,6 +72,11 @@ class ColumnRecipe:
         if self.kind is Kind.CATEGORY:
             return self._category_codes(raw, unseen)
         held = self._converted(raw)
+        if self.kind is Kind.BOOLEAN:
+            strangers = ~(raw.missing | (held == 0) | (held == 1))
+            if strangers.any():
+                row = int(np.argmax(strangers))
+                self._unseen(f"the value {held[row].item()!r}", row, int(strangers.sum()), unseen)
         parts = [np.less_equal.outer(held, np.array(self.thresholds)).astype(np.uint8)] if self.thresholds else []
         if self.kind is Kind.BOOLEAN and self.categories:
             parts.append((held == 1).astype(np.uint8)[:, None])
@@ -87,19 +92,19 @@ class ColumnRecipe:
         return repr(int(threshold)) if float(threshold).is_integer() and abs(threshold) < 1e15 else repr(threshold)
 
     @property
-    def _asked(self) -> tuple[Any, ...]:
-        """The categories with a question of their own."""
+    def asked(self) -> tuple[Any, ...]:
+        """The categories with a question of their own, of a column that is not multiway."""
         complete = len(self.categories) == 2 and not (self.missing or self.other)
         return self.categories[1:] if complete else self.categories
 
     @property
-    def _missing_name(self) -> str:
+    def missing_name(self) -> str:
         return f"({MISSING})" if MISSING in self.categories else MISSING
 
     @property
     def _children(self) -> tuple[Any, ...]:
         other = (f"({OTHER})" if OTHER in self.categories else OTHER,) if self.other else ()
-        return (*self.categories, *other, *((self._missing_name,) if self.missing else ()))
+        return (*self.categories, *other, *((self.missing_name,) if self.missing else ()))
 
     def _category_codes(self, raw: RawColumn, unseen: str) -> Array:
         place = {category: code for code, category in enumerate(self.categories)}
@@ -108,11 +113,11 @@ class ColumnRecipe:
             (-1 if gap else place.get(v, -1) for v, gap in zip(values, raw.missing, strict=True)), np.int64, len(values)
         )
         strangers = (found < 0) & ~raw.missing
-        if strangers.any() and not self.other:
+        if strangers.any() and self.categories and not self.other:
             row = int(np.argmax(strangers))
             self._unseen(f"the value {values[row]!r}", row, int(strangers.sum()), unseen)
         if not self.multiway:
-            columns = [found == place[category] for category in self._asked]
+            columns = [found == place[category] for category in self.asked]
             return np.column_stack([*columns, raw.missing] if self.missing else columns).astype(np.uint8)
         usual = place.get(self.usual, 0)
         codes = np.where(strangers, len(place) if self.other else usual, found)
@@ -142,11 +147,6 @@ class ColumnRecipe:
                 "X",
                 f"column {self.name!r} has values such as {example!r}, and was a {self.kind.value} before",
                 "give the same kind of values",
-            )
-        if self.kind is Kind.BOOLEAN and not np.isin(raw.present, (0, 1)).all():
-            value = raw.present[~np.isin(raw.present, (0, 1))][0].item()
-            raise InputError(
-                "X", f"column {self.name!r} has the value {value!r}, and had only 0 and 1 before", "give 0 or 1"
             )
         return raw.values
 

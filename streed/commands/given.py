@@ -33,6 +33,19 @@ def notion_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with options that say which questions are made of numbers and dates."""
+    most = click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
+    method = click.option(
+        "--thresholds",
+        metavar="METHOD",
+        default="quantiles",
+        show_default=True,
+        help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
+    )
+    return method(most(command))
+
+
 def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:
     """The task of this name with these parameters, under limits of these names."""
     from streed import registry
@@ -63,9 +76,12 @@ def read_data(
     categorical: Sequence[str],
     one_hot: bool,
     sensitive: Sequence[str],
+    thresholds: str,
+    n_thresholds: int,
 ) -> tuple[dict[str, list[Any]], Reading]:
-    """The table, and how it becomes a data set."""
+    """The table, and how it becomes a data set; says what was made of columns that are no plain categories."""
     from streed import datasets as bundled
+    from streed.binarize import Settings
     from streed.preparation import plan
     from streed.reading import read_table
 
@@ -73,7 +89,7 @@ def read_data(
     if found is None:
         fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
     trusted = data in bundled.names()
-    return table, plan(
+    reading = plan(
         table,
         found,
         weights=weights,
@@ -81,7 +97,18 @@ def read_data(
         one_hot=one_hot,
         trusted=trusted,
         sensitive=sensitive,
+        settings=Settings(thresholds, n_thresholds),
     )
+    if reading.recipes:
+        click.echo(_made(reading, thresholds), err=True)
+    return table, reading
+
+
+def _made(reading: Reading, thresholds: str) -> str:
+    from streed.binarize import TableRecipe
+
+    lines = TableRecipe(reading.recipes).to_text().replace("\n", "\n  ")
+    return f"made questions of {len(reading.recipes)} columns (--thresholds {thresholds}):\n  {lines}"
 
 
 def load_tree(path: Path) -> Tree:

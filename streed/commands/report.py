@@ -24,6 +24,7 @@ def report_on(
     tree: Path | None,
     title: str | None,
     sizes: bool,
+    gather: bool,
     **given: Any,
 ) -> None:
     """Find the optimal tree for DATA as `streed solve` does, and write it as one HTML file.
@@ -39,7 +40,7 @@ def report_on(
         heading = title or f"{Path(data).stem}: {given['task'] if tree is None else 'a saved tree'}"
         if tree is not None:
             saved, dataset = _saved(tree, data, given)
-            write(out, make_report(saved, dataset, title=heading, note=f"{tree.name} on {data}"))
+            write(out, make_report(saved, dataset, gather=gather, title=heading, note=f"{tree.name} on {data}"))
             click.echo(f"report  {out}")
             sys.exit(FINE)
         dataset, result, compared = _solved(data, sizes, given)
@@ -48,7 +49,7 @@ def report_on(
             sys.exit(INFEASIBLE)
         columns = "1 column" if dataset.n_columns == 1 else f"{dataset.n_columns} columns"
         note = f"{data}: {dataset.n_rows:,} rows, {columns}"
-        write(out, make_report(result, dataset, compare=compared, title=heading, note=note))
+        write(out, make_report(result, dataset, compare=compared, gather=gather, title=heading, note=note))
         click.echo(result.to_text().partition("\n\n")[0])
         click.echo(f"report  {out}")
         sys.exit(FINE if result.status == "optimal" else STOPPED)
@@ -76,7 +77,14 @@ def _solved(data: str, sizes: bool, given: dict[str, Any]) -> tuple[Any, Any, li
         make_objective(given["task"], given["param"], given["lam"], given["subject_to"]), notions, given["sensitive"]
     )
     table, reading = read_data(
-        data, given["target"], given["weights"], given["categorical"], given["one_hot"], given["sensitive"]
+        data,
+        given["target"],
+        given["weights"],
+        given["categorical"],
+        given["one_hot"],
+        given["sensitive"],
+        given["thresholds"],
+        given["n_thresholds"],
     )
     dataset = make_dataset(table, reading)
     progress = given["progress"]
@@ -103,6 +111,7 @@ def _solved(data: str, sizes: bool, given: dict[str, Any]) -> tuple[Any, Any, li
 report_options = [
     click.Option(["--out"], type=path, metavar="FILE.html", required=True, help="The file to write."),
     click.Option(["--title"], metavar="TEXT", help="The heading."),
+    click.Option(["--gather"], is_flag=True, help="With --multiway: one leaf for categories that predict the same."),
     click.Option(["--sizes"], is_flag=True, help="Solve for every smaller number of branching nodes too: the front."),
     click.Option(["--tree"], type=path, metavar="TREE.json", help="Report on a saved tree, and solve nothing."),
 ]

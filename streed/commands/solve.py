@@ -19,6 +19,7 @@ from streed.commands.given import (
     make_objective,
     notion_options,
     path,
+    question_options,
     read_data,
     size_of,
 )
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A yes/no question per category, or one child per category.",
 )
+@question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON.")
 @json_option
 @click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
@@ -91,6 +93,8 @@ def solve(
     weights: str | None,
     categorical: tuple[str, ...],
     one_hot: bool,
+    thresholds: str,
+    n_thresholds: int,
     out: Path | None,
     as_json: bool,
     progress: bool | None,
@@ -104,7 +108,7 @@ def solve(
         if out is not None and not out.parent.is_dir():
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
-        table, reading = read_data(data, target, weights, categorical, one_hot, sensitive)
+        table, reading = read_data(data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)
@@ -155,4 +159,6 @@ def kept(found: Mapping[str, Any]) -> str:
         for kind, by_group in found["rates"].items()
         for group, rate in by_group.items()
     ]
+    if not rates:
+        return f"{found['limit_on']}: {found['value']:.4g}, limit {found['limit']:g}"
     return f"{found['limit_on']}: gap {found['value']:.4g} of at most {found['limit']:g}; {', '.join(rates)}"

@@ -12,8 +12,24 @@ from __future__ import annotations
 from numba import int64
 
 from streed.engine.joining import least_of
-from streed.engine.values import LOWER0, LOWER1, ROWS_OF_VALUES, WEIGHT
+from streed.engine.records import INFINITE, LOWEST
+from streed.engine.values import (
+    BARE1,
+    COST,
+    LEAF1,
+    LEAST1,
+    LOWER0,
+    LOWER1,
+    OPTIMUM1,
+    ROWS_OF_VALUES,
+    SPLIT1,
+    UNKNOWN,
+    WEIGHT,
+)
 from streed.engine.views import matrix, native
+
+_ROUNDING = 4
+"""Codes of real costs are rounded: so much a sum of two may be off, and more."""
 
 
 @native
@@ -29,6 +45,44 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
         if e.extensible == 1:
             values[LOWER1, k] = max(values[LOWER1, k], value - (e.weight - weight))
             values[LOWER0, k] = max(values[LOWER0, k], value - weight)
+
+
+@native
+def least_cost(e, values):  # type: ignore[no-untyped-def]
+    """What any split of the node at hand costs at least, less what the rounding of two codes may have added."""
+    least = int64(INFINITE)
+    for k in range(e.n_active + e.n_categorical):
+        least = min(least, values[COST, k])
+    return max(least - _ROUNDING, int64(0))
+
+
+@native
+def count_splits(e, values):  # type: ignore[no-untyped-def]
+    """Raises the least costs of all sides: a side is a leaf, has one split, or pays for two at least.
+
+    The first two are known exactly from the pair sums; needs values that are added up.
+    """
+    cost = least_cost(e, values)
+    for k in range(e.n_active):
+        for without in range(2):
+            bare = values[LEAST1 + without, k]
+            values[BARE1 + without, k] = bare
+            if bare <= LOWEST:
+                continue
+            few = min(values[LEAF1 + without, k], values[SPLIT1 + without, k])
+            values[LEAST1 + without, k] = max(bare, min(few, bare + 2 * cost))
+
+
+@native
+def count_more_splits(e, values):  # type: ignore[no-untyped-def]
+    """Raises the bounds of sides whose optima at depth two are known: any other tree has three splits at least."""
+    cost = least_cost(e, values)
+    for k in range(e.n_active):
+        for without in range(2):
+            if values[BARE1 + without, k] <= LOWEST or values[OPTIMUM1 + without, k] == UNKNOWN:
+                continue
+            bound = min(values[OPTIMUM1 + without, k], values[BARE1 + without, k] + 3 * cost)
+            values[LOWER1 + without, k] = max(values[LOWER1 + without, k], bound)
 
 
 @native

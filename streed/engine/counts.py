@@ -9,8 +9,8 @@ from __future__ import annotations
 from numba import int16, int64
 
 from streed.engine.rows import WORD_ROWS
-from streed.engine.sums import sum_node
 from streed.engine.simd import LANES, broadcast, fill, load, popcount, store, widen
+from streed.engine.sums import sum_node
 from streed.engine.views import inline, matrix, native, vector
 
 TILE = 4

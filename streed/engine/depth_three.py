@@ -18,7 +18,7 @@ from __future__ import annotations
 from numba import int64, uint8
 
 from streed.engine.archive import inherit_bounds
-from streed.engine.bounds import bound_by_node
+from streed.engine.bounds import bound_by_node, count_more_splits, count_splits
 from streed.engine.branch_cache import extend_branch, literal, recall_branch, store_branch
 from streed.engine.control import stopped
 from streed.engine.joining import cost_of_split, join, join_cost
@@ -46,6 +46,9 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     call(e.load, e)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     call(e.prepare, e)
+    counts_splits = e.fixed_costs == 1 and e.combine == 0 and e.asked_depth > 1 and e.n_active > 0
+    if counts_splits:
+        count_splits(e, values)
     e.lower = e.upper
     e.split = LEAF
     if (e.upper == 0 and e.scored == 0) or e.n_active == 0 or e.asked_depth == 0:
@@ -66,6 +69,8 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         _search(e, values, splits)
         if e.asked_all == 1:
             bound_by_node(e, values, e.upper)
+            if counts_splits and not stopped(e):
+                count_more_splits(e, values)
     e.split = _global_split(e, e.split)
 
 
@@ -153,8 +158,15 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if stopped(e):
             skipped = min(skipped, e.asked_lower)
             break
+        e.asked_goal = INFINITE
         if split < e.n_active:
+            if e.restrictable == 0 and e.asked_all == 0 and e.combine == 0:
+                e.asked_goal = goal
             _solve_column(e, values, split)
+            if values[OPTIMUM1, split] == UNKNOWN or values[OPTIMUM0, split] == UNKNOWN:
+                skipped = min(skipped, join_sides(e, values, literals, split, LOWER1))
+                e.pruned += 1
+                continue
         else:
             for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
                 if ones[k] > 0:
@@ -211,9 +223,12 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
         values[OPTIMUM1, column] = e.cost1
         values[OPTIMUM0, column] = e.cost0
         number = vector(e.active, e.width, int64)[column]
-        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
-        store_branch(e, high, low, e.cost1)
-        if is_binary:
+        if e.cost1 != UNKNOWN:
+            values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+            store_branch(e, high, low, e.cost1)
+        if is_binary and e.cost0 != UNKNOWN:
+            values[LOWER0, column] = max(values[LOWER0, column], e.cost0)
             high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
             store_branch(e, high, low, e.cost0)
     if e.restrictable == 1:

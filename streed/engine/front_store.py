@@ -124,6 +124,8 @@ def front_of_three(rows, scratch, store, control, best, origins, node):  # type:
         b = _front_of_two(rows, scratch, store, control, right)
         if layout.buckets:
             pour(layout, a, b, f, best, origins)
+            if best[0] == 0:
+                break  # a tree that costs no more than any tree must
         else:
             keys, columns = join(layout, keys, columns, add_sets(layout, a, b), f)
     if layout.buckets:

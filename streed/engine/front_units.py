@@ -36,7 +36,7 @@ class FrontRows(NamedTuple):
     costs: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     """(G, K) the key of a row by its label, or (G, K + 1) if rows are counted: 1 last."""
     differences: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-    """Of two labels and few buckets, (G, 2): by how much the first label costs a row more than the second, by component;
+    """Of two labels and few buckets, (G, 2): by how much label 0 costs a row more than label 1, by component;
     (G, 3) if rows are counted. Else empty."""
     labels: int
     min_leaf: int
@@ -149,7 +149,7 @@ def front_of_stumps(rows, scratch, node):  # type: ignore[no-untyped-def]
     """(keys, columns): the front of a leaf or one branching node (Eq. 8, d = 1)."""
     layout = rows.layout
     planes = rows.costs.shape[1]
-    kept, stride = load_rows(rows, scratch, node)
+    kept, _ = load_rows(rows, scratch, node)
     keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
     side = np.empty(planes, np.int64)
     rest = np.empty(planes, np.int64)

@@ -241,6 +241,9 @@ def _text(shape: Shape) -> str:
         "LOAD_K": "\n".join(f"k_{x} = {number}(sums[{p}, k])" for p, x in enumerate(sums)),
         "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
         "LOAD_B": "\n".join(f"b_{x} = {number}(pairs[{p} * stride + j, k])" for p, x in enumerate(sums)),
+        "LOAD_C": "\n".join(
+            f"b_{x} = {number}(pairs[{p} * stride + max(j, k), min(j, k)])" for p, x in enumerate(sums)
+        ),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
         "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
         "ARG_F": ", ".join(f"{number}(rows_of[k, {p}])" for p in range(len(sums))),

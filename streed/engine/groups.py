@@ -44,14 +44,14 @@ class Groups:
     There is one group then, whose rows are the distinct ones."""
 
 
-def group_rows(codes: Array, costs: Array, divisor: int, count_rows: bool) -> Groups:
-    """The groups of rows with codes (n, p) uint8 and costs (n, K) int64, which are divided by `divisor`.
+def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None = None) -> Groups:
+    """The groups of rows with costs (n, K) int64, divided by `divisor`; by codes (n, p) uint8 distinct rows are known.
 
     With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
     same under every label are left out.
     """
     places, words, profits, base, worst = _group(costs, divisor, count_rows, _MOST_GROUPS)
-    if len(words) == 0:
+    if len(words) == 0 and codes is not None:
         distinct = merge_rows(codes, costs, divisor, count_rows)
         if distinct.effort <= _effort_of_slices(costs, divisor, codes.shape[1]):
             m = len(distinct.first)
@@ -59,6 +59,7 @@ def group_rows(codes: Array, costs: Array, divisor: int, count_rows: bool) -> Gr
             profits = np.zeros((1, costs.shape[1] + 2), np.int64)
             words = np.array([0, len(distinct.values) // _WORD])
             return Groups(places, words, profits, distinct.base, distinct.worst, distinct.values)
+    if len(words) == 0:
         places, words, profits, base, worst = _slice(costs, divisor, count_rows)
     return Groups(places, words, profits, int(base), int(worst))
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from numba import uint64
 
-from streed.engine import bounds, expansion, labels, rows, scored, signed
+from streed.engine import bounds, expansion, labels, priced, rows, scored, signed
 from streed.engine.compiled import unit
 from streed.engine.depth_three import solve_depth_three
 from streed.engine.pointers import KERNEL, engine_at
 from streed.engine.views import vector
 
-SIGNED, LABELS, COUNTED, SUMMED = "signed", "labels", "counted", "summed"
-"""Kinds of problems: costs per row and two labels, or any number of labels; a kernel generated from the task, which
-scores counts of row groups, or sums over rows."""
+SIGNED, LABELS, PRICED, COUNTED, SUMMED = "signed", "labels", "priced", "counted", "summed"
+"""Kinds of problems: costs per row and two labels, or any number of labels, or with prices of splits besides; a kernel
+generated from the task, which scores counts of row groups, or sums over rows."""
 
 
 @functools.cache
@@ -82,6 +82,13 @@ def prepare(kind: str, lane: Any) -> Any:
             signed.prepare_signed(engine_at(address), lane)
 
         return prepare_signed
+    if kind == PRICED:
+
+        @unit(KERNEL)
+        def prepare_priced(address):  # type: ignore[no-untyped-def]
+            priced.prepare_priced(engine_at(address), lane)
+
+        return prepare_priced
 
     @unit(KERNEL)
     def prepare_labelled(address):  # type: ignore[no-untyped-def]
@@ -114,6 +121,13 @@ def solve_children(kind: str, lane: Any) -> Any:
             signed.solve_signed_children(engine_at(address), lane)
 
         return solve_signed
+    if kind == PRICED:
+
+        @unit(KERNEL)
+        def solve_priced(address):  # type: ignore[no-untyped-def]
+            priced.solve_priced_children(engine_at(address), lane)
+
+        return solve_priced
 
     @unit(KERNEL)
     def solve_labelled(address):  # type: ignore[no-untyped-def]
@@ -132,6 +146,13 @@ def expand(kind: str, lane: Any) -> Any:
             scored.expand_scored(engine_at(address))
 
         return expand_scored
+    if kind == PRICED:
+
+        @unit(KERNEL)
+        def expand_priced(address):  # type: ignore[no-untyped-def]
+            priced.expand_priced(engine_at(address), lane)
+
+        return expand_priced
 
     @unit(KERNEL)
     def expand_labelled(address):  # type: ignore[no-untyped-def]

@@ -25,7 +25,7 @@ ROWS_OF_SCORES = 6
 
 
 @inline
-def _quadrants(e, pairs, sums, totals, j, k, stride):  # type: ignore[no-untyped-def]
+def quadrants(e, pairs, sums, totals, j, k, stride):  # type: ignore[no-untyped-def]
     """Leaf costs of the quadrants (k and j, k only, j only, neither), then their worst costs."""
     labels = e.labels
     first = load(pairs, j, k)
@@ -52,7 +52,7 @@ def _quadrants(e, pairs, sums, totals, j, k, stride):  # type: ignore[no-untyped
 
 
 @inline
-def _too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, both):  # type: ignore[no-untyped-def]
+def too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, both):  # type: ignore[no-untyped-def]
     """The two costs, `price` where a quadrant has fewer rows than a leaf needs; `both`: also those without j."""
     plane = e.rows_plane
     rows11 = load(pairs, plane * stride + j, k)
@@ -86,11 +86,11 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
         split1 = fill(sums, price)
         split0 = split1
         for j in range(e.n_binary):
-            c11, c10, c01, c00, _, _, _, _ = _quadrants(e, pairs, sums, totals, j, k, stride)
+            c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
             cost1 = c11 + c10
             cost0 = c01 + c00
             if e.min_leaf > 1:
-                cost1, cost0 = _too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
+                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
             split1 = minimum(split1, cost1)
             split0 = minimum(split0, cost0)
         for c in range(e.n_categorical):
@@ -99,11 +99,11 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
             bad1 = cost1
             bad0 = cost1
             for j in range(literals[0, c], literals[1, c]):
-                c11, _, c01, _, _, _, _, _ = _quadrants(e, pairs, sums, totals, j, k, stride)
+                c11, _, c01, _, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
                 cost1 = cost1 + c11
                 cost0 = cost0 + c01
                 if e.min_leaf > 1:
-                    bad1, bad0 = _too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, price, False)
+                    bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, price, False)
             split1 = minimum(split1, maximum(cost1, bad1))
             split0 = minimum(split0, maximum(cost0, bad0))
         if e.min_leaf > 1:
@@ -136,18 +136,18 @@ def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-d
         two1 = fill(sums, price)
         two0 = two1
         for j in range(e.n_binary):
-            c11, c10, c01, c00, w11, w10, w01, w00 = _quadrants(e, pairs, sums, totals, j, k, stride)
+            c11, c10, c01, c00, w11, w10, w01, w00 = quadrants(e, pairs, sums, totals, j, k, stride)
             two1 = minimum(two1, minimum(c11 + _below(one1, w11), c10 + _below(one1, w10)))
             two0 = minimum(two0, minimum(c01 + _below(one0, w01), c00 + _below(one0, w00)))
         for c in range(e.n_categorical):
             leaves1 = fill(sums, 0)
             leaves0 = leaves1
             for j in range(literals[0, c], literals[1, c]):
-                c11, _, c01, _, _, _, _, _ = _quadrants(e, pairs, sums, totals, j, k, stride)
+                c11, _, c01, _, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
                 leaves1 = leaves1 + c11
                 leaves0 = leaves0 + c01
             for j in range(literals[0, c], literals[1, c]):
-                c11, _, c01, _, w11, _, w01, _ = _quadrants(e, pairs, sums, totals, j, k, stride)
+                c11, _, c01, _, w11, _, w01, _ = quadrants(e, pairs, sums, totals, j, k, stride)
                 two1 = minimum(two1, leaves1 - c11 + _below(one1, worst1 - w11))
                 two0 = minimum(two0, leaves0 - c01 + _below(one0, worst0 - w01))
         store(scores, TWO1, k, two1)

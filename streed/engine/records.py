@@ -40,6 +40,8 @@ COSTS = [
     ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
+    ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
+    ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see priced.py
     ("wide", np.int64),  # 1: pair sums are sums over rows of numbers of each, see sums.py, not counts of row groups
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
     ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
@@ -58,6 +60,8 @@ ADDRESSES = [
     ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equivalence.py
     ("floors", np.int64),  # int64 (N,); zero if there are none
     ("row_values", np.int64),  # int64 or float64 (N, S padded to fours), if `wide`: the numbers of every row
+    ("full_prices", np.int64),  # int64 (F), if `priced`: of a bit column where nothing was tested above
+    ("given_prices", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
     ("worst_bits", np.int64),  # uint64 (slices, W), if `wide`: the rows in whose worst costs each digit is 1
     # the node at hand
     ("rows", np.int64),  # int32 (N + 64): its rows, by group
@@ -74,6 +78,8 @@ ADDRESSES = [
     ("pairs", np.int64),  # lane (S, P, P): sums over the rows that have both columns
     ("sums", np.int64),  # lane (max(S, 3), P): sums over the rows that have the column
     ("totals", np.int64),  # int64 (S): sums over all rows of the node
+    ("here_prices", np.int64),  # int64 (P): of its columns
+    ("pair_prices", np.int64),  # lane (P, P): of column j where k was tested too
     ("table", np.int64),  # int64 or float64 (P, P, S padded to fours), if `wide`: pair sums as they are added
     ("row_starts", np.int64),  # int32 (N + 1), if `wide`: where the columns of each of its rows begin
     ("row_columns", np.int64),  # int16: these local columns
@@ -132,6 +138,7 @@ UNITS = [
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     ("asked_similar", np.int64),  # an entry of the archive, or NONE
+    ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("scored_pairs", np.int64),  # their addresses

@@ -21,6 +21,26 @@ def _find_ends(preorder, arity, end):  # type: ignore[no-untyped-def]
 
 
 @entry
+def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
+    """(leaf, end): the place in the preorder of the leaf of each row, and where the subtree of each node ends.
+
+    preorder (m,) int64, codes (n, p) uint8 and arity (p,) int64 as `measure_tree` takes them.
+    """
+    end = np.empty(len(preorder), np.int64)
+    _find_ends(preorder, arity, end)
+    leaf = np.empty(len(codes), np.int64)
+    for i in range(len(codes)):
+        at = 0
+        while preorder[at] != LEAF:
+            child = at + 1
+            for _ in range(codes[i, preorder[at]]):
+                child = end[child]
+            at = child
+        leaf[i] = at
+    return leaf, end
+
+
+@entry
 def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     """(labels, rows, costs, depths) of every node of a tree in preorder; label and cost are those of leaves.
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from numba import float64, int64
 
 from streed.engine import values as rows
+from streed.engine.bounds import least_cost
 from streed.engine.counts import count_child, count_node
+from streed.engine.joining import cost_of_split, join, join_cost
 from streed.engine.pointers import call
-from streed.engine.records import INFINITE, NONE
+from streed.engine.records import INFINITE, LOWEST, NONE
 from streed.engine.rows import load_child
-from streed.engine.sums import sum_child, sum_floors, sum_node
+from streed.engine.sums import block_end, sum_child, sum_floors, sum_node
+from streed.engine.values import UNKNOWN
 from streed.engine.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, FIRST, SECOND, COST, FLOOR = range(8)
@@ -76,20 +79,20 @@ def solve_counted_children(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.cost1 and e.cost0: the optimal values at depth two of the rows with and without e.asked_column.
 
     The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
-    have it are solved.
+    have it are solved. The second child is left UNKNOWN where the first and its bound reach the goal.
     """
     small = _smaller_side(e)
     load_child(e, e.asked_column, small)
     count_child(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
-    _solve_children(e, lane, small, int64)
+    _solve_children(e, lane, small, int64, False)
 
 
 @native
 def solve_summed_children(e):  # type: ignore[no-untyped-def]
-    """As `solve_counted_children`, by sums over rows."""
+    """As `solve_counted_children`, by sums over rows, of which there are those up to the block of j."""
     small = _smaller_side(e)
     sum_child(e, float64, float64, e.planes, e.asked_column, small)
-    _solve_children(e, float64, small, float64)
+    _solve_children(e, float64, small, float64, True)
 
 
 @inline
@@ -101,38 +104,66 @@ def _smaller_side(e):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _solve_children(e, lane, small, total):  # type: ignore[no-untyped-def]
-    """Scores both sides of e.asked_column; the pair sums of the smaller one are known."""
+def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-def]
+    """Scores both sides of e.asked_column; the pair sums of the smaller one are known.
+
+    If `ordered`, there are those up to the block of j. The larger one, of which more can be told, comes first.
+    """
     column = e.asked_column
     stride = e.stride
     planes = e.planes
     pairs = matrix(e.pairs, planes * stride, stride, lane)
     small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
     large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
-    sums = matrix(e.sums, planes, e.width, lane)
-    child_sums = matrix(e.child_sums, planes, e.width, lane)
-    tested = vector(e.caller_columns, e.columns, int64)[vector(e.active, e.width, int64)[column]]
-    for p in range(planes):
-        for k in range(stride):
-            both = pairs[p * stride + column, k]
-            child_sums[p, k] = both if small == 1 else sums[p, k] - both
-    _write_child_totals(e, lane, total, column, small == 1)
-    _score(e, e.child_pairs, e.child_sums, e.child_totals, e.child_values, tested)
-    e.cost1 = e.scored_best
-    e.cost0 = INFINITE
     if column >= e.n_binary:
+        e.cost1 = _score_side(e, lane, total, ordered, int64(1), e.child_pairs)
+        e.cost0 = INFINITE
         return
     for p in range(planes):
-        for k in range(stride):
-            child_sums[p, k] = sums[p, k] - child_sums[p, k]
-        for row in range(p * stride, p * stride + e.n_active):
-            for k in range(stride):
+        for j in range(e.n_active):
+            row = p * stride + j
+            for k in range(block_end(e, j) if ordered else stride):
                 large_pairs[row, k] = pairs[row, k] - small_pairs[row, k]
-    _write_child_totals(e, lane, total, column, small == 0)
-    _score(e, e.rest_pairs, e.child_sums, e.child_totals, e.child_values, tested)
-    e.cost0 = e.scored_best
-    if small == 0:
-        e.cost1, e.cost0 = e.cost0, e.cost1
+    large = 1 - small
+    cost = _score_side(e, lane, total, ordered, large, e.rest_pairs)
+    other = int64(UNKNOWN)
+    if not reaches_goal(e, cost, small):
+        other = _score_side(e, lane, total, ordered, small, e.child_pairs)
+    e.cost1 = cost if large == 1 else other
+    e.cost0 = other if large == 1 else cost
+
+
+@inline
+def reaches_goal(e, cost, side):  # type: ignore[no-untyped-def]
+    """Whether the split of e.asked_column is worth e.asked_goal or more, whatever the given side costs exactly."""
+    if e.asked_goal >= INFINITE:
+        return False
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    lower = values[rows.LOWER1 if side == 1 else rows.LOWER0, e.asked_column]
+    return join_cost(e, join(e, cost, lower), cost_of_split(e, values, e.asked_column)) >= e.asked_goal
+
+
+@inline
+def _score_side(e, lane, total, ordered, side, pairs_at):  # type: ignore[no-untyped-def]
+    """The optimal value at depth two of a side of e.asked_column whose pair sums are at the address."""
+    column = e.asked_column
+    stride = e.stride
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    child_sums = matrix(e.child_sums, e.planes, e.width, lane)
+    tested = vector(e.caller_columns, e.columns, int64)[vector(e.active, e.width, int64)[column]]
+    for p in range(e.planes):
+        for k in range(stride):
+            child_sums[p, k] = pairs[p * stride + column, k]
+        if ordered:
+            for k in range(column + 1, stride):
+                child_sums[p, k] = pairs[p * stride + k, column] if k < e.n_active else 0
+        if side == 0:
+            for k in range(stride):
+                child_sums[p, k] = sums[p, k] - child_sums[p, k]
+    _write_child_totals(e, lane, total, column, side == 1)
+    _score(e, pairs_at, e.child_sums, e.child_totals, e.child_values, tested)
+    return int64(e.scored_best)
 
 
 @inline
@@ -152,7 +183,11 @@ def expand_scored(e):  # type: ignore[no-untyped-def]
     call(e.load, e)
     call(e.prepare, e)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    cost = int64(0)
+    if e.fixed_costs == 1 and e.combine == 0 and e.n_active > 0:
+        cost = least_cost(e, values)
     for k in range(e.n_active):
         for without in range(2):
-            values[rows.TWO1 + without, k] = values[rows.LEAST1 + without, k]
-            values[rows.MORE1 + without, k] = values[rows.LEAST1 + without, k]
+            least = values[rows.LEAST1 + without, k]
+            values[rows.TWO1 + without, k] = least + 2 * cost if least > LOWEST else least
+            values[rows.MORE1 + without, k] = least + 3 * cost if least > LOWEST else least

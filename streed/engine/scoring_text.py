@@ -89,7 +89,7 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
         for j in range(binary):  #: MULTIWAY
             $LOAD_J  #: MULTIWAY
             $LOAD_K  #: MULTIWAY
-            $LOAD_B  #: MULTIWAY
+            $LOAD_C  #: MULTIWAY
             c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
             c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)  #: MULTIWAY
             with_k = joined(parameters, c10, c11)  #: MULTIWAY
@@ -109,7 +109,7 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
             for j in range(begin, end):  #: MULTIWAY
                 $LOAD_J  #: MULTIWAY
                 $LOAD_K  #: MULTIWAY
-                $LOAD_B  #: MULTIWAY
+                $LOAD_C  #: MULTIWAY
                 if b_rows > 0:  #: MULTIWAY
                     c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
                     with_k = c11 if present1 == 0 else joined(parameters, with_k, c11)  #: MULTIWAY

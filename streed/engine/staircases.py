@@ -58,6 +58,8 @@ def _front_of_signed_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
         a = _side(rows, scratch, pairs, stride, kept, j, 1)
         b = _side(rows, scratch, pairs, stride, kept, j, 0)
         pour(layout, a, b, scratch.active[j], scratch.buckets[2], scratch.origins)
+        if scratch.buckets[2, 0] == 0:
+            break  # a tree that costs no more than any tree must
         count = _find_corners(layout, scratch.buckets[2], directions, corners)
     return drain(layout, scratch.buckets[2], scratch.origins)
 

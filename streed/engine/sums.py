@@ -1,8 +1,8 @@
 """Pair sums of what takes many different values: sums over rows, where counting by groups would not pay.
 
-Rows that are equal in every column are one row here, and each has a place of its own with a number per plane. A row adds
-its numbers, four planes at a time, to every pair of columns that it has; few columns are on, so few pairs are met. Sums
-of int64 numbers are exact; float64 numbers are those of a task's statistics.
+Rows that are equal in every column are one row here, and each has a place of its own with a number per plane. A row
+adds its numbers, four planes at a time, to every pair of columns that it has; few columns are on, so few pairs are met.
+Sums of int64 numbers are exact; float64 numbers are those of a task's statistics.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from streed.engine.views import inline, matrix, native, vector
 
 FOUR = 4
 """Planes that are added at once; the numbers of a row are padded to a multiple of it."""
+
+
+BLOCK = 8
+"""Pair sums for scored tasks end with the block of columns that holds the diagonal."""
 
 
 @inline
@@ -46,7 +50,7 @@ def sum_node(e, lane, number, planes):  # type: ignore[no-untyped-def]
     _clear(e, table, width)
     for r in range(e.n_rows):
         _add_row(e, table, values, columns, starts[r], starts[r + 1], int64(rows[r]), width)
-    _spread(e, table, width, matrix(e.pairs, planes * e.stride, e.stride, lane), planes)
+    _spread(e, table, width, matrix(e.pairs, planes * e.stride, e.stride, lane), planes, e.scored == 0)
 
 
 @native
@@ -69,7 +73,7 @@ def sum_child(e, lane, number, planes, column, side):  # type: ignore[no-untyped
     for i in range(n):
         r = int64(rows[i])
         _add_row(e, table, values, columns, starts[r], starts[r + 1], int64(node_rows[r]), width)
-    _spread(e, table, width, matrix(e.child_pairs, planes * e.stride, e.stride, lane), planes)
+    _spread(e, table, width, matrix(e.child_pairs, planes * e.stride, e.stride, lane), planes, e.scored == 0)
 
 
 @native
@@ -112,45 +116,54 @@ def _list_columns(e):  # type: ignore[no-untyped-def]
 
 
 @inline
+def block_end(e, j):  # type: ignore[no-untyped-def]
+    """The first column behind the block of j."""
+    return min(e.stride, (j + BLOCK) // BLOCK * BLOCK)
+
+
+@inline
 def _clear(e, table, width):  # type: ignore[no-untyped-def]
     """Empties what `_spread` reads of the table."""
     parts = width // FOUR
     for j in range(e.n_active):
-        for at in range((j * e.stride + j) * parts, (j * e.stride + e.n_active) * parts):
+        for at in range(j * e.stride * parts, (j * e.stride + j + 1) * parts):
             clear_four(table, at)
 
 
 @inline
 def _add_row(e, table, values, columns, begin, end, place, width):  # type: ignore[no-untyped-def]
-    """Adds the numbers of a place to the pairs j <= k of the listed columns."""
+    """Adds the numbers of a place to the pairs j >= k of the listed columns."""
     stride = e.stride
     if width == FOUR:
         for a in range(begin, end):
             line = int64(columns[a]) * stride
-            for b in range(a, end):
+            for b in range(begin, a + 1):
                 add_four(table, line + int64(columns[b]), values, place)
         return
     parts = width // FOUR
     for a in range(begin, end):
         line = int64(columns[a]) * stride
-        for b in range(a, end):
+        for b in range(begin, a + 1):
             at = (line + int64(columns[b])) * parts
             for part in range(parts):
                 add_four(table, at + part, values, place * parts + part)
 
 
 @inline
-def _spread(e, table, width, pairs, planes):  # type: ignore[no-untyped-def]
-    """Writes pairs[p * P + j, k], symmetric in j and k, from table[j, k, p] for j <= k."""
+def _spread(e, table, width, pairs, planes, mirrored):  # type: ignore[no-untyped-def]
+    """Writes pairs[p * P + j, k] from table[j, k, p], but, unless `mirrored`, only for k up to the block of j.
+
+    Numba's loops are vectorised if they begin at 0, so the lower triangle is the one that is kept.
+    """
     stride = e.stride
     for p in range(planes):
         for j in range(e.n_active):
             row = p * stride + j
-            at = (j * stride + j) * width + p
-            for k in range(j, e.n_active):
-                x = table[at]
-                pairs[row, k] = x
-                pairs[p * stride + k, j] = x
-                at += width
-            for k in range(e.n_active, stride):
+            at = j * stride * width + p
+            for k in range(j + 1):
+                pairs[row, k] = table[at + k * width]
+            end = stride if mirrored else block_end(e, j)
+            for k in range(j + 1, min(end, e.n_active)):
+                pairs[row, k] = table[(k * stride + j) * width + p]
+            for k in range(e.n_active, end):
                 pairs[row, k] = 0

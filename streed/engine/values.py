@@ -42,7 +42,10 @@ LEAST1, LEAST0 = 11, 12
 EDGE_LOWER, EDGE_UPPER = 13, 14
 """While a node's edges are chosen: the bounds of every split, INFINITE where it separates nothing."""
 
-ROWS_OF_VALUES = 15
+BARE1, BARE0 = 15, 16
+"""Of scored problems whose splits cost something: as LEAST1 and LEAST0, before splits were counted."""
+
+ROWS_OF_VALUES = 17
 
 UNKNOWN = -(2**62)
 """In place of an optimum."""

@@ -71,6 +71,24 @@ class Scoring:
     kept: tuple[Any, ...] = ()
     """Arrays whose addresses are among the numbers."""
 
+    @property
+    def has_fixed_costs(self) -> bool:
+        """Whether every split costs something, whatever its rows and its path."""
+        return self.split_costs is not None and not self.calls_costs and bool((self.split_costs > 0).all())
+
+
+@attrs.frozen(eq=False)
+class Prices:
+    """What splits cost per row, by bit column; see `priced.py`."""
+
+    full: Array
+    """(F,) int64: where nothing was tested above."""
+    given: Array
+    """(F, F) int64: given[f, g], of column g where f was tested above."""
+    alike: Array
+    """(F,) int64: the first bit column with the same row of `given`, in whose place it is noted as tested."""
+    n_rows: int
+
 
 @attrs.frozen(eq=False)
 class PackedProblem:
@@ -92,6 +110,8 @@ class PackedProblem:
     """What `equivalence.find_floors` gives, where it is worth the time."""
     scoring: Scoring | None = None
     """What makes it a scored problem."""
+    prices: Prices | None = None
+    """What makes it a priced problem, whose groups count rows."""
 
     @property
     def n_columns(self) -> int:
@@ -105,19 +125,33 @@ class PackedProblem:
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns
-        counted = self.scoring is None and self.groups.values is None
+        counted = self.scoring is None and self.prices is None and self.groups.values is None
         return counted and self.n_labels == 2 and binary and self.min_leaf <= 1
 
     @property
     def key_bytes(self) -> int:
         """Bytes of the key of a subproblem."""
-        return 8 * int(self.column_rows.shape[1] + (self.scoring.path_words if self.scoring else 0))
+        return 8 * int(self.column_rows.shape[1] + self.path_words)
+
+    @property
+    def path_words(self) -> int:
+        """64-bit words of the set of columns tested above, where costs depend on it."""
+        if self.prices is not None:
+            return (self.n_columns + 63) // 64
+        return 0 if self.scoring is None else self.scoring.path_words
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether a row-cost problem needs a plane that counts rows."""
+        return self.min_leaf > 1 or self.prices is not None
 
     @property
     def kind(self) -> str:
         """Which kernels apply, see `kernels.py`."""
         if self.scoring is not None:
             return kernels.COUNTED if self.scoring.row_values is None else kernels.SUMMED
+        if self.prices is not None:
+            return kernels.PRICED
         return kernels.SIGNED if self.signed else kernels.LABELS
 
     @property
@@ -128,13 +162,17 @@ class PackedProblem:
     @property
     def restrictable(self) -> bool:
         """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
-        return self.min_leaf <= 1 and (self.scoring is None or self.scoring.worst_unit > 0)
+        return self.min_leaf <= 1 and self.prices is None and (self.scoring is None or self.scoring.worst_unit > 0)
 
     def lane_type(self) -> Any:
         """The narrowest lane type in which no sum overflows."""
         if self.scoring is not None:
             return self.scoring.lane
-        return narrowest_lane(self.groups.worst, self.split_cost, self.min_leaf, len(self.row_bits))
+        worst, places = self.groups.worst, len(self.row_bits)
+        if self.prices is None:
+            return narrowest_lane(worst, self.split_cost, self.min_leaf, places)
+        paid = self.prices.n_rows * int(self.prices.full.max(initial=0))
+        return narrowest_lane(2 * (worst + paid), 0, max(self.min_leaf, 2), max(places, self.prices.n_rows))
 
 
 def narrowest_lane(worst: int, split_cost: int, min_leaf: int, places: int) -> Any:
@@ -193,8 +231,9 @@ class Workspace:
         width = max(LANES, (problem.n_columns + LANES - 1) // LANES * LANES)
         row_space, row_words = len(problem.row_bits), problem.column_rows.shape[1]
         scoring = problem.scoring
-        planes = problem.n_labels + 1 + (problem.min_leaf > 1) if scoring is None else scoring.planes
-        path_words = 0 if scoring is None else scoring.path_words
+        planes = problem.n_labels + 1 + problem.counts_rows if scoring is None else scoring.planes
+        path_words = problem.path_words
+        prices = problem.prices
         most_planes = max(planes, signed.PLANES)
         categorical = len(problem.literals) - 1
         self.lane_type = lane_type
@@ -230,6 +269,8 @@ class Workspace:
             "child_values": values.ROWS_OF_VALUES * (width + categorical) * 8 if scoring else 0,
             "costs": scored.ROWS_OF_COSTS * (width + categorical) * 8 if scoring else 0,
             "pair_costs": 16 * (width + categorical) ** 2 if scoring and scoring.calls_costs else 0,
+            "here_prices": width * 8,
+            "pair_prices": 0 if prices is None else width * width * lane,
             "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
             "label_profits": max(1, problem.n_labels) * 8,
             "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
@@ -281,6 +322,9 @@ class Workspace:
         if row_values is not None:
             arrays["row_values"] = row_values
             arrays["worst_bits"] = worst_bits
+        if prices is not None:
+            arrays["full_prices"], arrays["given_prices"] = prices.full, prices.given
+            arrays["caller_columns"] = prices.alike
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         self._kept = list(arrays.values())
@@ -298,9 +342,11 @@ class Workspace:
             "path_words": path_words,
             "key_words": row_words + path_words,
             "planes": planes,
-            "rows_plane": problem.n_labels + (problem.min_leaf > 1) if scoring is None else scoring.rows_plane,
+            "rows_plane": problem.n_labels + problem.counts_rows if scoring is None else scoring.rows_plane,
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
+            "priced": prices is not None,
+            "fixed_costs": scoring is not None and scoring.has_fixed_costs,
             "scored": scoring is not None,
             "wide": row_values is not None,
             "worst_slices": len(worst_bits),
@@ -309,8 +355,7 @@ class Workspace:
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": problem.restrictable,
-            "extensible": problem.restrictable or (scoring is None and categorical == 0),
-            "class_bound": scoring is None and row_values is None and _is_accuracy(groups, problem.n_labels),
+            "extensible": problem.restrictable or (scoring is None and prices is None and categorical == 0),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": branch_words,
@@ -323,6 +368,8 @@ class Workspace:
             "path_space": space.path,
             "archived": problem.restrictable and space.nodes > _FEW_NODES,
         }
+        plain = scoring is None and prices is None and row_values is None
+        fields["class_bound"] = plain and _is_accuracy(groups, problem.n_labels)
         if scoring is not None:
             fields["score"] = scoring.kernels.score
             fields["combine"] = scoring.kernels.combine

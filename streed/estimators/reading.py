@@ -28,11 +28,11 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise ValueError(f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required.")
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
-        X = _array(X)
+        X = as_array(X)
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
 
 
-def _array(rows: Any) -> Any:
+def as_array(rows: Any) -> Any:
     """Nested lists as an array; of objects where numbers and texts stand side by side, which numpy would make texts."""
     try:
         made = np.array(rows)

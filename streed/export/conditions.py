@@ -1,7 +1,8 @@
 """What a branching node asks, in terms of the table that the caller had.
 
-A 0/1 column that the shell made of a category (`department=A`) is asked as `department` being "A"; the tree's claims say
-which columns those are. What a column means that the caller made (a threshold), only the caller can say.
+A 0/1 column that the shell made of a category (`department=A`) is asked as `department` being "A", one that it made of a
+number (`age<=30`) as a condition; the tree's claims say which columns those are. What a column means that the caller
+made, only the caller can say; `streed.binarize.conditions` says it of a recipe.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from typing import Any
 
 import attrs
 
+from streed.binarize import ColumnRecipe
+from streed.binarize.conditions import conditions
+from streed.data import Column
 from streed.errors import InputError
 from streed.tree import Tree, flatten
 
@@ -48,14 +52,18 @@ class Plan:
     questions: Mapping[int, Question]
 
 
-def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
+def plan(tree: Tree, given: Mapping[str, str] | None = None, language: str | None = None) -> Plan:
     """The tree's nodes and questions.
 
     `given`: by the name of a binary column, the expression that holds where its value is the second one (1, or yes).
+    `language`: "python" or "sql", to have such expressions of the numbers, dates and gaps that the shell read.
     Raises InputError for a name that the tree does not ask about, and for a column of categories.
     """
     shows = iter(tree.shows())
-    children, columns, shown, rows = [], [], [], []
+    children: list[tuple[int, ...]] = []
+    columns: list[int] = []
+    shown: list[Any] = []
+    rows: list[int] = []
     for first, second, third in flatten(tree.root):
         if isinstance(second, tuple):
             children.append(second)
@@ -67,12 +75,15 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
             columns.append(-1)
             shown.append(next(shows))
             rows.append(second)
-    return Plan(tuple(children), tuple(columns), tuple(shown), tuple(rows), _questions(tree, given))
+    return Plan(tuple(children), tuple(columns), tuple(shown), tuple(rows), _questions(tree, given, language))
 
 
-def _questions(tree: Tree, given: Mapping[str, str] | None) -> dict[int, Question]:
-    named = dict(given or {})
+def _questions(tree: Tree, given: Mapping[str, str] | None, language: str | None) -> dict[int, Question]:
     reading = None if tree.claims is None else tree.claims.reading
+    recipes = () if reading is None or language is None else reading.recipes
+    used = {column.name for column in tree.columns.values()}
+    named = {**(conditions(recipes, language, used) if language is not None else {}), **(given or {})}
+    multiway = {recipe.name: recipe for recipe in recipes if recipe.multiway}
     sources = {} if reading is None else reading.sources
     made = {f"{column}={value}": (column, value) for column, values in sources.items() for value in values}
     found = {}
@@ -81,6 +92,8 @@ def _questions(tree: Tree, given: Mapping[str, str] | None) -> dict[int, Questio
             if column.multiway:
                 raise InputError("conditions", f"{column.name!r} has categories", "give those of binary columns only")
             found[j] = Question(j, column.name, (), named.pop(column.name))
+        elif column.name in multiway:
+            found[j] = Question(j, column.name, _values(column, multiway[column.name]))
         elif column.name in made:
             source, value = made[column.name]
             others = tuple(other for other in sources[source] if other != value)
@@ -91,3 +104,13 @@ def _questions(tree: Tree, given: Mapping[str, str] | None) -> dict[int, Questio
         names = ", ".join(repr(column.name) for column in tree.columns.values())
         raise InputError("conditions", f"{next(iter(named))!r} is no column of the tree", f"it asks about {names}")
     return found
+
+
+def _values(column: Column, recipe: ColumnRecipe) -> tuple[tuple[Any, ...], ...]:
+    """The values that lead to each child of a multiway column; None is a missing one."""
+    if recipe.other:
+        raise InputError(
+            "tree", f"column {recipe.name!r} has a child for all values but some", "grow it without --multiway"
+        )
+    known = {str(category): category for category in recipe.categories}
+    return tuple((known.get(category),) for category in column.categories)

@@ -25,8 +25,8 @@ def to_python(
     A row is a mapping from the table's column names to values, or a sequence of the values of the data's columns if
     `by_position`. The function raises ValueError for a value that the tree's data did not have. `conditions`: by the
     name of a binary column, a Python expression of `row` that holds where the column is 1, such as
-    {"age<=30": "row['age'] <= 30"}. Raises InputError for a name that is none, for conditions of unknown columns, and for
-    labels that have no literal.
+    {"age<=30": "row['age'] <= 30"}. Raises InputError for a name that is none, for conditions of unknown columns, and
+    for labels that have no literal.
 
     >>> import streed
     >>> from streed.tasks import Accuracy
@@ -42,7 +42,7 @@ def to_python(
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
-    nodes = plan(tree, conditions)
+    nodes = plan(tree, conditions, None if by_position else "python")
     functions: list[str] = []
     waiting = [(name, 0)]
     for title, root in waiting:
@@ -68,16 +68,12 @@ def to_python(
     return imports + "\n\n".join(functions)
 
 
-def _tried(
-    question: Question, children: tuple[int, ...], level: int, by_position: bool
-) -> list[tuple[str, int, int]]:
+def _tried(question: Question, children: tuple[int, ...], level: int, by_position: bool) -> list[tuple[str, int, int]]:
     """(line, child or -1, the level of what is below the line) in the order of the lines."""
     if question.text is not None:
         return [(f"if {question.text}:", children[1], level + 1), ("", children[0], level)]
     value = f"row[{question.place if by_position else question.name!r}]"
-    tried = [
-        (f"if {_condition(value, question.values[code])}:", children[code], level + 1) for code in question.order
-    ]
+    tried = [(f"if {_condition(value, question.values[code])}:", children[code], level + 1) for code in question.order]
     plain = not set(question.name) & set("\\{}\"'")
     said = f"unknown value {{{value}!r}} of column {question.name!r}"
     message = f'f"{said}"' if plain else repr(f"unknown value of column {question.name!r}")

@@ -1,7 +1,7 @@
 """A tree as a scikit-learn estimator, for what works on those: plot_tree, export_text, SHAP, skl2onnx.
 
-The estimator reads codes (`codes`): 0/1 of binary columns, the number of the category of others. A branching node with a
-child per category becomes a few binary ones on its codes, `department <= 2.5` and so on.
+The estimator reads codes (`codes`): 0/1 of binary columns, the number of the category of others. A branching node with
+a child per category becomes a few binary ones on its codes, `department <= 2.5` and so on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.errors import InputError, MissingPackageError
 from streed.export.conditions import plan
 from streed.tree import Array, Tree
 
@@ -34,14 +34,14 @@ def to_sklearn(
 
     A regressor where all leaves show measured numbers, else a classifier. Without rows its probabilities are 1 for what
     a leaf predicts; with `X` and `y` (or a Dataset) they are the shares of the classes in the leaf. Raises InputError
-    where scikit-learn is missing, where a label's share is not the largest in its leaf (as under unequal costs or a limit:
-    the estimator would predict another label), and for labels of different types.
+    where a label's share is not the largest in its leaf (as under unequal costs or a limit: the estimator would predict
+    another label) and for labels of different types, MissingPackageError without scikit-learn.
     """
     try:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
         from sklearn.tree._tree import Tree as Compiled
     except ModuleNotFoundError:
-        raise InputError("export", "scikit-learn is missing", "pip install scikit-learn") from None
+        raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
     nodes = plan(tree)
     leaves = [place for place, below in enumerate(nodes.children) if not below]
     shows = [nodes.shows[place] for place in leaves]
@@ -50,7 +50,7 @@ def to_sklearn(
     at, targets, weights = _rows(tree, X, y, sample_weight)
     sizes = np.array([nodes.rows[place] for place in leaves]) if at is None else np.bincount(at, minlength=len(leaves))
     if at is None or weights is None:
-        masses = sizes.astype(np.float64)
+        masses: Array = sizes.astype(np.float64)
     else:
         masses = np.bincount(at, weights=weights, minlength=len(leaves))
     masses = np.maximum(masses, _UNREACHED)
@@ -69,7 +69,7 @@ def to_sklearn(
         estimator.n_classes_ = np.int64(n_classes)
     estimator.tree_ = Compiled(tree.n_columns, np.array([n_classes], dtype=np.intp), 1)
     estimator.tree_.__setstate__(state)
-    return estimator  # type: ignore[no-any-return]
+    return estimator
 
 
 def codes(tree: Tree, X: Any) -> Array:
@@ -132,13 +132,13 @@ def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weight
     cells = at * len(classes) + numbered
     counts = np.bincount(cells, weights=weights, minlength=values.size).reshape(values.shape)
     totals = counts.sum(axis=1, keepdims=True)
-    shares = np.divide(counts, totals, out=values.copy(), where=totals > 0)
+    shares: Array = np.divide(counts, totals, out=values.copy(), where=totals > 0)
     differ = np.flatnonzero(shares.argmax(axis=1) != values.argmax(axis=1))
     if len(differ):
         leaf = int(differ[0])
         raise InputError(
             "y",
-            f"leaf {leaf} predicts {classes[values[leaf].argmax()]!r}, which most of its rows are not",
+            f"leaf {leaf} predicts {classes[values[leaf].argmax()].item()!r}, which most of its rows are not",
             "leave out X and y: the probabilities are then 1 for what a leaf predicts",
         )
     return shares
@@ -178,7 +178,12 @@ def _unrolled(
 
 
 def _state(
-    built: Sequence[tuple[int, int, int, float, int]], sizes: Array, masses: Array, values: Array, *, is_classifier: bool
+    built: Sequence[tuple[int, int, int, float, int]],
+    sizes: Array,
+    masses: Array,
+    values: Array,
+    *,
+    is_classifier: bool,
 ) -> dict[str, Any]:
     """What scikit-learn's compiled tree is set to: the nodes, and their values (nodes, 1, K)."""
     from sklearn.tree._tree import NODE_DTYPE
@@ -207,4 +212,9 @@ def _state(
         value[place], square[place] = shares @ value[below], float(shares @ square[below])
     spread = (value * value).sum(axis=1)
     nodes["impurity"] = np.maximum(1 - spread if is_classifier else square - spread, 0.0)
-    return {"max_depth": int(depths.max()), "node_count": len(built), "nodes": nodes, "values": value[:, None, :].copy()}
+    return {
+        "max_depth": int(depths.max()),
+        "node_count": len(built),
+        "nodes": nodes,
+        "values": value[:, None, :].copy(),
+    }

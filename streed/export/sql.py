@@ -32,7 +32,7 @@ def to_sql(
     END AS "prediction"
     FROM "people"
     """
-    nodes = plan(tree, conditions)
+    nodes = plan(tree, conditions, "sql")
     lines: list[str] = []
     stack: list[tuple[str, int, int]] = [("", 0, 0)]
     while stack:

@@ -36,7 +36,7 @@ def scale(values: Sequence[float], start: float, end: float, *, floor: float | N
     low, high = (low - room if floor is None else floor), high + room
     if high <= low:
         high = low + 1.0
-    step = _round_step((high - low) / 5.5)
+    step = _round_step((high - low) / 6.5)
     first = math.ceil(low / step - 1e-9)
     ticks = tuple(step * place for place in range(first, math.floor(high / step + 1e-9) + 1))
     return Scale(low, high, start, end, ticks)
@@ -63,7 +63,7 @@ def chart(
 ) -> str:
     """The chart as SVG text; `inside` is drawn over the grid, `legend` lists (colour, label)."""
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}"',
         f'width="{WIDTH:.0f}" height="{HEIGHT:.0f}" font-family="{FONTS}" role="img">',
         f"<title>{escape(title)}</title>",
     ]
@@ -75,9 +75,10 @@ def chart(
         )
     if x is not None:
         for tick, said in zip(x.ticks, tick_labels(x.ticks), strict=True):
+            at, foot = x(tick), HEIGHT - BOTTOM
             lines.append(
-                f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{HEIGHT - BOTTOM:.0f}" y2="{HEIGHT - BOTTOM + 4:.0f}" '
-                'stroke="#7b8794"/>' + text(x(tick), HEIGHT - BOTTOM + 17, said)
+                f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{foot:.0f}" y2="{foot + 4:.0f}" stroke="#7b8794"/>'
+                + text(at, foot + 17, said)
             )
     base = HEIGHT - BOTTOM
     lines.append(f'<line x1="{LEFT:.0f}" x2="{WIDTH - RIGHT:.0f}" y1="{base:.0f}" y2="{base:.0f}" stroke="#7b8794"/>')
@@ -89,7 +90,9 @@ def chart(
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def step_path(xs: Sequence[float], ys: Sequence[float], x: Callable[[float], float], y: Callable[[float], float]) -> str:
+def step_path(
+    xs: Sequence[float], ys: Sequence[float], x: Callable[[float], float], y: Callable[[float], float]
+) -> str:
     """The d of a path that goes right, then up or down, through the points that are known."""
     known = [(x(a), y(b)) for a, b in zip(xs, ys, strict=True) if math.isfinite(b)]
     if not known:
@@ -101,16 +104,17 @@ def step_path(xs: Sequence[float], ys: Sequence[float], x: Callable[[float], flo
 
 def text(x: float, y: float, said: str, *, anchor: str = "middle", size: float = 12, colour: str = "#3e4c59") -> str:
     """A line of text."""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}">{escape(said)}</text>'
-    )
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text {place} font-size="{size:g}" fill="{colour}">{escape(said)}</text>'
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:
     """The ticks' numbers, to as many digits as tell them apart."""
     for digits in range(8):
         said = [f"{tick + 0.0:,.{digits}f}" for tick in ticks]
-        if all(math.isclose(float(s.replace(",", "")), tick, abs_tol=1e-9) for s, tick in zip(said, ticks, strict=True)):
+        if all(
+            math.isclose(float(s.replace(",", "")), tick, abs_tol=1e-9) for s, tick in zip(said, ticks, strict=True)
+        ):
             return said
     return [f"{tick:.4g}" for tick in ticks]
 

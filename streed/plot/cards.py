@@ -30,9 +30,7 @@ class Card:
     """Everything in one line, for those who point at the node."""
 
 
-def cards(
-    tree: Tree, nodes: Sequence[Seen], *, show_counts: bool = True, show_cost: bool = True
-) -> tuple[Card, ...]:
+def cards(tree: Tree, nodes: Sequence[Seen], *, show_counts: bool = True, show_cost: bool = True) -> tuple[Card, ...]:
     """(nodes,) what to write on every node: rows, the rows of every class or their mean, and what a leaf costs."""
     return tuple(_card(tree, seen, nodes[0].rows, show_counts, show_cost) for seen in nodes)
 
@@ -78,5 +76,5 @@ def _counts(tree: Tree, counts: tuple[float, ...]) -> str:
     pairs = list(zip(tree.labels, counts, strict=True))
     if len(pairs) > 3:
         pairs = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
-    # A break within "no 12" would part a number from its class.
-    return ", ".join(f"{label}\N{NO-BREAK SPACE}{count:g}" for label, count in pairs)
+    # A break within "no: 12" would part a number from its class.
+    return ", ".join(f"{label}:\N{NO-BREAK SPACE}{count:,g}" for label, count in pairs)

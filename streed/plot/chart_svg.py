@@ -16,15 +16,12 @@ def front_svg(front: Front) -> str:
     """The points of a front, its nondominated ones joined by steps, the chosen one marked."""
     x, y = across([point.x for point in front.points]), upwards([point.y for point in front.points])
     best = front.nondominated
-    inside = [
-        f'<path d="{step_path([p.x for p in best], [p.y for p in best], x, y)}" fill="none" stroke="{HUES[0]}" '
-        'stroke-opacity="0.5" stroke-width="1.5"/>'
-    ]
+    steps = step_path([p.x for p in best], [p.y for p in best], x, y)
+    inside = [f'<path d="{steps}" fill="none" stroke="{HUES[0]}" stroke-opacity="0.5" stroke-width="1.5"/>']
     # The chosen point is drawn last, so that its ring lies on top.
     for point in sorted(front.points, key=lambda point: point.chosen):
-        said = escape(
-            f"{front.x_label} {brief(point.x)}, {front.y_label} {brief(point.y)}; {point.tree.n_branches} branching nodes"
-        )
+        values = f"{front.x_label} {brief(point.x)}, {front.y_label} {brief(point.y)}"
+        said = escape(f"{values}; {point.tree.n_branches} branching nodes")
         fill = "#9aa5b1" if point.dominated else HUES[0]
         ring = f' stroke="{HUES[5]}" stroke-width="3"' if point.chosen else ""
         inside.append(

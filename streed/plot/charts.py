@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from streed.plot.drawn import axes
 from streed.plot.series import KINDS, front_of, rates_of, trace_of
 from streed.plot.shading import HUES
-from streed.plot.svg import tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +98,7 @@ def rates(
     `tree`: a Tree or a Result; other arguments and errors as of `streed.plot.series.rates_of`.
     """
     found = rates_of(
-        tree_of(tree),
+        tree,
         X,
         y,
         sensitive_features=sensitive_features,
@@ -115,9 +114,7 @@ def rates(
         places = [place + (at - (len(groups) - 1) / 2) * width for place in range(len(found))]
         bars = drawn.bar(places, heights, 0.92 * width, color=HUES[at % len(HUES)], label=group)
         drawn.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
-    names = [
-        f"{KINDS[kind]}\n(gap {max(by.values()) - min(by.values()):.3g})" for kind, by in found.items()
-    ]
+    names = [f"{KINDS[kind]}\n(gap {max(by.values()) - min(by.values()):.3g})" for kind, by in found.items()]
     drawn.set_xticks(range(len(found)), names)
     drawn.set_ylim(0, 1.08)
     drawn.legend(frameon=False, ncols=min(len(groups), 4))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from streed.errors import InputError
+from streed.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 def axes(ax: Axes | None, room: tuple[float, float]) -> tuple[Axes, float]:
     """(the axes to draw on, by how much text must shrink to fit them); new ones are `room` inches wide and high.
 
-    Raises InputError where matplotlib is missing.
+    Raises MissingPackageError without matplotlib.
     """
     if ax is not None:
-        figure = ax.figure
+        figure: Any = ax.figure
         frame = ax.get_position()
         width, height = figure.get_figwidth() * frame.width, figure.get_figheight() * frame.height
         return ax, min(1.0, width / room[0], height / room[1])
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as plt
     except ModuleNotFoundError:
-        raise InputError(
-            "plot", "matplotlib is missing", 'pip install "streed[plot]", or draw the tree by streed.plot.tree_svg'
+        raise MissingPackageError(
+            'drawing on axes needs matplotlib: pip install "streed[plot]", or use the functions that end in _svg'
         ) from None
-    figure, made = pyplot.subplots(figsize=room, layout="constrained")
+    _, made = plt.subplots(figsize=room, layout="constrained")
     return made, 1.0

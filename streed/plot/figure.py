@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from streed.plot.cards import cards, size
 from streed.plot.drawn import axes
+from streed.plot.gathering import gathered
 from streed.plot.layout import place
 from streed.plot.shading import ink, shades
-from streed.plot.survey import survey
-from streed.plot.svg import tree_of
+from streed.plot.survey import survey, tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,20 +24,24 @@ def tree(
     shade: str | None = None,
     show_counts: bool = True,
     show_cost: bool = True,
+    gather: bool = False,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """The axes that the tree is drawn on; arguments as of `tree_svg`.
 
     `ax`: axes to draw on; without them, a new figure of the tree's own size, on which text is 10 points high. Raises
-    InputError as `tree_svg` does, and where matplotlib is missing.
+    InputError as `tree_svg` does, and MissingPackageError without matplotlib.
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
     font = 10.0
-    boxes, width, height = place(nodes, [size(card, font) for card in written], gap=1.2 * font, level=3.4 * font)
+    boxes, width, height = place(
+        nodes, [_wider(*size(card, font)) for card in written], gap=1.2 * font, level=3.4 * font
+    )
     head = 2.2 * font if title else 0.0
     room = ((width + 2 * font) / 72, (height + head + 2 * font) / 72)
     drawn, scale = axes(ax, room)
@@ -88,7 +92,10 @@ def tree(
     return drawn
 
 
+def _wider(width: float, height: float) -> tuple[float, float]:
+    """The size of a box: matplotlib's own font is wider than those that browsers take."""
+    return 1.1 * width, height
+
+
 def _write(drawn: Axes, x: float, y: float, said: str, font: float, colour: str, **further: Any) -> None:
-    drawn.text(
-        x, y, said, ha="center", va="center", fontsize=font, color=colour, zorder=3, parse_math=False, **further
-    )
+    drawn.text(x, y, said, ha="center", va="center", fontsize=font, color=colour, zorder=3, parse_math=False, **further)

@@ -1,4 +1,4 @@
-"""Where the nodes of a tree go: every subtree has a strip of its own, a parent stands above the middle of its children."""
+"""Where the nodes of a tree go: a subtree has a strip of its own, a parent stands above the middle of its children."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers by which trees are compared on a picture: errors, false negatives and positives, size, unfairness; less is better."""
+"""Numbers by which trees are compared on a picture: errors of either kind, size, unfairness; less is better."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Rows:
 def measure(trees: Sequence[Tree], what: Any, rows: Rows | None) -> list[float]:
     """What every tree measures.
 
-    `what`: a name in `SIZES` or `COUNTS`, a notion of fairness (its gap), or a function of a tree. Raises InputError for
-    anything else, and where rows are needed and not given.
+    `what`: a name in `SIZES` or `COUNTS`, a notion of fairness (its gap), or a function of a tree. Raises InputError
+    for anything else, and where rows are needed and not given.
     """
     if callable(what):
         return [float(what(tree)) for tree in trees]
@@ -81,7 +81,9 @@ def measure(trees: Sequence[Tree], what: Any, rows: Rows | None) -> list[float]:
         return [float(SIZES[what](tree)) for tree in trees]
     if not isinstance(what, Fairness) and what not in COUNTS:
         names = ", ".join(map(repr, [*SIZES, *COUNTS]))
-        raise InputError("measure", f"{what!r}", f"use one of {names}, a notion such as DemographicParity(), a function")
+        raise InputError(
+            "measure", f"{what!r}", f"use one of {names}, a notion such as DemographicParity(), a function"
+        )
     if rows is None:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     return [_on_rows(tree, what, rows) for tree in trees]

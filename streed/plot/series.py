@@ -11,6 +11,7 @@ import attrs
 
 from streed.errors import InputError
 from streed.plot.measures import Rows, label, measure
+from streed.plot.survey import tree_of
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, PredictiveEquality, group_rates
 from streed.tree import Tree
@@ -73,9 +74,9 @@ def front_of(
     `found`: a Result (its front), several Results (the tree of each), or (value, tree) pairs. `x`, `y`: measures as
     `streed.plot.measures.measure` takes them, or the number of a component of the values; without them, the first two
     components where values have such, else branching nodes and errors. `X`, `labels` (the rows' y), `sample_weight` and
-    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark, where
-    `found` is no Result. Raises InputError where there
-    is no tree, where a value has no such component, and for measures that need what is not given.
+    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark,
+    where `found` is no Result. Raises InputError where there is no tree, where a value has no such component, and for
+    measures that need what is not given.
     """
     pairs = _pairs(found)
     marked = found.tree if isinstance(found, Result) else chosen
@@ -87,7 +88,7 @@ def front_of(
     xs, x_label = _coordinate(pairs, x, rows, names)
     ys, y_label = _coordinate(pairs, y, rows, names)
     places = sorted(range(len(pairs)), key=lambda place: (xs[place], ys[place]))
-    points = []
+    points: list[Point] = []
     least = math.inf
     for place in places:
         same = bool(points) and (points[-1].x, points[-1].y) == (xs[place], ys[place])
@@ -114,7 +115,7 @@ def trace_of(result: Result) -> Trace:
 
 
 def rates_of(
-    tree: Tree,
+    tree: Any,
     X: Any,
     y: Any = None,
     *,
@@ -125,12 +126,12 @@ def rates_of(
 ) -> dict[str, dict[str, float]]:
     """The rate of every group by kind: of favourable predictions, among all rows, the positive and the negative ones.
 
-    `feature`: which sensitive column, where there are several; `positive`: the favourable label, where there are more
-    than two. A kind that is undefined, because a group has no such rows, is left out. Raises InputError where no groups
-    are given, or the favourable label is not clear.
+    `tree`: a Tree or a Result. `feature`: which sensitive column, where there are several; `positive`: the favourable
+    label, where there are more than two. A kind that is undefined, because a group has no such rows, is left out.
+    Raises InputError where no groups are given, or the favourable label is not clear.
     """
     rows = Rows.make(X, y, sample_weight, sensitive_features)
-    data, predicted = rows.groups(), rows.predicted(tree)
+    data, predicted = rows.groups(), rows.predicted(tree_of(tree))
     found: dict[str, dict[str, float]] = {}
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
         try:

@@ -1,7 +1,7 @@
 """What reaches every node of a tree: its place, its rows, the classes or the mean of the rows, the way to it.
 
-Pictures and reports are drawn from this alone. Rows are those that the tree was grown on, or those that the caller gives,
-which may be others (a test set).
+Pictures and reports are drawn from this alone. Rows are those that the tree was grown on, or those that the caller
+gives, which may be others (a test set).
 """
 
 from __future__ import annotations
@@ -58,30 +58,39 @@ class Seen:
         return None if self.counts is None or not total else max(self.counts) / total
 
 
-def survey(tree: Tree, X: Any = None, y: Any = None, sample_weight: Any = None) -> tuple[Seen, ...]:
-    """Every node of the tree, parents first and children left to right.
+def tree_of(given: Any) -> Tree:
+    """The tree itself, or that of a result; raises InputError where there is none."""
+    found = given if isinstance(given, Tree) else getattr(given, "tree", given)
+    if not isinstance(found, Tree):
+        raise InputError("tree", f"{given!r} has no tree", "give a Tree, or a Result whose status is not infeasible")
+    return found
+
+
+def survey(tree: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> tuple[Seen, ...]:
+    """Every node of the tree (a Tree, or that of a Result), parents first and children left to right.
 
     `X`: rows as `Tree.predict` takes them, `y` (n,) their labels or targets, `sample_weight` (n,); a Dataset brings its
     own. Without `X`, the rows are those that the tree remembers, and nothing is known of their classes. Raises
     InputError for rows that the tree cannot read, and for `y` without `X` or of another length.
     """
-    skeleton = _skeleton(tree)
+    grown = tree_of(tree)
+    skeleton = _skeleton(grown)
     leaves = [place for place, seen in enumerate(skeleton) if seen.is_leaf]
     if X is None:
         if y is not None or sample_weight is not None:
             raise InputError("X", "missing, and y or sample_weight is given", "give the rows with their labels")
         return tuple(skeleton)
-    at = np.asarray(leaves, dtype=np.int64)[tree.apply(X)]
+    at = np.asarray(leaves, dtype=np.int64)[grown.apply(X)]
     targets, weights = _targets(X, y, sample_weight, len(at))
     rows = _upwards(skeleton, np.bincount(at, minlength=len(skeleton)).astype(np.float64)[:, None])[:, 0]
     counts = mean = None
     if targets is not None:
-        coded = _class_numbers(tree, targets)
+        coded = _class_numbers(grown, targets)
         if coded is not None:
-            k = len(tree.labels)
+            k = len(grown.labels)
             found = np.bincount(at * k + coded, weights=weights, minlength=len(skeleton) * k)
             counts = _upwards(skeleton, found.reshape(len(skeleton), k))
-        elif _predicts_numbers(tree) and all(isinstance(t, numbers.Real) for t in targets):
+        elif _predicts_numbers(grown) and all(isinstance(t, numbers.Real) for t in targets):
             values = np.array([float(t) for t in targets])
             sums = np.stack(
                 [np.bincount(at, weights=w, minlength=len(skeleton)) for w in (values * weights, weights)], axis=1

@@ -7,9 +7,10 @@ from html import escape
 from typing import Any
 
 from streed.plot.cards import Card, brief, cards, size, text_width
+from streed.plot.gathering import gathered
 from streed.plot.layout import Box, place
 from streed.plot.shading import HUES, NEUTRAL, default_shade, hues, ink, shades, value_of
-from streed.plot.survey import Seen, survey
+from streed.plot.survey import Seen, survey, tree_of
 from streed.tree import Tree
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -26,6 +27,7 @@ def tree_svg(
     shade: str | None = None,
     show_counts: bool = True,
     show_cost: bool = True,
+    gather: bool = False,
     title: str | None = None,
     font: float = 12.0,
 ) -> str:
@@ -33,11 +35,13 @@ def tree_svg(
 
     `X`, `y`, `sample_weight`: rows to count at the nodes, as `streed.plot.survey.survey` takes them; without them, the
     rows that the tree remembers. `shade`: as `streed.plot.shading.shades` takes it. `show_counts`, `show_cost`: the
-    rows of every class (or their mean), and what leaves cost. `font`: the size of the text, in pixels. Raises InputError
-    for a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not known.
+    rows of every class (or their mean), and what leaves cost. `gather`: draw leaves that predict the same, below a node
+    with a child per category, as one. `font`: the size of the text, in pixels. Raises InputError for a result without a
+    tree, for rows that the tree cannot read, and for a shade that needs what is not known.
     """
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
     boxes, width, height = place(nodes, [size(card, font) for card in written], gap=1.2 * font, level=3.2 * font)
@@ -47,7 +51,7 @@ def tree_svg(
     shift = max(0.0, (width - max(box.x + box.width / 2 for box in boxes)) / 2) if len(nodes) == 1 else 0.0
     total = (width + 2 * _MARGIN, height + head + 2 * _MARGIN)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.1f} {total[1]:.1f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.1f} {total[1]:.1f}"',
         f'width="{total[0]:.0f}" height="{total[1]:.0f}" font-family="{FONTS}" role="img">',
         f"<title>{escape(title or repr(grown)[1:-1])}</title>",
         f'<rect width="100%" height="100%" fill="{NEUTRAL}"/>',
@@ -67,24 +71,14 @@ def tree_svg(
     return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
 
 
-def tree_of(given: Any) -> Tree:
-    """The tree itself, or that of a result; raises InputError where there is none."""
-    from streed.errors import InputError
-
-    found = given if isinstance(given, Tree) else getattr(given, "tree", given)
-    if not isinstance(found, Tree):
-        raise InputError("tree", f"{given!r} has no tree", "give a Tree, or a Result whose status is not infeasible")
-    return found
-
-
 def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:
     colour = ink(fill)
     radius = 3 if is_leaf else min(box.height / 2, 1.1 * font)
     left, top = box.x - box.width / 2, box.y - box.height / 2
     parts = [
-        f'<g class="{"leaf" if is_leaf else "branch"}"><title>{escape(card.full)}</title>'
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}" '
-        f'fill="{fill}" stroke="#52606d" stroke-width="1"/>'
+        f'<g class="{"leaf" if is_leaf else "branch"}"><title>{escape(card.full)}</title>',
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}"',
+        f' fill="{fill}" stroke="#52606d" stroke-width="1"/>',
     ]
     baseline = top + 0.45 * font
     for line in card.title:

@@ -5,7 +5,8 @@ A reduction asks a driver only for trees of least weighted cost per row, so it r
 
 - `parametric`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
 - `hull`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
-- `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack.
+- `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack;
+- `trade`: the front of an objective and such a sum's gap, by limits on the gap that fall.
 """
 
 from __future__ import annotations
@@ -14,15 +15,27 @@ from typing import TYPE_CHECKING
 
 from streed.algebra import objective
 from streed.sums import Bounded, SumTask
+from streed.trades import Traded
 
 if TYPE_CHECKING:
+    from streed.data import Dataset
     from streed.search.driver import Driver
     from streed.task import Task
 
 
-def reduced(task: Task, driver: Driver) -> Driver:
-    """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums."""
-    if not driver.reduces or not isinstance(objective(task), (SumTask, Bounded)):
+def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
+    """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums.
+
+    Of more than two sums, only those of limits are reduced.
+    """
+    inner = objective(task)
+    if driver.reduces and isinstance(inner, Traded) and len(inner.gaps) == 1:
+        from streed.reductions.trade import TradeOff
+
+        return TradeOff(driver)
+    if not driver.reduces or not isinstance(inner, (SumTask, Bounded)):
+        return driver
+    if isinstance(inner, SumTask) and len(getattr(inner.bind(data), "components", ())) != 2:
         return driver
     from streed.reductions.reduction import Reduction
 

@@ -74,15 +74,11 @@ class Plan:
             if not len(rows):
                 above = order[ends[siblings[0]] : ends[siblings[1]]]
                 return Leaf(int(self.parts[0][above].sum(axis=0).argmin()), 0, 0)
-            cost: list[Any] = []
-            for j, part in enumerate(self.parts):
-                total = int(part[rows, label].sum())
-                sums = [total]
-                if j >= count:
-                    mine = part[rows]
-                    sums = [total - _least(mine), _most(mine) - total]
-                cost += [_plain(self.units[j] * each) for each in sums]
-            return Leaf(label, len(rows), tuple(cost))
+            cost = [
+                _plain(unit * int(part[rows, label].sum()))
+                for part, unit in zip(self.parts[:count], self.units, strict=False)
+            ]
+            return Leaf(label, len(rows), cost[0] if self.shown is None else tuple(cost))
 
         def grown(node: Node, first: int, siblings: tuple[int, int]) -> tuple[Node, int]:
             """The subtree whose first leaf has this number, and the number after its last."""

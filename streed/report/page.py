@@ -13,11 +13,11 @@ import streed
 from streed.data import Dataset
 from streed.drawing import number
 from streed.errors import InputError
+from streed.plot.gathering import gathered
 from streed.plot.measures import Rows
-from streed.plot.survey import survey
-from streed.plot.svg import tree_of
-from streed.report.document import tree_document
+from streed.plot.survey import survey, tree_of
 from streed.report import sections
+from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
 
@@ -41,6 +41,7 @@ def make_report(
     sample_weight: Any = None,
     sensitive_features: Any = None,
     compare: Sequence[Result] = (),
+    gather: bool = False,
     title: str | None = None,
     note: str | None = None,
 ) -> str:
@@ -48,12 +49,14 @@ def make_report(
 
     `X`, `y`, `sample_weight`, `sensitive_features`: rows to count at the nodes and to judge predictions by, as `solve`
     takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`: results
-    of other budgets or limits, drawn as a front where the result has none. `note`: a sentence below the title. Sections
+    of other budgets or limits, drawn as a front where the result has none. `gather`: show leaves that predict the same,
+    below a node with a child per category, as one. `note`: a sentence below the title. Sections
     for which nothing is known are left out. Raises InputError for a result without a tree, and for rows that the tree
     cannot read.
     """
     tree = tree_of(found)
     nodes = survey(tree, X, y, sample_weight)
+    nodes = gathered(nodes) if gather else nodes
     has_labels = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
     rows = Rows.make(X, y, sample_weight, sensitive_features) if has_labels else None
     if rows is None and sensitive_features is not None:
@@ -79,7 +82,8 @@ def make_report(
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="streed {streed.__version__}">',
             f"<style>{_asset('report.css')}</style></head><body>",
-            f"<header><h1>{escape(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}<nav>{links}</nav></header>",
+            f"<header><h1>{escape(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}",
+            f"<nav>{links}</nav></header>",
             f"<main>{body}</main>",
             f"<footer>Made by streed {streed.__version__}. This file needs no other.</footer>",
             f"<script>{_asset('tree.js')}</script></body></html>\n",
@@ -115,7 +119,8 @@ def _tree_section(tree: Tree, document: dict[str, Any]) -> str:
     return (
         '<div class="tools" id="tree-tools" hidden>'
         f'<label>shade by <select id="shade">{options}</select></label>'
-        '<label>open to depth <input id="depth" type="range" min="0" step="1"><output id="depth-shown"></output></label>'
+        '<label>open to depth <input id="depth" type="range" min="0" step="1">'
+        '<output id="depth-shown"></output></label>'
         '<button id="smaller" title="smaller">&minus;</button><button id="larger" title="larger">+</button>'
         '<button id="fit">fit</button><button id="save">save as SVG</button></div>'
         '<div id="tree-view" tabindex="0"></div>'

@@ -16,8 +16,7 @@ from streed.plot.chart_svg import front_svg, rates_svg, trace_svg
 from streed.plot.measures import Rows
 from streed.plot.series import front_of, rates_of, trace_of
 from streed.plot.shading import hues
-from streed.plot.survey import Seen, rule
-from streed.plot.svg import tree_of
+from streed.plot.survey import Seen, rule, tree_of
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity
 from streed.tree import Tree
@@ -81,7 +80,7 @@ def groups(tree: Tree, rows: Rows) -> str | None:
     except InputError as reason:
         return f"<p>Not shown: {escape(str(reason))}</p>"
     return (
-        '<p>How often the tree predicts the favourable label, by group: among all rows, those that have it, and those '
+        "<p>How often the tree predicts the favourable label, by group: among all rows, those that have it, and those "
         f"that have not.</p>{rates_svg(found)}"
     )
 
@@ -111,8 +110,8 @@ def front(found: Any, compare: Sequence[Result], rows: Rows | None) -> str | Non
 
 
 def search(found: Any) -> str | None:
-    """The bounds over time."""
-    if not isinstance(found, Result) or not found.stats.get("trace"):
+    """The bounds over time; None too where the search was over before there were two entries to join."""
+    if not isinstance(found, Result) or len(found.stats.get("trace") or ()) < 2:
         return None
     return trace_svg(trace_of(found))
 
@@ -123,7 +122,10 @@ def statistics(found: Any) -> str | None:
         return None
     told = [("task", str(found.task))]
     told += [
-        (key.replace("_", " "), f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if _whole(value) else str(value))
+        (
+            key.replace("_", " "),
+            f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if _whole(value) else str(value),
+        )
         for key, value in found.stats.items()
         if key not in ("trace", "limits") and value is not None
     ]

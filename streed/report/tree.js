@@ -12,7 +12,8 @@
   const FONT = 13, GAP = 14, LEVEL = 44, MARGIN = 14;
   const SMALLEST = 0.75; // smaller text cannot be read: wider trees are scrolled
   const closed = new Set();
-  let zoom = null; // null: as large as fits
+  let zoom = null; // null: as large as fits and can be read
+  const WHOLE = -1;
   let pointed = null;
   let drawn = new Map();
 
@@ -90,7 +91,8 @@
     const places = visible(), at = layout(places);
     const total = [at.width + 2 * MARGIN, at.height + 2 * MARGIN + 8];
     const room = view.clientWidth - 4;
-    const scale = zoom === null ? Math.min(1, Math.max(SMALLEST, room / total[0])) : zoom;
+    const fits = Math.min(1, room / total[0]);
+    const scale = zoom === null ? Math.max(SMALLEST, fits) : zoom === WHOLE ? fits : zoom;
     const svg = element("svg", {
       xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${total[0]} ${total[1]}`,
       width: total[0] * scale, height: total[1] * scale, role: "tree", "aria-label": "decision tree",
@@ -231,7 +233,7 @@
   };
   document.getElementById("larger").addEventListener("click", resize(1.25));
   document.getElementById("smaller").addEventListener("click", resize(0.8));
-  document.getElementById("fit").addEventListener("click", () => { zoom = null; draw(); });
+  document.getElementById("fit").addEventListener("click", () => { zoom = WHOLE; draw(); });
   document.getElementById("save").addEventListener("click", () => {
     const text = new XMLSerializer().serializeToString(view.querySelector("svg"));
     const link = document.createElement("a");
@@ -244,7 +246,7 @@
     row.addEventListener("mouseenter", () => { const place = Number(row.dataset.node); if (drawn.has(place)) show(place); });
     row.addEventListener("mouseleave", () => show(null));
   });
-  window.addEventListener("resize", () => { if (zoom === null) draw(); });
+  window.addEventListener("resize", () => { if (zoom === null || zoom === WHOLE) draw(); });
   document.getElementById("tree-tools").hidden = false;
   // A large tree opens in part; the slider opens the rest.
   if (nodes.length > 63) depth.value = Math.min(4, deepest);

@@ -13,6 +13,7 @@ def drivers() -> dict[str, type[Driver]]:
     from streed.search.auto import Auto
     from streed.search.branches import Branches
     from streed.search.depth_first import DepthFirst
+    from streed.search.front_driver import Fronts
     from streed.search.general import General
 
-    return {driver.name: driver for driver in (DepthFirst, Branches, Auto, General)}
+    return {driver.name: driver for driver in (DepthFirst, Branches, Auto, Fronts, General)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from streed.engine.records import LEAF
-from streed.engine.routing import measure_tree
+from streed.engine.routing import measure_tree, route_rows
 from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
@@ -83,21 +83,35 @@ def measure_task(
     MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
     """
     task, data = problem.task, problem.data
-    arity = {j: len(data.column(j).categories) for j in data.categorical}
+    categories = {j: len(data.column(j).categories) for j in data.categorical}
+    arity = np.zeros(data.n_columns, np.int64)
+    arity[list(categories)] = list(categories.values())
+    leaf_of, end = route_rows(preorder, codes, arity)
+    sizes = np.bincount(leaf_of, counts, len(preorder)).astype(np.int64)
+    totals = {name: _sums_by_leaf(values, leaf_of, len(preorder)) for name, values in sums.items()}
     labels = range(len(task.labels(data)))
-    columns = iter(preorder.tolist())
+    columns, ends = preorder.tolist(), end.tolist()
     leaf_rows: list[int] = []
     shown: list[Any] = []
     shows_labels = task.shows_labels
     deepest = 0
 
-    def measure(rows: Array, above: Array, path: frozenset[int], depth: int) -> tuple[Any, Node]:
+    def state(begin: int, behind: int) -> State:
+        """That of the rows of the nodes from `begin` on that lie before `behind`."""
+        if behind == begin + 1:
+            found = {name: values[begin] for name, values in totals.items()}
+        else:
+            found = {name: values[begin:behind].sum(axis=0) for name, values in totals.items()}
+        rows = int(sizes[begin:behind].sum())
+        return State(rows, **{k: tuple(v.tolist()) if np.ndim(v) else v.item() for k, v in found.items()})
+
+    def measure(at: int, above: int, path: frozenset[int], depth: int) -> tuple[Any, Node]:
         nonlocal deepest
         deepest = max(deepest, depth)
-        column = next(columns)
-        size = int(counts[rows].sum())
+        column = columns[at]
         if column == LEAF:
-            s = merged_state(sums, counts, rows if len(rows) else above)
+            size = int(sizes[at])
+            s = state(at, at + 1) if size else state(above, ends[above])
             costs = [task.leaf_cost(s, k) for k in labels]
             allowed = [k for k in labels if task.feasible(costs[k])] or labels
             best = allowed[0]
@@ -106,7 +120,7 @@ def measure_task(
                     best = k
             if not shows_labels:
                 shown.append(task.leaf_label(s, best))
-            if not len(rows):
+            if not size:
                 return None, Leaf(best, 0, 0)
             if not all(limit.allows(s) for limit in task.limits):
                 raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
@@ -114,24 +128,26 @@ def measure_task(
             if visit is not None:
                 visit(s)
             return costs[best], Leaf(best, size, costs[best])
-        side_of = codes[rows, column]
         children, value = [], None
-        for code in range(arity.get(column, 2)):
-            found, child = measure(rows[side_of == code], rows, path | {column}, depth + 1)
+        size, child_at = 0, at + 1
+        for _ in range(categories.get(column, 2)):
+            found, child = measure(child_at, at, path | {column}, depth + 1)
             children.append(child)
+            size += child.rows
+            child_at = ends[child_at]
             if found is not None:
                 value = found if value is None else task.combine(value, found)
         cost = task.branching_cost(size, tuple(sorted(path)), column)
         return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), size)
 
-    everything = np.arange(len(codes))
-    value, root = measure(everything, everything, frozenset(), 0)
+    value, root = measure(0, 0, frozenset(), 0)
     branches = int(np.count_nonzero(preorder != LEAF))
     _check_limits(problem, deepest, branches, np.array(leaf_rows))
     return Solution(value, root, None if shows_labels else tuple(shown))
 
 
-def merged_state(sums: dict[str, Array], counts: Array, rows: Array) -> State:
-    """The state of merged rows."""
-    totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
-    return State(int(counts[rows].sum()), **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()})
+def _sums_by_leaf(values: Array, leaf_of: Array, n_nodes: int) -> Array:
+    """(n_nodes,) or (n_nodes, entries): the sums of a statistic over the rows of every node that is their leaf."""
+    totals = np.zeros((n_nodes, *values.shape[1:]), values.dtype)
+    np.add.at(totals, leaf_of, values)
+    return totals

@@ -102,7 +102,8 @@ class FrontEngine:
             places = keys >> layout.shifts[0]
             best[places] = keys & ((1 << int(layout.shifts[0])) - 1)
             origins[places] = columns
-        for column in range(len(self._rows.column_rows)):
+        promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
+        for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
             if self.stopped or (len(keys) == 1 and keys[0] == 0):
                 break
             a, b = self.children(node, column)

@@ -18,7 +18,7 @@ from streed.engine.workspace import writable
 from streed.exact import Array
 from streed.search.driver import Problem
 from streed.search.key_layout import Keys
-from streed.search.vectors import VectorCosts, vector_costs
+from streed.vectors import VectorCosts, vector_costs
 
 _MOST_GROUPS = 48
 """More different costs of rows than this are sliced into bits."""
@@ -90,7 +90,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     data = problem.data
     if data.categorical or not data.n_columns:
         return None
-    costs = vector_costs(problem)
+    costs = vector_costs(problem.task, data)
     if costs is None:
         return None
     most_branches = data.n_rows - 1 if problem.max_depth is None else min(2**problem.max_depth, data.n_rows) - 1

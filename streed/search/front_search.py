@@ -15,7 +15,9 @@ from streed.search import memory, watch
 from streed.search.driver import Orders, Outcome, Problem, Solution
 from streed.search.front_engine import Front, FrontEngine
 from streed.search.front_rows import Packed, pack_fronts
-from streed.search.front_trees import FrontTrees, depth_of, nondominated_at_root, smallest_leaf
+from streed.search.front_trees import FrontTrees, depth_of, smallest_leaf
+from streed.search.ideal import ideal_tree
+from streed.search.nondominated import nondominated_at_root
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
@@ -31,10 +33,13 @@ def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
         return None
     search = _Search(packed, orders)
     prepared = time.perf_counter()
+    ideal = None
     if not packed.keys.is_empty(packed.costs):
-        search.run(prepared)
+        ideal = ideal_tree(packed, orders)
+        if ideal is None:
+            search.run(prepared)
     searched = time.perf_counter()
-    solutions = search.solutions()
+    solutions = search.solutions() if ideal is None else (ideal,)
     stats = {
         "route": "fronts",
         "threads": 1,
@@ -100,7 +105,7 @@ class _Search:
                 order = np.argsort(keys, kind="stable")
                 found = keys[order], columns[order]
             self._front, self._depth = found, depth
-            if self.engine.stopped:
+            if self.engine.stopped or (len(found[0]) == 1 and found[0][0] == 0):
                 return
 
     def solutions(self) -> tuple[Solution, ...]:
@@ -113,19 +118,21 @@ class _Search:
         found: list[Solution] = []
         for at in nondominated_at_root(task, values):
             key, column = int(self._front[0][at]), int(self._front[1][at])
-            vector, root = trees.tree(trees.shape(self._root, self._depth, key, column))
-            _check(problem, vector, keys.vector(key), root, exact=self.stopped is None)
-            found.append(Solution(self._packed.costs.value(vector), root))
+            solution = trees.tree(trees.shape(self._root, self._depth, key, column))
+            _check(problem, solution, values[at], exact=self.stopped is None)
+            found.append(solution)
         if self.stopped is not None:
             kept = nondominated_at_root(task, [each.value for each in found])
             found = [found[at] for at in kept]
         return tuple(found)
 
 
-def _check(problem: Problem, vector: Sequence[int], claimed: Sequence[int], root: Any, *, exact: bool) -> None:
+def _check(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:
     """Raises MismatchError if the tree is not worth what the search claimed, or breaks a limit."""
-    if tuple(vector) != tuple(claimed) and (exact or any(x > y for x, y in zip(vector, claimed, strict=True))):
-        raise MismatchError(f"the tree's sums are {vector}, the search claimed {claimed}; please report this")
+    value, root = solution.value, solution.root
+    worse = any(x > y for x, y in zip(value, claimed, strict=False))
+    if worse or (exact and tuple(value) != tuple(claimed)):
+        raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
     if problem.max_depth is not None and depth_of(root) > problem.max_depth:
         raise MismatchError(f"the tree has depth {depth_of(root)}, which the limits forbid; please report this")
     if smallest_leaf(root) < problem.min_leaf:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from streed.errors import MismatchError
 from streed.exact import Array
+from streed.search.driver import Solution
 from streed.search.front_engine import FrontEngine, is_leaf
 from streed.search.key_layout import dominates
 from streed.tree import Branch, Leaf, Node
@@ -66,48 +66,46 @@ class FrontTrees:
                 return i, int(hits[0])
         raise MismatchError("a point of a front has no tree; please report this")
 
-    def tree(self, shape: Shape) -> tuple[tuple[int, ...], Node]:
-        """(vector, nodes in the caller's columns) of a shape, counted from the raw rows."""
-        data, costs = self._packed.problem.data, self._packed.costs
-        task = self._packed.problem.task
-        total = np.zeros(len(costs.splits), np.int64)
+    def tree(self, shape: Shape) -> Solution:
+        """The solution of a shape, in the caller's columns, counted from the raw rows."""
         columns, flipped = self._packed.columns.tolist(), self._packed.flipped.tolist()
 
-        def grow(shape: Shape, rows: Array) -> Node:
-            nonlocal total
+        def grow(shape: Shape) -> Node:
             if len(shape) == 1:
-                cost = costs.costs[:, rows, shape[0]].sum(axis=1)
-                total = total + cost
-                return Leaf(shape[0], len(rows), task.at_root(costs.value(cost.tolist())))
-            column = columns[shape[0]]
-            total = total + np.array(costs.splits)
-            right = data.X[rows, column] == 1
+                return Leaf(shape[0], 0, 0)
             one, zero = (shape[2], shape[1]) if flipped[shape[0]] else (shape[1], shape[2])
-            return Branch(column, (grow(zero, rows[~right]), grow(one, rows[right])), len(rows))
+            return Branch(columns[shape[0]], (grow(zero), grow(one)), 0)
 
-        root = grow(shape, np.arange(data.n_rows))
-        return tuple(total.tolist()), root
+        return measured(self._packed, grow(shape))
+
+
+def measured(packed: Packed, root: Node) -> Solution:
+    """The solution of a tree in the caller's columns, counted from the raw rows."""
+    data, costs, task = packed.problem.data, packed.costs, packed.problem.task
+    total = np.zeros(len(costs.splits), np.int64)
+
+    def count(node: Node, rows: Array) -> Node:
+        nonlocal total
+        if isinstance(node, Leaf):
+            cost = costs.costs[:, rows, node.label].sum(axis=1)
+            total = total + cost
+            return Leaf(node.label, len(rows), task.objective_of(costs.value(cost.tolist())) if len(rows) else 0)
+        total = total + np.array(costs.splits)
+        codes = data.X[rows, node.column]
+        parts = [count(child, rows[codes == code]) for code, child in enumerate(node.children)]
+        return Branch(node.column, tuple(parts), len(rows))
+
+    counted = count(root, np.arange(data.n_rows))
+    return Solution(costs.value(total.tolist()), counted)
 
 
 def smallest_leaf(root: Node) -> int:
     """The fewest rows of a leaf that has any."""
     if isinstance(root, Leaf):
         return root.rows
-    return min(smallest_leaf(child) for child in root.children)
+    return min(smallest_leaf(child) for child in root.children if child.rows)
 
 
 def depth_of(root: Node) -> int:
     """The levels of branching nodes."""
     return 0 if isinstance(root, Leaf) else 1 + max(map(depth_of, root.children))
-
-
-def nondominated_at_root(task: Any, values: Sequence[Any]) -> list[int]:
-    """The places of the values of whole trees that none is better than, the first of each, by what counts at the root."""
-    rest = [task.at_root(value) for value in values]
-    kept: list[int] = []
-    for at, value in enumerate(rest):
-        if any(rest[old] == value or task.better_at_root(rest[old], value) for old in kept):
-            continue
-        kept = [old for old in kept if not task.better_at_root(value, rest[old])]
-        kept.append(at)
-    return kept

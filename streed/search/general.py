@@ -24,7 +24,7 @@ from streed.search.budgets import Budgets
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.fronts import FrontSearch
 from streed.search.lookout import Lookout
-from streed.search.nondominated import Gathering
+from streed.search.nondominated import nondominated_at_root
 from streed.search.states import Found, States
 from streed.task import TOTAL, State, Task
 from streed.tree import Branch, Leaf, Node, Tree
@@ -132,12 +132,10 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
         costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
         measured.append(Solution(seen.value, _costed(bare, costs)))
-    if states.exact and all(_is_exact(each.value) for each in measured):
-        return tuple(measured)
-    # sums of real data may turn out equal, or the other way round, when they are measured
-    kept = Gathering(task, Lookout(Orders(), None), [])
-    kept.add([(each.value, place, None) for place, each in enumerate(measured)])
-    return tuple(measured[place] for _, place, _ in kept.front.found)
+    if task.order != TOTAL:
+        kept = nondominated_at_root(task, [each.value for each in measured])
+        return tuple(measured[place] for place in kept)
+    return tuple(measured)
 
 
 def _check(

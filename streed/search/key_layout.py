@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.engine.keys import KeyLayout
 from streed.exact import Array
-from streed.search.vectors import VectorCosts
+from streed.vectors import VectorCosts
 
 _MOST_BITS = 62
 """Of a key, guard bits and all."""
@@ -25,7 +25,7 @@ _NARROW = 31
 @final
 @attrs.frozen(eq=False)
 class Keys:
-    """The components of a problem by falling significance, less what every tree has of them, divided by a common divisor."""
+    """The components of a problem, less what every tree has of them and divided by their greatest common divisors."""
 
     order: tuple[int, ...]
     bases: tuple[int, ...]

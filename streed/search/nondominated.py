@@ -68,6 +68,23 @@ def nondominated_rows(values: Array) -> Array:
     return np.sort(np.array(kept, dtype=np.int64))
 
 
+def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
+    """The places of the values of whole trees that none is better than, the first of each, by what counts at the root.
+
+    Fronts of two components are sorted, as long as all of them counts.
+    """
+    rest = [task.at_root(value) for value in values]
+    if sorts(task) and rest and all(type(value) is tuple and len(value) == 2 for value in rest):
+        return _first_nondominated(rest)
+    kept: list[int] = []
+    for at, value in enumerate(rest):
+        if any(rest[old] == value or task.better_at_root(rest[old], value) for old in kept):
+            continue
+        kept = [old for old in kept if not task.better_at_root(value, rest[old])]
+        kept.append(at)
+    return kept
+
+
 def sorts(task: Task) -> bool:
     """Whether the order of the task's values is the componentwise one, with nothing of the task's own about it."""
     inner = objective(task)

@@ -1,4 +1,7 @@
-"""Which way a task is searched: by its costs per row, by kernels generated from it, as a front, or in general."""
+"""Which way a task is searched: by its costs per row, by kernels generated from it, as a front, or in general.
+
+Prices of splits may come to costs per row, if the task says what they are.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from streed.search.driver import Orders, Outcome, Problem
 from streed.search.front_search import search_vectors
 from streed.search.general import search_general
 from streed.search.measure import Measure
+from streed.search.priced_costs import PricedCosts
 from streed.search.row_costs import RowCosts
 from streed.search.scored import Scored
 from streed.tracing import row_cost_form
@@ -19,6 +23,9 @@ def measure_of(problem: Problem) -> Measure | None:
     form = row_cost_form(problem.task, problem.data)
     if form is not None:
         return RowCosts.of(attrs.evolve(problem, task=form))
+    priced = PricedCosts.of(problem)
+    if priced is not None:
+        return priced
     if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
         return None
     return Scored.of(problem)

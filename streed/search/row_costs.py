@@ -45,7 +45,7 @@ class RowCosts(Measure):
         data = problem.data
         costs = exact_costs(problem.task, data)
         divisor = int(groups.common_divisor(costs.costs, costs.split))
-        rows = groups.group_rows(writable(data.X), costs.costs, divisor, problem.min_leaf > 1)
+        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1, writable(data.X))
         packed = pack(
             writable(data.X),
             category_counts(problem),

@@ -28,6 +28,7 @@ from streed.errors import MismatchError, TaskError
 from streed.exact import Array
 from streed.facts import can_generate, first_costs, is_larger_better
 from streed.search.certificate import measure_task
+from streed.search.dependence import reads_path, reads_rows, reads_split
 from streed.search.driver import Problem, Solution
 from streed.search.kernel_errors import compile_kernels
 from streed.search.magnitude import Record, magnitudes, note_costs
@@ -295,6 +296,9 @@ class _Probe:
 def _branching_costs(task: Task, data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
     n, columns = data.n_rows, range(data.n_columns)
+    own = objective(task)
+    if not (reads_split(own) or reads_path(own) or reads_rows(own)):
+        columns = columns[:1]
     alone = [task.branching_cost(n, (), split) for split in columns]
     last = [task.branching_cost(n, tuple(j for j in columns if j != split), split) for split in columns]
     costs = alone + last

@@ -17,7 +17,7 @@ from streed.algebra.terms import Term, Watched
 from streed.constrained import OwnLimit
 from streed.engine import generation
 from streed.exact import Array, exact_number
-from streed.search.dependence import reads_path, reads_rows
+from streed.search.dependence import reads_path, reads_rows, reads_split
 from streed.search.driver import Problem
 from streed.task import Limit, RowCostTask, Task
 
@@ -79,7 +79,9 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
     for term in terms:
         if term.called or not p or term.task.branching_cost(n, (), 0) is None:
             continue
-        costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in range(p)]
+        asked = range(p) if reads_split(term.task) else range(1)
+        costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in asked]
+        costs *= p // len(costs)
         total = costs if total is None else [a + b for a, b in zip(total, costs, strict=True)]
     if total is None:
         return None

@@ -149,7 +149,7 @@ def judge(instance: Reduced) -> tuple[str, list[str]]:
     if max(limits["min_leaf"], 1) > min(rows for rows in found.leaf_rows if rows):
         wrong.append("a leaf is too small")
     for leaf, rows, cost in zip(result.tree.leaves(), found.leaf_rows, found.leaf_costs, strict=True):
-        if rows and (leaf.rows, tuple(leaf.cost)) != (rows, tuple(cost)):
+        if rows and (leaf.rows, leaf.cost) != (rows, cost):
             wrong.append(f"a leaf claims {leaf.rows} rows of cost {leaf.cost}, and has {rows} of {cost}")
     return "listed" if result.stats["listings"] else "bounded", wrong
 

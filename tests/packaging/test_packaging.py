@@ -53,10 +53,16 @@ def test_tasks_are_imported_under_one_name() -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["import streed", "import streed.cli", "import streed.testing", "from streed import Task, Tree, minimize"],
+    [
+        "import streed",
+        "import streed.cli",
+        "import streed.plot, streed.export, streed.report",
+        "import streed.testing",
+        "from streed import Task, Tree, minimize",
+    ],
 )
 def test_a_light_import(statement: str) -> None:
-    heavy = "{'numba', 'hypothesis', 'pandas', 'polars', 'sklearn', 'narwhals', 'jsonschema', 'rich'}"
+    heavy = "{'numba', 'matplotlib', 'hypothesis', 'pandas', 'polars', 'sklearn', 'narwhals', 'jsonschema', 'rich'}"
     assert run_python(f"import sys; {statement}; print(sorted({heavy} & set(sys.modules)))") == "[]"
 
 

@@ -38,8 +38,8 @@ APPLICATIONS = {
     "relative-risk",
     "treatment-costs",
 }
-"""Tasks of costs, policies and times, which ask for row data of their own: tests/differential/applications.py draws
-it, and holds them to the reference."""
+"""Tasks of costs, policies and times, which ask for row data of their own: tests/property/test_application_laws.py
+draws it."""
 
 SHIPPED = {name: entry for name, entry in registry.tasks().items() if name not in APPLICATIONS}
 

@@ -220,6 +220,7 @@ class Bench:
         with mock.patch.object(workspace, "_borrow", lambda size: np.full(size, 165, np.uint8)):
             self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
         self.engine = engine = self.workspace.engine
+        engine["asked_goal"] = INFINITE
         for name, value in (flags or {}).items():
             engine[name] = value
         kind = self.packed.kind

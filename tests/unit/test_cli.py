@@ -265,18 +265,19 @@ def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> N
 def test_numbers_are_no_categories_unless_listed(play: str) -> None:
     text = "age,size,play\n10,1,no\n20,2,yes\n30,3,yes\n"
     Path(play).write_text(text, encoding="utf-8")
-    assert "column 'age' has 3 different numbers" in refused("solve", play, "--target", "play")
-    assert "column 'size'" in refused("solve", play, "--target", "play", "--categorical", "age")
+    told = run("solve", play, "--target", "play", "--categorical", "age").stderr
+    assert "size  3 numbers: 2 questions, size<=1, size<=2" in told
+    assert "age" not in told
     for listed in (("--categorical", "age", "--categorical", "size"), ("--categorical", "all")):
         for kind in ("--one-hot", "--multiway"):
             assert solve(play, "--target", "play", *listed, kind, "--max-depth", "1")["value"] == 0
 
 
-def test_missing_values_and_targets_are_named(play: str) -> None:
+def test_missing_labels_and_targets_are_named(play: str) -> None:
     assert "give --target" in refused("solve", play)
-    Path(play).write_text("a,b,y\nu,1,0\n,0,1\n", encoding="utf-8")
+    Path(play).write_text("a,b,y\nu,1,0\nv,0,\n", encoding="utf-8")
     for kind in ("--one-hot", "--multiway"):
-        assert "column 'a' has a missing value in row 1" in refused("solve", play, "--target", "y", kind)
+        assert "y: it has a missing value in row 1" in refused("solve", play, "--target", "y", kind)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "not json"])

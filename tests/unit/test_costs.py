@@ -137,6 +137,7 @@ def test_costs_by_frequency() -> None:
         (lambda: CostTable.of([]), ["0 rows"]),
         (lambda: CostTable.of([[0]], [TestCost("a", 1), TestCost("a", 2)]), ["two tests are named 'a'"]),
         (lambda: CostTable.of([[0, 1], [1, 0]], classes=["a"]), ["2 rows for the classes"]),
+        (lambda: CostSensitive([[0, 1, 2], [1, 0, 2]]), ["2 rows of 3 entries"]),
         (lambda: TestCost("a", -1), ["'a'", "cost -1"]),
         (lambda: TestCost("a", float("inf")), ["inf"]),
         (lambda: TestCost("a", 1, 2), ["2 with its discount"]),

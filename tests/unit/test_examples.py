@@ -65,6 +65,28 @@ def test_policy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert all(used <= room for room, used in treated.items())
 
 
+def test_from_csv_to_production(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("pandas")
+    monkeypatch.setattr(sys, "argv", ["from_csv_to_production.py", str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / "from_csv_to_production.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert "applicant  420 texts, nearly all different: left out" in said
+    assert "proved optimal: True" in said
+    found = re.search(r"gap (0\.\d+)", said)
+    assert found is not None
+    assert float(found[1]) <= 0.02
+    assert "after pickle are the same: True\nafter JSON: True\n" in said
+    assert "after ONNX: True" in said or "skipped: ONNX" in said
+    files = {path.name for path in tmp_path.iterdir()} - {"tree.onnx"}
+    assert files == {"loans.csv", "tree.json", "tree.pickle", "tree.sql", "tree.svg"}
+
+
 def test_every_example_is_tested() -> None:
-    tested = ["cost_sensitive.py", "fair_admissions.py", "policy.py", "sizes.py", "user_tasks.py"]
+    tested = [
+        *("cost_sensitive.py", "fair_admissions.py", "from_csv_to_production.py"),
+        *("policy.py", "sizes.py", "user_tasks.py"),
+    ]
     assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == tested

@@ -65,13 +65,27 @@ def test_a_capacity_limits_how_many_are_treated() -> None:
 
 
 def test_a_capacity_that_no_tree_meets() -> None:
-    """The tightest limit that is met is the least that the treatments use up."""
+    """The result says so, with the tightest limit that is met: the least that the treatments use up."""
     used: Any = TreatmentCosts({"a": 1, "b": 2})
     past = {"predicted": PAST["predicted"]}
-    assert streed.solve(PolicyValue("dm").subject_to(used <= 3), X, max_depth=1, **past).status == "infeasible"
-    tightest = streed.solve(used, X, max_depth=1, **past).value
-    assert tightest == 4
-    assert streed.solve(PolicyValue("dm").subject_to(used <= tightest), X, max_depth=1, **past).status == "optimal"
+    result = streed.solve(PolicyValue("dm").subject_to(used <= 3), X, max_depth=1, **past)
+    assert (result.status, result.tree) == ("infeasible", None)
+    (limit,) = result.tightest
+    assert (limit.limit, limit.least, limit.is_met) == (3, 4, False)
+    assert "no tree meets it; the tightest limit that is met is 4" in str(result)
+    assert result.summary()["limits"] == [str(limit)]
+    loosened = streed.solve(PolicyValue("dm").subject_to(used <= limit.least), X, max_depth=1, **past)
+    assert (loosened.status, loosened.tightest) == ("optimal", ())
+
+
+def test_limits_that_only_rule_trees_out_together() -> None:
+    """Either treatment alone fits its limit; some row must get one of them."""
+    first: Any = TreatmentCosts({"a": 1})
+    second: Any = TreatmentCosts({"b": 1})
+    task = PolicyValue("dm").subject_to(first <= 0, second <= 0)
+    result = streed.solve(task, X, max_depth=1, predicted=PAST["predicted"])
+    assert result.status == "infeasible"
+    assert [(limit.least, limit.is_met) for limit in result.tightest] == [(0, True), (0, True)]
 
 
 def test_enough_treated_rows_in_every_leaf() -> None:

@@ -25,7 +25,8 @@ def test_the_python_example_prints_what_its_comments_say(capsys: pytest.CaptureF
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "0 optimal"
     assert "['yes']" in printed
-    assert printed[-2:] == ["optimal 0 0 0", "0.5"]
+    assert {"optimal 0 0 0", "0.5"} <= set(printed)
+    assert printed[-1] == "END"
 
 
 def test_there_is_one_command_for_the_main_job_and_one_for_the_tests() -> None:

@@ -17,14 +17,13 @@ import numpy as np
 from streed.algebra import Product, Thresholded, exact_costs, objective
 from streed.errors import StreedError
 from streed.exact import Array, exact_number
-from streed.facts import adds_entries
-from streed.sums import BoundTask
-from streed.task import State, Task, Totals
+from streed.sums import BoundTask, SumTask
+from streed.task import COMPONENTWISE, State, Task, Totals
 from streed.tracing import row_cost_form
+from streed.trades import BoundTrade
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-    from streed.search.driver import Problem
 
 Vector = tuple[int, ...]
 
@@ -37,15 +36,16 @@ class VectorCosts:
     costs: Array
     """(m, n, K) int64, row weights multiplied in."""
     splits: Vector
-    units: tuple[Fraction, ...]
+    units: tuple[Fraction | int, ...]
+    """What one is worth in the task's values."""
     caps: tuple[int | None, ...]
     """The most that each component may be, in whole numbers (None: any)."""
 
     def value(self, vector: Sequence[int]) -> tuple[Any, ...]:
         """The task's value of whole numbers."""
         return tuple(
-            int(x) if x.denominator == 1 else x
-            for x in (unit * int(part) for unit, part in zip(self.units, vector, strict=False))
+            unit * part if unit.__class__ is int else _plain(unit * part)
+            for unit, part in zip(self.units, vector, strict=False)
         )
 
 
@@ -74,14 +74,14 @@ class Entry(Task):
         return self.task.has_weights(name)
 
 
-def vector_costs(problem: Problem) -> VectorCosts | None:
-    """The bound task of the problem as whole costs; None where it cannot be shown to be that, or not exactly.
+def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
+    """The bound task as whole costs; None where it cannot be shown to be that, or not exactly.
 
     It is that if its order is the componentwise one, (+) the sum, limits are numbers of rows or caps on components, and
     leaf and branching costs are linear in the sums and constant.
     """
-    task, data = objective(problem.task), problem.data
-    if task.reads_rows or not adds_entries(task) or any(limit.support is None for limit in problem.task.limits):
+    task = objective(given)
+    if task.reads_rows or not adds_entries(task) or any(limit.support is None for limit in given.limits):
         return None
     try:
         width = len(task.leaf_cost(Totals(task, data), 0))
@@ -98,12 +98,29 @@ def vector_costs(problem: Problem) -> VectorCosts | None:
     return VectorCosts(
         np.stack([each.costs for each in found]),
         tuple(each.split for each in found),
-        tuple(each.unit for each in found),
+        tuple(_plain(each.unit) for each in found),
         tuple(
             None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit)
             for cap, each in zip(caps, found, strict=True)
         ),
     )
+
+
+def adds_entries(task: Task) -> bool:
+    """Whether values are tuples that are added up and compared entry by entry, smaller being better."""
+    if task.order != COMPONENTWISE:
+        return False
+    if isinstance(task, Thresholded):
+        return adds_entries(task.task)
+    if isinstance(task, Product):
+        return task.additive
+    plain = type(task).better is Task.better and type(task).dominates is Task.dominates
+    sums = isinstance(task, (SumTask, BoundTask, BoundTrade))
+    return plain and (sums or type(task).combine is Task.combine)
+
+
+def _plain(x: Fraction | int) -> Fraction | int:
+    return int(x) if x.denominator == 1 else x
 
 
 def _caps(task: Task, width: int) -> list[Any] | None:
@@ -114,6 +131,9 @@ def _caps(task: Task, width: int) -> list[Any] | None:
     if isinstance(task, BoundTask):
         inner = _caps(task.task, width - len(task.caps))
         return None if inner is None else [*inner, *task.caps]
+    if isinstance(task, BoundTrade):
+        inner = _caps(task.task, width - 2 * len(task.sums))
+        return None if inner is None else [*inner, *[None] * (2 * len(task.sums))]
     if isinstance(task, Product):
         plain = all(type(part).feasible is Task.feasible for part in task.parts)
         return [None] * width if plain else None

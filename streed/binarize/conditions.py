@@ -1,0 +1,79 @@
+"""The questions of a recipe as conditions on the raw table, in SQL and in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from streed.binarize.raw import Kind, date_text
+from streed.binarize.recipe import ColumnRecipe
+from streed.errors import InputError
+
+LANGUAGES = ("python", "sql")
+
+
+def conditions(recipes: Iterable[ColumnRecipe], language: str, names: Collection[str] | None = None) -> dict[str, str]:
+    r"""For each binary output, or for those of `names`, the condition that holds where it is 1.
+
+    Python's are about `row`, a mapping of the columns, where None and NaN are missing; dates may be texts by ISO 8601,
+    dates or datetimes. SQL's quote names as the standard says. Raises InputError for another language.
+
+    >>> from streed.binarize import make_recipe
+    >>> recipe = make_recipe({"age": [22, 38, None], "sex": ["m", "f", "m"]})
+    >>> conditions(recipe.columns, "sql")
+    {'age<=30': '"age" <= 30', 'age=missing': '"age" IS NULL', 'sex=m': '"sex" = \'m\''}
+    >>> conditions(recipe.columns, "python", ["sex=m"])
+    {'sex=m': "row['sex'] == 'm'"}
+    """
+    if language not in LANGUAGES:
+        raise InputError("language", f"{language!r}", f"use one of {', '.join(LANGUAGES)}")
+    write = _sql if language == "sql" else _python
+    found = {}
+    for recipe in recipes:
+        for name, relation, value in questions(recipe):
+            if names is None or name in names:
+                found[name] = write(recipe, relation, value)
+    return found
+
+
+def questions(recipe: ColumnRecipe) -> list[tuple[str, str, Any]]:
+    """(output, relation, value) of each binary output: "<=" and a threshold, "=" and a category, "missing" and None."""
+    if recipe.multiway:
+        return []
+    asked: list[tuple[str, Any]] = [("<=", threshold) for threshold in recipe.thresholds]
+    if recipe.kind is Kind.BOOLEAN and recipe.categories:
+        asked.append(("=", 1))
+    if recipe.kind is Kind.CATEGORY:
+        asked += [("=", category) for category in recipe.asked]
+    if recipe.missing:
+        asked.append(("missing", None))
+    return [(output.name, *each) for output, each in zip(recipe.outputs, asked, strict=True)]
+
+
+def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
+    column = '"' + recipe.name.replace('"', '""') + '"'
+    if relation == "missing":
+        return f"{column} IS NULL"
+    return f"{column} {relation} {_literal(recipe, relation, value, _sql_text)}"
+
+
+def _python(recipe: ColumnRecipe, relation: str, value: Any) -> str:
+    column = f"row[{recipe.name!r}]"
+    if relation == "missing":
+        return f"{column} is None or {column} != {column}"
+    literal = _literal(recipe, relation, value, repr)
+    if relation == "=":
+        return f"{column} == {literal}"
+    if recipe.kind is Kind.DATE:
+        return f"{column} is not None and {column} == {column} and str({column}).replace('T', ' ') <= {literal}"
+    return f"{column} is not None and {column} <= {literal}"
+
+
+def _literal(recipe: ColumnRecipe, relation: str, value: Any, quoted: Any) -> str:
+    if relation == "<=" and recipe.kind is Kind.DATE:
+        return str(quoted(date_text(value).replace("T", " ")))
+    return str(quoted(value)) if isinstance(value, str) else repr(value)
+
+
+def _sql_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,308 @@
+"""What all estimators share: from a raw table to a proven tree, and what a fitted tree tells."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.estimators.binarizer import Binarizer
+from streed.estimators.drawing import html_block
+from streed.estimators.nodes import Nodes
+from streed.estimators.paths import complexity_path, size_path, values
+from streed.estimators.reading import checked_table, checked_weights, take_rows
+from streed.exact import Array
+from streed.result import Result
+from streed.task import Limit, Task
+from streed.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "time_limit", "memory_limit", "threads")
+"""Parameters that are handed on to `streed.solve` as they are."""
+
+_PARAMETERS = (*_PASSED, "cost_complexity", "limits")
+
+
+class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
+    """A tree that `streed.solve` grows and proves, on a table that a binarizer makes questions of.
+
+    `max_depth`, `max_nodes` (branching nodes; None: any), `min_leaf`: the trees that are considered.
+    `cost_complexity`: what a branching node costs, in the units that each class states. `limits`: for
+    `Task.subject_to`, such as `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`,
+    `threads`: as for `streed.solve`. `binarizer`: "auto" (a `Binarizer()`), a `Binarizer`, or None for a table that has
+    0/1 columns and texts only, which then have a child for each value.
+
+    Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
+    `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`.
+    """
+
+    _numeric_target = False
+    """Whether y is measured."""
+
+    def __init__(
+        self,
+        task: Any = None,
+        *,
+        max_depth: int | None = 3,
+        max_nodes: int | None = None,
+        min_leaf: int = 1,
+        cost_complexity: Any = 0,
+        limits: Any = (),
+        search: Any = "depth-first",
+        binarizer: Any = "auto",
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.task = task
+        self.max_depth = max_depth
+        self.max_nodes = max_nodes
+        self.min_leaf = min_leaf
+        self.cost_complexity = cost_complexity
+        self.limits = limits
+        self.search = search
+        self.binarizer = binarizer
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.threads = threads
+
+    # -- what each estimator says --------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _objective(self, cost_complexity: Any) -> Task:
+        """The task, with a branching node at that cost, before limits."""
+
+    @abc.abstractmethod
+    def _statistics(self, data: Dataset) -> Array:
+        """(n, m) float64: what is added up over the rows of a node, for `_impurity` and the predictions."""
+
+    @abc.abstractmethod
+    def _impurity(self, sums: Array) -> Array:
+        """(nodes,) what the rows of each node cost if it were a leaf, of their summed statistics (nodes, m)."""
+
+    def _further_limits(self, data: Dataset) -> list[Limit]:
+        """Limits beside those of the parameter; none unless overridden."""
+        return []
+
+    def _features(self, X: Any) -> Any:
+        """The columns of X that the tree may ask about; all unless overridden."""
+        return X
+
+    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+        """Keeps what predictions need beside the tree; nothing unless overridden."""
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
+        """Binarises, solves, and keeps the outcome, of what `fit` was given."""
+        data = self._prepare(X, y, sample_weight, row_data)
+        self._accept(self._solve(data), data)
+
+    @abc.abstractmethod
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
+        """The rows to solve on, of what `fit` was given, checked and binarised."""
+
+    def _make_data(self, X: Any, y: Any, weights: Array | None, row_data: Mapping[str, Any]) -> Dataset:
+        """The binarised rows of positive weight; fits `binarizer_`."""
+        given = {name: values for name, values in row_data.items() if values is not None}
+        if weights is not None:
+            # A row that weighs nothing would still count where rows are counted, as for `min_leaf`.
+            rows = np.flatnonzero(weights > 0)
+            X, weights = take_rows(X, rows), weights[rows]
+            y = None if y is None else take_rows(y, rows)
+            given = {name: take_rows(values, rows) for name, values in given.items()}
+        labels = y.tolist() if isinstance(y, np.ndarray) else y
+        held = None if weights is None or (weights == 1).all() else _whole(weights)
+        if self.binarizer is None:
+            self.binarizer_ = None
+            names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
+            return Dataset.make(X, labels, sample_weight=held, names=names, **given)
+        if not (isinstance(self.binarizer, Binarizer) or self.binarizer == "auto"):
+            found = f"{self.binarizer!r} is no Binarizer"
+            raise InputError("binarizer", found, 'give "auto", a streed.Binarizer or None; others go into a pipeline')
+        made = Binarizer() if isinstance(self.binarizer, str) else clone(self.binarizer)
+        if made.target_type == "auto":
+            made.set_params(target_type="numbers" if self._numeric_target else "classes")
+        self.binarizer_ = made.fit(X, y, weights)
+        recipe = made.recipe_
+        return recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
+
+    def _solve(self, data: Dataset, **other: Any) -> Result:
+        """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
+        given = {**{name: getattr(self, name) for name in _PARAMETERS}, **other}
+        objective = self._objective(given["cost_complexity"])
+        limits = [*map(_limit, _listed(given["limits"])), *self._further_limits(data)]
+        orders = {name: given[name] for name in _PASSED}
+        result = streed.solve(objective.subject_to(*limits) if limits else objective, data, **orders)
+        if result.tree is None:
+            if result.status == "infeasible":
+                raise InputError("limits", "no tree of that size meets them", "loosen them, or allow a larger tree")
+            raise InputError("time_limit", "the search stopped before it found a tree", "allow more time or memory")
+        return result
+
+    def _accept(self, result: Result, data: Dataset) -> None:
+        """Keeps the outcome of a solve on `data`."""
+        tree = result.tree
+        assert tree is not None
+        self.result_ = result
+        self.tree_ = tree
+        self.value_, self.optimal_, self.gap_ = result.value, result.status == "optimal", result.gap
+        self.lower_bound_, self.upper_bound_ = result.lower_bound, result.upper_bound
+        if self._objective(0).maximize and not result.task.maximize:
+            # Nodes that cost something were added to a gain, which turned it into a loss.
+            self.value_, self.lower_bound_, self.upper_bound_ = (
+                None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
+            )
+        weights = np.ones(data.n_rows) if data.weights is None else data.weights
+        self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
+        self._accept_leaves(tree, self.nodes_)
+        self.feature_importances_ = self._importances()
+
+    def _importances(self) -> Array:
+        """(n_features_in_,) the share of each column in what the splits gain, in the units of `_impurity`."""
+        worth = self._impurity(self.nodes_.sums)
+        gains = self.nodes_.gains(worth)
+        sources = range(self.n_features_in_) if self.binarizer_ is None else self.binarizer_.recipe_.sources
+        shares = np.zeros(self.n_features_in_)
+        for node, column in zip(*self.nodes_.branches(), strict=True):
+            shares[sources[column]] += gains[node]
+        total = shares.sum()
+        return shares / total if total > 0 else shares
+
+    # -- paths ---------------------------------------------------------------------------------------------------------
+
+    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None, **row_data: Any) -> Bunch:
+        """The optimal trees for every cost of a branching node, from 0 up; arguments as for `fit`.
+
+        `trees[i]` is optimal for costs from `cost_complexities[i]` to the next one; it has `n_nodes[i]` branching
+        nodes, and without their cost it is worth `task_values[i]`. Costs are in the units of `cost_complexity`.
+        """
+        other = clone(self)
+        data = other._prepare(X, y, sample_weight, row_data)
+        steps = complexity_path(lambda **given: other._solve(data, **given))
+        return Bunch(
+            cost_complexities=np.array([float(step.from_cost) for step in steps]),
+            task_values=np.array(values(steps, other._objective(0).maximize)),
+            n_nodes=np.array([step.n_nodes for step in steps]),
+            trees=[step.result.tree for step in steps],
+        )
+
+    def size_path(self, X: Any, y: Any, sample_weight: Any = None, **row_data: Any) -> Bunch:
+        """The optimal tree for every number of branching nodes up to the best; arguments as for `fit`.
+
+        `trees[k]` has at most k of them, and is worth `task_values[k]`; nodes cost nothing here.
+        """
+        other = clone(self)
+        data = other._prepare(X, y, sample_weight, row_data)
+        steps = size_path(lambda **given: other._solve(data, **given), self.max_nodes)
+        return Bunch(
+            task_values=np.array(values(steps, other._objective(0).maximize)),
+            n_nodes=np.array([step.n_nodes for step in steps]),
+            trees=[step.result.tree for step in steps],
+        )
+
+    # -- what a fitted tree tells ------------------------------------------------------------------------------------
+
+    def apply(self, X: Any) -> Array:
+        """(m,) int64: the node that is each row's leaf; nodes are numbered parents first, children left to right."""
+        leaves = self._leaf_numbers(X)
+        return self.nodes_.leaves[leaves]
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """(m, nodes) sparse 0/1: the nodes that each row passes, numbered as by `apply`."""
+        leaves = self._leaf_numbers(X)
+        return self.nodes_.paths()[leaves]
+
+    def get_depth(self) -> int:
+        """The largest number of questions that a row is asked."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def to_text(self) -> str:
+        """The tree in words, its questions in the caller's units."""
+        check_is_fitted(self)
+        return self.tree_.to_text()
+
+    def _leaf_numbers(self, X: Any) -> Array:
+        """(m,) the leaves of raw rows, numbered left to right."""
+        check_is_fitted(self)
+        table = checked_table(self, self._features(X), reset=False)
+        return self.tree_.apply(self._encode(table))
+
+    def _encode(self, X: Any) -> Any:
+        """The rows as the tree takes them."""
+        if self.binarizer_ is None:
+            return X
+        recipe = self.binarizer_.recipe_
+        return recipe.dataset(recipe.encode(X, self.binarizer_.unseen))
+
+    @property
+    def _html_repr(self) -> Any:
+        from sklearn.utils import estimator_html_repr
+
+        return lambda: estimator_html_repr(self) + html_block(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        X = checked_table(self, self._features(X), reset=True)
+        return X, checked_weights(sample_weight, X)
+
+
+def task_of(task: object) -> Task:
+    """The task that was given, or that a text names, such as "f1" or "sparse-accuracy(0.01)"."""
+    if isinstance(task, str):
+        from streed.registry import make_task
+
+        return make_task(task, {})
+    if not isinstance(task, Task):
+        raise InputError("task", f"{task!r} is no task", 'give one such as streed.tasks.F1(), or its name, "f1"')
+    return task
+
+
+def with_splits(task: Task, cost_complexity: Any) -> Task:
+    """The task with that cost for each branching node; itself where that is 0."""
+    if cost_complexity == 0:
+        return task
+    from streed.tasks import Splits
+
+    summed: Task = task + cost_complexity * Splits()
+    return summed
+
+
+def _limit(limit: Any) -> Limit:
+    if isinstance(limit, str):
+        from streed.registry import make_limit
+
+        return make_limit(limit)
+    if not isinstance(limit, Limit):
+        raise InputError("limits", f"{limit!r} is no limit", "give such as streed.tasks.MinSupport(5)")
+    return limit
+
+
+def _listed(limits: Any) -> list[Any]:
+    return [limits] if isinstance(limits, (str, Limit)) else list(limits or ())
+
+
+def _whole(weights: Array) -> Array:
+    """The weights as whole numbers where all are, so that sums of them are exact."""
+    whole = np.floor(weights) == weights
+    return weights.astype(np.int64) if whole.all() and weights.max() < 2**53 else weights

@@ -1,0 +1,110 @@
+"""Classification: the tree of fewest errors, or of the best F1, cost or other score that a task states.
+
+>>> from streed.estimators import OptimalTreeClassifier
+>>> table = [[22.0, "m"], [38.0, "f"], [26.0, "f"], [35.0, "m"], [54.0, "f"]]
+>>> model = OptimalTreeClassifier(max_depth=1).fit(table, ["no", "yes", "yes", "no", "yes"])
+>>> model.predict([[30.0, "f"]]).tolist(), model.optimal_
+(['yes'], True)
+>>> print(model.to_text())
+x1=m?
+├── no: yes (3 rows, cost 0)
+└── yes: no (2 rows, cost 0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.estimators.base import OptimalTree, task_of, with_splits
+from streed.estimators.nodes import Nodes
+from streed.estimators.reading import checked_column
+from streed.exact import Array
+from streed.task import Task
+from streed.tree import Tree
+
+
+class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
+    """The optimal classification tree for a task; see `OptimalTree` for what all estimators share.
+
+    `task`: any task of `streed.tasks` or of one's own whose labels are the classes, or its name, such as "f1"; None is
+    the error rate. `cost_complexity`: what a branching node costs: a share of the rows where `task` is None
+    (`SparseAccuracy`), else in the task's own units.
+
+    Fitted: `classes_`, and what `OptimalTree` says.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeClassifier:
+        """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0."""
+        self._grow(X, y, sample_weight, {})
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """(m,) the label of each row."""
+        leaves = self._leaf_numbers(X)
+        return self.classes_[self._leaf_classes[leaves]]
+
+    def predict_proba(self, X: Any) -> Array:
+        """(m, K) the share of each class in the training rows, by weight, of each row's leaf.
+
+        The label of a leaf is the one that the task says, which need not be the most frequent.
+        """
+        leaves = self._leaf_numbers(X)
+        counts = self.nodes_.sums[self.nodes_.leaves]
+        return (counts / counts.sum(axis=1, keepdims=True))[leaves]  # type: ignore[no-any-return]
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """(m, K) the logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            logs: Array = np.log(self.predict_proba(X))
+        return logs
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
+        X, weights = self._checked(X, sample_weight)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        labels = checked_column(y, len(X))
+        check_classification_targets(labels)
+        self.classes_ = np.unique(labels)
+        self._check_classes()
+        return self._make_data(X, labels, weights, row_data)
+
+    def _check_classes(self) -> None:
+        """Raises InputError for classes that the estimator cannot deal with; nothing unless overridden."""
+
+    def _objective(self, cost_complexity: Any) -> Task:
+        if self.task is not None:
+            return with_splits(task_of(self.task), cost_complexity)
+        from streed.tasks import SparseAccuracy
+
+        return SparseAccuracy(cost_complexity)
+
+    def _statistics(self, data: Dataset) -> Array:
+        classes = self._class_places(data.classes)[data.y]
+        counted: Array = (classes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        return counted
+
+    def _impurity(self, sums: Array) -> Array:
+        """Gini's, times the rows."""
+        totals = sums.sum(axis=1)
+        impurity: Array = totals - (sums**2).sum(axis=1) / np.maximum(totals, 1e-300)
+        return impurity
+
+    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+        self._leaf_classes = self._class_places(tree.shows())
+
+    def _class_places(self, labels: Any) -> Array:
+        """The places of labels in `classes_`; raises InputError for a task whose labels are others."""
+        place = {label: number for number, label in enumerate(self.classes_.tolist())}
+        strangers = [label for label in labels if label not in place]
+        if strangers:
+            raise InputError(
+                "task", f"its leaves show {strangers[0]!r}, which is no class", "give one that labels classes"
+            )
+        return np.array([place[label] for label in labels], dtype=np.int64)

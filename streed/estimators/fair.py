@@ -1,0 +1,163 @@
+"""Fair classification: the best tree whose groups' rates differ by no more than a limit, exactly.
+
+>>> from streed.estimators import FairTreeClassifier
+>>> X, sex = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, ["f", "m", "m", "m", "f", "f", "m", "m"]
+>>> model = FairTreeClassifier(limit=0.1).fit(X, [0, 0, 1, 1] * 2, sensitive_features=sex)
+>>> model.value_, model.gap_between_groups_, model.optimal_
+(0.5, 0.0, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import narwhals as nw
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.estimators.classifier import OptimalTreeClassifier
+from streed.estimators.reading import checked_column
+from streed.registry import notions
+from streed.result import Result
+from streed.task import Limit
+from streed.tasks.fairness import ROW_DATA, Fairness, group_rates
+
+
+class FairTreeClassifier(OptimalTreeClassifier):
+    """The optimal classification tree under a limit on unfairness; see `OptimalTreeClassifier` for the rest.
+
+    `notion`: "demographic-parity", "equal-opportunity", "predictive-equality", "equalized-odds", or a notion of
+    `streed.tasks` such as `DemographicParity("sex", positive="yes")`. `limit`: the largest gap between the rates of
+    two groups, from 0 to 1. The groups are given to `fit` as `sensitive_features`: a column of any kind, or a table
+    whose combinations are the groups; or they are the columns of X that `sensitive` names, which then are no features.
+
+    Fitted: `gap_between_groups_` and `group_rates_` of the training rows, counted from the raw groups, and what
+    `OptimalTreeClassifier` says.
+    """
+
+    def __init__(
+        self,
+        notion: Any = "demographic-parity",
+        limit: Any = 0.05,
+        *,
+        sensitive: Any = None,
+        task: Any = None,
+        max_depth: int | None = 3,
+        max_nodes: int | None = None,
+        min_leaf: int = 1,
+        cost_complexity: Any = 0,
+        limits: Any = (),
+        search: Any = "depth-first",
+        binarizer: Any = "auto",
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            task,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            min_leaf=min_leaf,
+            cost_complexity=cost_complexity,
+            limits=limits,
+            search=search,
+            binarizer=binarizer,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            threads=threads,
+        )
+        self.notion = notion
+        self.limit = limit
+        self.sensitive = sensitive
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> FairTreeClassifier:
+        """Grows and proves the tree; X, y, sample_weight as for `OptimalTreeClassifier`, sensitive_features by row."""
+        self._grow(X, y, sample_weight, {ROW_DATA: sensitive_features})
+        return self
+
+    def group_rates(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> dict[str, dict[str, float]]:
+        """The rate of favourable predictions of every group, by the rows that it is taken over: "all", "positive" ones.
+
+        `y` is needed where rates are of the positive or negative rows; groups as for `fit`.
+        """
+        groups = self._groups(X, sensitive_features)
+        predicted = self.predict(X)
+        labels = predicted if y is None else checked_column(y, len(predicted))
+        data = Dataset.make(np.zeros((len(predicted), 0), np.uint8), labels.tolist(), **{ROW_DATA: groups})
+        # The labels at hand may be but some of those that the tree knows.
+        data = attrs.evolve(data, y=np.searchsorted(self.classes_, labels), classes=tuple(self.classes_.tolist()))
+        notion = self._notion(data)
+        if y is None and notion.rates != ("all",):
+            raise InputError("y", f"{type(notion).__name__} is about rows of one label", "give the labels")
+        _, rates = group_rates(notion, data, np.searchsorted(self.classes_, predicted))
+        return {kind: {name: float(rate) for name, rate in by_group.items()} for kind, by_group in rates.items()}
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) > 2 and not self._names_favourable():
+            # The words that scikit-learn's own checks look for.
+            found = "Only binary classification is supported. The type of the target is multiclass."
+            raise InputError("y", found, 'or say which is favourable: notion=DemographicParity(positive="yes")')
+
+    def _names_favourable(self) -> bool:
+        return isinstance(self.notion, Fairness) and self.notion.positive is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._names_favourable()
+        return tags
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
+        return super()._prepare(X, y, sample_weight, {ROW_DATA: self._groups(X, row_data.get(ROW_DATA))})
+
+    def _further_limits(self, data: Dataset) -> list[Limit]:
+        return [self._notion(data) <= self.limit]
+
+    def _accept(self, result: Result, data: Dataset) -> None:
+        super()._accept(result, data)
+        assert result.tree is not None
+        labels = self._class_places(result.tree.shows())[result.tree.apply(data)]
+        gaps, rates = group_rates(self._notion(data), data, labels)
+        self.gap_between_groups_ = float(max(gaps.values()))
+        self.group_rates_ = {kind: {name: float(r) for name, r in found.items()} for kind, found in rates.items()}
+
+    def _features(self, X: Any) -> Any:
+        named = _listed(self.sensitive)
+        if not named:
+            return X
+        if isinstance(X, np.ndarray):
+            return np.delete(X, named, axis=1) if X.shape[1] > getattr(self, "n_features_in_", 0) else X
+        return nw.from_native(X, eager_only=True).drop(named, strict=False).to_native()
+
+    def _groups(self, X: Any, sensitive_features: Any) -> Any:
+        """The groups of the rows, as `streed.solve` takes them."""
+        if sensitive_features is not None:
+            return sensitive_features
+        named = _listed(self.sensitive)
+        if not named:
+            raise InputError(ROW_DATA, "there are none", "give the group of each row, or name columns: sensitive=")
+        if isinstance(X, np.ndarray):
+            return {f"x{j}": X[:, j] for j in named}
+        table = nw.from_native(X, eager_only=True)
+        absent = [name for name in named if name not in table.columns]
+        if absent:
+            raise InputError("sensitive", f"X has no column {absent[0]!r}", "name columns of X")
+        return table.select(named).to_native()
+
+    def _notion(self, data: Dataset) -> Fairness:
+        notion = self.notion
+        if isinstance(notion, Fairness):
+            return notion
+        known = notions()
+        if notion not in known:
+            raise InputError("notion", f"{notion!r}", f"use one of {', '.join(known)}, or a notion of streed.tasks")
+        made: Fairness = known[notion].made_by(data.row_data[ROW_DATA].dtype.names)
+        return made
+
+
+def _listed(sensitive: Any) -> list[Any]:
+    if sensitive is None:
+        return []
+    return [sensitive] if isinstance(sensitive, (str, int)) else list(sensitive)

@@ -1,0 +1,91 @@
+"""The nodes of a tree as arrays: who is whose parent, which nodes are leaves, and what the training rows add up to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from streed.data import Dataset
+from streed.exact import Array
+from streed.tree import Branch, Tree, walk
+
+
+@attrs.frozen(eq=False)
+class Nodes:
+    """The k nodes of a tree, numbered parents first and children left to right, as scikit-learn does."""
+
+    parents: Array
+    """(k,) int64: the parent of each node; -1 of the root."""
+    columns: Array
+    """(k,) int64: the binarised column that each node asks about; -1 of leaves."""
+    leaves: Array
+    """(leaves,) int64: the nodes that are leaves, left to right."""
+    rows: Array
+    """(k,) int64: how many training rows reach each node, unweighted."""
+    sums: Array
+    """(k, m) float64: the summed statistics of these rows; of a node without rows, those of its parent."""
+
+    @classmethod
+    def of(cls, tree: Tree, data: Dataset, statistics: Array) -> Nodes:
+        """The nodes, with the statistics (n, m) of the rows of `data` summed up."""
+        parents: list[int] = []
+        columns, rows = [], []
+        waiting = [-1]
+        for node in walk(tree.root):
+            here = len(parents)
+            parents.append(waiting.pop())
+            rows.append(node.rows)
+            columns.append(node.column if isinstance(node, Branch) else -1)
+            if isinstance(node, Branch):
+                waiting += [here] * len(node.children)
+        made = cls(
+            np.array(parents),
+            np.array(columns),
+            np.flatnonzero(np.array(columns) < 0),
+            np.array(rows),
+            np.zeros((len(parents), statistics.shape[1])),
+        )
+        at_leaf = np.zeros((len(made.leaves), statistics.shape[1]))
+        np.add.at(at_leaf, tree.apply(data), statistics)
+        sums = made.paths().T @ at_leaf
+        for empty in np.flatnonzero(made.rows == 0).tolist():  # parents come first
+            sums[empty] = sums[parents[empty]]
+        return attrs.evolve(made, sums=sums)
+
+    def paths(self) -> csr_matrix:
+        """(leaves, k) sparse 0/1: the nodes from the root to each leaf."""
+        indices: list[int] = []
+        ends = [0]
+        for leaf in self.leaves.tolist():
+            path, node = [], leaf
+            while node >= 0:
+                path.append(node)
+                node = int(self.parents[node])
+            indices += reversed(path)
+            ends.append(len(indices))
+        ones = np.ones(len(indices), dtype=np.int64)
+        return csr_matrix((ones, indices, ends), shape=(len(self.leaves), len(self.parents)))
+
+    def branches(self) -> tuple[list[int], list[int]]:
+        """The nodes that ask, and the columns that they ask about."""
+        asking = np.flatnonzero(self.columns >= 0)
+        return asking.tolist(), self.columns[asking].tolist()
+
+    def gains(self, worth: Array) -> Array:
+        """(k,) what each node costs as a leaf, less what its children do; 0 of leaves. `worth`: (k,) the costs."""
+        gains = np.where(self.columns >= 0, worth, 0.0)
+        below = (self.parents >= 0) & (self.rows > 0)
+        np.subtract.at(gains, self.parents[below], worth[below])
+        # Rounding, or a constraint, may make a split look worse than none.
+        gained: Array = np.maximum(gains, 0.0)
+        return gained
+
+    def __getstate__(self) -> dict[str, Any]:
+        return attrs.asdict(self, recurse=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)

@@ -1,0 +1,128 @@
+"""Optimal trees of every size, and for every cost of a branching node, by few solves.
+
+With L(k) the least loss of a tree of k branching nodes, the trees that are optimal for some cost lambda per node lie on
+the lower convex hull of the points (k, L(k)). A solve for the lambda at which two of them cost the same finds one
+between them, or says that there is none: so h hull points take 2 h solves at most, and none is missed, as a grid of
+lambdas might (M. Eisner, D. Severance: Mathematical Techniques for Efficient Record Segmentation in Large Shared
+Databases, JACM 23, 1976). The best tree of each size takes a solve of its own: those off the hull are optimal for no
+lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from streed.errors import InputError
+from streed.result import Result
+
+Solve = Callable[..., Result]
+"""Solves with other values of some parameters, such as `max_nodes=3`."""
+
+_CLOSE = 1e-9
+"""Relative: losses of floats that are closer are taken as equal."""
+
+_DIGITS = 10**9
+"""Costs per node are rounded to fractions with a denominator up to this, lest exact numbers grow."""
+
+
+@attrs.frozen(eq=False)
+class Step:
+    """A tree of a path."""
+
+    n_nodes: int
+    loss: Fraction
+    """What it costs in the task's units, nodes apart; minus its value where the task is maximised."""
+    result: Result
+    from_cost: Fraction = Fraction(0)
+    """The least cost per node for which it is optimal."""
+
+
+def complexity_path(solve: Solve) -> list[Step]:
+    """The trees that are optimal for some cost per node, the largest (cost 0) first.
+
+    Raises InputError where a solve stopped before its proof: then nothing is known of the trees between.
+    """
+    small = _step(_proved(solve(max_nodes=0, cost_complexity=0)), Fraction(0))
+    large = _step(_proved(solve(cost_complexity=0)), Fraction(0))
+    hull = [small]
+    waiting = [large] if large.n_nodes > 0 else []
+    while waiting:
+        first, last = hull[-1], waiting[-1]
+        cost = (first.loss - last.loss) / (last.n_nodes - first.n_nodes)
+        if cost <= _tolerance(first, last):  # more nodes, and no better
+            waiting.pop()
+            continue
+        rounded = cost.limit_denominator(_DIGITS)
+        found = _step(_proved(solve(cost_complexity=_as_cost(rounded))), rounded)
+        gained = first.loss + rounded * first.n_nodes - (found.loss + rounded * found.n_nodes)
+        if gained > _tolerance(first, last) and first.n_nodes < found.n_nodes < last.n_nodes:
+            waiting.append(found)
+        else:
+            hull.append(waiting.pop())
+    steps = [hull[0]]
+    for step in hull[1:]:
+        cost = (steps[-1].loss - step.loss) / (step.n_nodes - steps[-1].n_nodes)
+        steps[-1] = attrs.evolve(steps[-1], from_cost=cost)
+        steps.append(step)
+    return steps[::-1]
+
+
+def size_path(solve: Solve, most: int | None = None) -> list[Step]:
+    """The best tree of at most k nodes for k = 0, 1, ..., until more nodes are no better, or there are `most`.
+
+    Raises InputError where a solve stopped before its proof.
+    """
+    best = _step(_proved(solve(cost_complexity=0)), Fraction(0))
+    steps: list[Step] = []
+    while True:
+        budget = len(steps)
+        step = _step(_proved(solve(max_nodes=budget, cost_complexity=0)), Fraction(0))
+        steps.append(step)
+        if abs(step.loss - best.loss) <= _tolerance(step, best) or budget == most or budget == best.n_nodes:
+            return steps
+
+
+def values(steps: Sequence[Step], maximize: bool) -> list[float]:
+    """What the steps are worth in the task's units, nodes apart."""
+    return [-float(step.loss) if maximize else float(step.loss) for step in steps]
+
+
+def at_cost(steps: Sequence[Step], cost: Any) -> Step:
+    """The step of a complexity path that is optimal at a cost per node."""
+    return max((step for step in steps if step.from_cost <= cost), key=lambda step: step.from_cost)
+
+
+def at_size(steps: Sequence[Step], most: int) -> Step:
+    """The step of a size path for a number of nodes."""
+    return steps[min(most, len(steps) - 1)]
+
+
+def _proved(result: Result) -> Result:
+    if result.status != "optimal":
+        raise InputError("time_limit", "a solve of the path stopped early", "allow more time, or smaller trees")
+    if not isinstance(result.value, (int, float, Fraction)):
+        raise InputError(
+            "task", "its values are tuples, which no cost of nodes trades off", "give a task of one number"
+        )
+    return result
+
+
+def _step(result: Result, cost: Fraction) -> Step:
+    assert result.tree is not None
+    nodes = result.tree.n_branches
+    # What is shown is rounded; a rate of errors is found again as the fraction that it is.
+    value = Fraction(result.value).limit_denominator(_DIGITS * 1000)
+    # A maximised task that nodes are added to is the loss that it makes of itself, and minimised.
+    return Step(nodes, (-value if result.task.maximize else value) - cost * nodes, result)
+
+
+def _tolerance(a: Step, b: Step) -> float:
+    return _CLOSE * max(abs(float(a.loss)), abs(float(b.loss)))
+
+
+def _as_cost(cost: Fraction) -> Fraction | int:
+    return int(cost) if cost.denominator == 1 else cost

@@ -1,0 +1,197 @@
+"""Policies: for each leaf the treatment whose outcomes, as past data tell them, are best.
+
+>>> from streed.estimators import PolicyTree
+>>> age, outcome, given = [[20], [30], [60], [70]], [3.0, 1.0, 0.0, 2.0], ["a", "b", "a", "b"]
+>>> model = PolicyTree("ipw", max_depth=1).fit(age, outcome, treatment=given, propensity=[0.5] * 4)
+>>> model.predict([[25], [65]]).tolist(), model.value_
+(['a', 'b'], 3.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.estimators.base import OptimalTree, with_splits
+from streed.estimators.nodes import Nodes
+from streed.estimators.reading import checked_weights
+from streed.exact import Array
+from streed.task import Task
+from streed.tree import Tree
+
+METHODS = ("auto", "dm", "ipw", "dr")
+
+
+class PolicyTree(OptimalTree):
+    """The tree of the best estimated mean outcome; see `OptimalTree` for what all estimators share.
+
+    `method`: how outcomes are estimated: "dm" by predicted ones, "ipw" by propensities, "dr" doubly robust, by both;
+    "auto" takes the best that the data given to `fit` allow. With treatments and outcomes alone, both are learned by
+    cross-fitted random forests on the binarised columns, seeded by `random_state`. `cost_complexity`: what a branching
+    node costs, in mean outcome per row. `value_` is the estimated mean outcome of the training rows.
+
+    Fitted: `treatments_`, and what `OptimalTree` says.
+    """
+
+    def __init__(
+        self,
+        method: str = "auto",
+        *,
+        max_depth: int | None = 3,
+        max_nodes: int | None = None,
+        min_leaf: int = 1,
+        cost_complexity: Any = 0,
+        limits: Any = (),
+        search: Any = "depth-first",
+        binarizer: Any = "auto",
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        threads: int = 1,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            None,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            min_leaf=min_leaf,
+            cost_complexity=cost_complexity,
+            limits=limits,
+            search=search,
+            binarizer=binarizer,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            threads=threads,
+        )
+        self.method = method
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        treatment: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+    ) -> PolicyTree:
+        """Grows and proves the policy on the rows X (n, m).
+
+        `y`: the outcome (n,) under the `treatment` (n,) that was given, or a score (n, K) for each treatment 0 ... K-1,
+        larger is better. `propensity`: the probability of the treatment that was given (n,), or of all (n, K).
+        `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each.
+        """
+        past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
+        self._grow(X, y, sample_weight, past)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """(m,) the treatment of each row."""
+        leaves = self._leaf_numbers(X)
+        return self.treatments_[self._leaf_treatments[leaves]]
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        treatment: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+    ) -> float:
+        """The estimated mean outcome of the policy on other rows, given as for `fit`; nothing is learned from them."""
+        from streed.tasks.policy import scores, treatments
+
+        leaves = self._leaf_numbers(X)
+        past = {k: v for k, v in _past(y, len(leaves), treatment, propensity, predicted).items() if v is not None}
+        data = Dataset.make(np.zeros((len(leaves), 0), np.uint8), **past)
+        places = {label: place for place, label in enumerate(treatments(data))}
+        chosen = [places.get(label, -1) for label in self.treatments_.tolist()]
+        given = np.array(chosen)[self._leaf_treatments[leaves]]
+        if (given < 0).any():
+            raise InputError(
+                "treatment", "the policy prescribes one that these rows lack", "give rows with all of them"
+            )
+        values = scores(_method(self.method, past), data)[np.arange(len(leaves)), given]
+        return float(np.average(values, weights=checked_weights(sample_weight, leaves)))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
+        if self.method not in METHODS:
+            raise InputError("method", f"{self.method!r}", f"use one of {', '.join(METHODS)}")
+        X, weights = self._checked(X, sample_weight)
+        data = self._make_data(X, None, weights, _past(y, len(X), **row_data))
+        if "treatment" in data.row_data and not {"propensity", "predicted"} & set(data.row_data):
+            data = self._taught(data)
+        self._method = _method(self.method, data.row_data)
+        return data
+
+    def _taught(self, data: Dataset) -> Dataset:
+        """The data with propensities and predicted outcomes, learned from their columns."""
+        from streed.teachers import teach
+
+        treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
+        lesson = teach(data.X, treatment, outcome, seed=self.random_state)
+        learned = Dataset.make(data.X[:, :0], **lesson.row_data(treatment, outcome))
+        return attrs.evolve(data, row_data=learned.row_data)
+
+    def _objective(self, cost_complexity: Any) -> Task:
+        from streed.tasks import PolicyValue
+
+        return with_splits(PolicyValue(self._method), cost_complexity)
+
+    def _statistics(self, data: Dataset) -> Array:
+        from streed.tasks.policy import scores
+
+        return scores(self._method, data)
+
+    def _impurity(self, sums: Array) -> Array:
+        """Minus the outcome under the best treatment."""
+        best: Array = -sums.max(axis=1)
+        return best
+
+    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+        self.treatments_ = np.array(tree.labels)
+        self._leaf_treatments = np.array([tree.labels.index(shown) for shown in tree.shows()], dtype=np.int64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        # With y alone, it has a column for each treatment.
+        tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+
+def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, predicted: Any = None) -> dict[str, Any]:
+    """What `streed.solve` is told of the past."""
+    from sklearn.utils.validation import check_array, check_consistent_length
+
+    if y is None:
+        raise ValueError("This PolicyTree estimator requires y to be passed, but the target y is None.")
+    table = hasattr(y, "columns")
+    outcomes = y if table else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+    check_consistent_length(np.zeros(n_rows), outcomes)
+    if table or outcomes.ndim == 2:
+        if any(given is not None for given in (treatment, propensity, predicted)):
+            raise InputError(
+                "y", "it has a score for each treatment, and there is more", "give y alone, or outcomes (n,)"
+            )
+        return {"predicted": outcomes}
+    if treatment is None:
+        raise InputError("treatment", "there is none", "say which treatment each outcome is of, or give scores (n, K)")
+    return {"treatment": treatment, "outcome": outcomes, "propensity": propensity, "predicted": predicted}
+
+
+def _method(method: str, past: Any) -> str:
+    """The method that the data allow, if none was chosen."""
+    if "outcome" not in past:
+        return "dm"
+    if method != "auto":
+        return method
+    if "propensity" not in past:
+        return "dm"
+    return "dr" if "predicted" in past else "ipw"

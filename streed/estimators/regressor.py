@@ -1,0 +1,71 @@
+"""Regression: the tree of least squared error, or of another loss that a task states.
+
+>>> from streed.estimators import OptimalTreeRegressor
+>>> model = OptimalTreeRegressor(max_depth=1).fit([[1.5], [2.0], [7.0], [8.5]], [1.0, 3.0, 10.0, 10.0])
+>>> model.predict([[0.0], [9.0]]).tolist(), round(model.score([[1.5], [2.0], [7.0], [8.5]], [1.0, 3.0, 10.0, 10.0]), 3)
+([2.0, 10.0], 0.97)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from streed.data import Dataset
+from streed.estimators.base import OptimalTree, task_of, with_splits
+from streed.estimators.nodes import Nodes
+from streed.estimators.reading import checked_column
+from streed.exact import Array
+from streed.task import Task
+from streed.tree import Tree
+
+
+class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
+    """The optimal regression tree for a task; see `OptimalTree` for what all estimators share.
+
+    `task`: a task of `streed.tasks` or of one's own whose leaves show numbers, or its name, such as "absolute-error";
+    None is the squared error as a share of that of the mean, so that `value_` is 1 - R^2 of the training rows plus the
+    cost of the nodes. `cost_complexity`: what a branching node costs: a share of the same where `task` is None, else in
+    the task's own units.
+    """
+
+    _numeric_target = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeRegressor:
+        """Grows and proves the tree; X (n, m) an array or table, y (n,) numbers, sample_weight (n,) >= 0."""
+        self._grow(X, y, sample_weight, {})
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """(m,) float64: what each row's leaf shows."""
+        leaves = self._leaf_numbers(X)
+        return self._leaf_values[leaves]
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
+        X, weights = self._checked(X, sample_weight)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        return self._make_data(X, checked_column(y, len(X), numeric=True), weights, row_data)
+
+    def _objective(self, cost_complexity: Any) -> Task:
+        if self.task is not None:
+            return with_splits(task_of(self.task), cost_complexity)
+        from streed.tasks import SquaredError
+
+        return SquaredError(cost_complexity=cost_complexity, normalized=True)
+
+    def _statistics(self, data: Dataset) -> Array:
+        targets = data.targets.astype(np.float64)
+        center = targets.mean()  # sums of squares of large numbers would cancel
+        return np.column_stack([np.ones(data.n_rows), targets - center, (targets - center) ** 2])
+
+    def _impurity(self, sums: Array) -> Array:
+        """The squared error of the mean."""
+        errors: Array = np.maximum(sums[:, 2] - sums[:, 1] ** 2 / np.maximum(sums[:, 0], 1e-300), 0.0)
+        return errors
+
+    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+        self._leaf_values = np.array(tree.shows(), dtype=np.float64)

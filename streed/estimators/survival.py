@@ -1,0 +1,132 @@
+"""Survival times, some censored: leaves that differ in their risk, relative to that of all rows.
+
+>>> from streed.estimators import SurvivalTree
+>>> model = SurvivalTree(max_depth=1).fit([[60.0], [50.0], [80.0], [75.0]], [9, 8, 2, 1], event=[0, 1, 1, 1])
+>>> model.predict([[55.0], [78.0]]).round(3).tolist(), model.score([[55.0], [78.0]], [8, 2])
+([0.462, 2.4], 1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.estimators.base import OptimalTree, task_of, with_splits
+from streed.estimators.nodes import Nodes
+from streed.estimators.reading import checked_column
+from streed.exact import Array
+from streed.hazard import nelson_aalen, survival_functions
+from streed.task import Task
+from streed.tree import Tree
+
+
+class SurvivalTree(OptimalTree):
+    """The tree of relative risks of largest likelihood; see `OptimalTree` for what all estimators share.
+
+    `task`: None is `RelativeRisk()`. `cost_complexity`: what a branching node costs, in mean log-likelihood per row.
+
+    Fitted: `baseline_` (the cumulative hazard of all rows), and what `OptimalTree` says.
+    """
+
+    _numeric_target = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, event: Any = None) -> SurvivalTree:
+        """Grows and proves the tree.
+
+        `y`: times (n,) >= 0, with `event` (n,) 1 where the event was observed and 0 where the row was censored (None:
+        all observed); or a structured array of (event, time), as scikit-survival has it.
+        """
+        self._grow(X, y, sample_weight, {"event": event})
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """(m,) the risk of each row, relative to that of all training rows."""
+        leaves = self._leaf_numbers(X)
+        return self._leaf_risks[leaves]
+
+    def predict_survival_function(self, X: Any, times: Any) -> Array:
+        """(m, q) the probability that each row lives beyond each of the q times."""
+        return survival_functions(self.predict(X), self.baseline_, times)
+
+    def predict_cumulative_hazard_function(self, X: Any, times: Any) -> Array:
+        """(m, q) the cumulative hazard of each row until each of the q times."""
+        hazards: Array = self.predict(X)[:, None] * self.baseline_.at(times)[None, :]
+        return hazards
+
+    def score(self, X: Any, y: Any, event: Any = None) -> float:
+        """Harrell's concordance: the share of comparable pairs of which the riskier died first, ties counting half."""
+        risks = self.predict(X)
+        times, events = _outcome(y, event, len(risks))
+        return concordance(times, events, risks)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
+        X, weights = self._checked(X, sample_weight)
+        times, events = _outcome(y, row_data.get("event"), len(X))
+        self.baseline_ = nelson_aalen(times, events, weights)
+        return self._make_data(X, times, weights, {"event": events})
+
+    def _objective(self, cost_complexity: Any) -> Task:
+        from streed.tasks import RelativeRisk
+
+        return with_splits(RelativeRisk() if self.task is None else task_of(self.task), cost_complexity)
+
+    def _statistics(self, data: Dataset) -> Array:
+        events = data.row_data["event"].astype(np.float64)
+        hazards = self.baseline_.at(data.targets)
+        return np.column_stack([events, hazards, events * np.log(np.where(events > 0, hazards, 1.0))])
+
+    def _impurity(self, sums: Array) -> Array:
+        """Half the deviance: - sum of d log L - D log(D / H)."""
+        died = np.maximum(sums[:, 0], 1e-300)
+        ratio = died / np.maximum(sums[:, 1], 1e-300)
+        deviance: Array = np.where(sums[:, 0] > 0, -sums[:, 2] - died * np.log(ratio), 0.0)
+        return deviance
+
+    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+        self._leaf_risks = np.array(tree.shows(), dtype=np.float64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.positive_only = True
+        return tags
+
+
+def concordance(times: Array, events: Array, risks: Array) -> float:
+    """Harrell's C: of the pairs of which one was seen to die before the other's time, how often its risk was larger.
+
+    times, events, risks: (n,). Raises InputError where no two rows can be compared.
+    """
+    order = np.argsort(times, kind="stable")
+    times, events, risks = times[order], events[order], risks[order]
+    agreeing, compared = 0.0, 0
+    for row in np.flatnonzero(events == 1).tolist():
+        later = risks[np.searchsorted(times, times[row], side="right") :]
+        agreeing += float((risks[row] > later).sum() + 0.5 * (risks[row] == later).sum())
+        compared += len(later)
+    if compared == 0:
+        raise InputError("y", "no two rows can be compared: nobody died before another's time", "give more rows")
+    return agreeing / compared
+
+
+def _outcome(y: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
+    """(times float64 or int64, events 0/1 int64), each (n,)."""
+    if y is None:
+        raise ValueError("This SurvivalTree estimator requires y to be passed, but the target y is None.")
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names is not None:
+        if len(names) != 2 or event is not None:
+            found = f"it has the fields {names}" + ("" if event is None else ", and event= is given too")
+            raise InputError("y", found, "give two fields, event and time, or times and event=")
+        first, second = (y[name] for name in names)
+        times, observed = (second, first) if first.dtype.kind == "b" else (first, second)
+    else:
+        times, observed = y, np.ones(n_rows, np.int64) if event is None else event
+    column = checked_column(times, n_rows, numeric=True)
+    events = checked_column(observed, n_rows, "event").astype(np.int64)
+    if column.dtype.kind not in "iuf":
+        raise InputError("y", f"its type is {column.dtype}", "give times as numbers")
+    return column, events

@@ -1,0 +1,198 @@
+"""Fronts, trade-offs, limits and their combinations on small random instances, judged by the reference's recursion.
+
+`python -m tests.differential.fuzz_fronts 0 5000` judges so many; `--real FOLDER` the fairness data at depth 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.evaluate import evaluate
+from streed.reference import optimal_front
+from streed.search.nondominated import nondominated_at_root
+from streed.task import Task
+from streed.tasks import (
+    Accuracy,
+    ClassErrors,
+    DemographicParity,
+    EqualOpportunity,
+    MinSupport,
+    Misclassifications,
+    MonotoneMetric,
+    Precision,
+    Recall,
+    SparseAccuracy,
+    Specificity,
+    Splits,
+    WeightedAccuracy,
+)
+from tests.differential.reduced import COSTS, NOTIONS, SCORES
+
+KINDS = ("errors", "score front", "trade", "trade under limits", "two notions", "rates", "thresholds", "combined")
+
+
+@attrs.frozen(eq=False)
+class Posed:
+    """A task on data, the trees that are allowed, and the driver to ask."""
+
+    task: Task
+    data: Dataset
+    limits: dict[str, Any]
+    search: str
+
+
+def make_posed(seed: int, kind: str) -> Posed:
+    """The instance that belongs to the seed."""
+    draw = random.Random(f"{seed}/{kind}")
+    small = kind in ("trade", "trade under limits", "two notions")
+    n_rows, n_columns = draw.randint(4, 14 if small else 24), draw.randint(1, 4)
+    X = [[draw.randint(0, 1) for _ in range(n_columns)] for _ in range(n_rows)]
+    guide, noise = draw.randrange(n_columns), draw.choice([0.1, 0.3, 0.5])
+    y = [int((row[guide] > 0) ^ (draw.random() < noise)) for row in X]
+    if kind == "errors" and draw.random() < 0.5:
+        y = [draw.randrange(4) for _ in X]
+    y[0] = 1 if y[1] == 0 else 0
+    extras: dict[str, Any] = {"sensitive_features": [draw.choice("ab" if draw.random() < 0.9 else "abc") for _ in X]}
+    if draw.random() < 0.25:
+        extras["sample_weight"] = [draw.choice([1, 1, 2, 3]) for _ in X]
+    limits = {
+        "max_depth": draw.choice([0, 1, 2, 2, 2] if small else [0, 1, 2, 3, 3, 4, None]),
+        "max_nodes": draw.choice([None, None, None, 1, 2, 3]),
+        "min_leaf": draw.choice([1, 1, 1, 2, 3]),
+    }
+    task, search = _make_task(draw, kind, len(set(y)))
+    return Posed(task, Dataset.make(np.array(X), y, **extras), limits, search)
+
+
+def _make_task(draw: random.Random, kind: str, n_classes: int) -> tuple[Task, str]:
+    score, cost, notion = draw.choice(SCORES), draw.choice(COSTS), draw.choice(NOTIONS)()
+    support = [MinSupport(2)] if draw.random() < 0.2 else []
+    rates = [draw.choice([Recall, Precision, Specificity])() >= draw.choice([0, 0.3, 0.5, 0.7, 0.9, 1])]
+    parity = DemographicParity() <= draw.choice([0.05, 0.1, 0.3])
+    if kind == "errors":
+        if draw.random() < 0.3:
+            return MonotoneMetric(_weighted) if n_classes > 2 else Misclassifications() & Splits(), "depth-first"
+        return (ClassErrors().subject_to(*support) if support else ClassErrors()), "fronts"
+    if kind == "score front":
+        return score(draw), "fronts"
+    if kind == "trade":
+        return draw.choice([score, cost])(draw) & notion, "depth-first"
+    if kind == "trade under limits":
+        limit = draw.choice(NOTIONS)() <= draw.choice([0.1, 0.3, 0.5])
+        return (cost(draw) & notion).subject_to(limit, *support), "depth-first"
+    if kind == "two notions":
+        if draw.random() < 0.5:
+            return Accuracy() & DemographicParity() & EqualOpportunity(), "depth-first"
+        return Accuracy().subject_to(parity, EqualOpportunity() <= draw.choice([0.05, 0.2, 0.4])), "depth-first"
+    if kind == "rates":
+        return draw.choice([score, cost])(draw).subject_to(*rates, *support), "depth-first"
+    if kind == "thresholds":
+        chosen = draw.random()
+        if chosen < 0.4:
+            return Misclassifications().subject_to(Splits() <= draw.randint(0, 3), *support), "depth-first"
+        if chosen < 0.7:
+            return Splits().subject_to(Misclassifications() <= draw.randint(0, 8)), "depth-first"
+        return score(draw).subject_to(Misclassifications() <= draw.randint(1, 12)), "depth-first"
+    base = draw.choice([score(draw), SparseAccuracy(0.02), WeightedAccuracy({1: 3})])
+    return base.subject_to(parity, *rates[: draw.randint(0, 1)], *support), "depth-first"
+
+
+def _weighted(*errors_and_sizes: Any) -> Any:
+    errors = errors_and_sizes[: len(errors_and_sizes) // 2]
+    return -sum((k + 1) * x * x for k, x in enumerate(errors))
+
+
+def judge(posed: Posed) -> tuple[str, list[str]]:
+    """(what came of it, what is wrong in words) of `streed.solve`, by the reference's front."""
+    task, data, limits = posed.task, posed.data, posed.limits
+    try:
+        result = streed.solve(task, data, search=posed.search, **limits)
+    except InputError as error:
+        expected = error.argument in ("sensitive_features", "y")
+        return "refused", [] if expected else [str(error)]
+    bound = task.bind(data)
+    values = [value for value, _ in optimal_front(task, data, **limits)]
+    expected_front = sorted(_listed(bound.at_root(values[at])) for at in nondominated_at_root(bound, values))
+    route = str(result.stats.get("route", "reduction"))
+    if not expected_front:
+        return "infeasible", [] if result.status == "infeasible" else [f"no tree is feasible, but {result!r}"]
+    if result.tree is None or result.status != "optimal":
+        return route, [f"status {result.status}, the front is {expected_front}"]
+    found = [evaluate(tree, task, data) for _, tree in result.front]
+    wrong = [f"a tree breaks a limit: {value}" for value in found if not bound.feasible(value)]
+    front = sorted(_listed(bound.at_root(value)) for value in found)
+    single = len(result.front) == 1 and "reduction" in result.stats and route != "trade-off"
+    if single:
+        scores = [task.score(value, _totals(task, data)) for value in values]
+        best = (max if task.maximize else min)(scores)
+        if abs(float(result.value) - float(best)) > 1e-12:
+            wrong.append(f"value {result.value!r}, the optimum is {best!r}")
+    elif front != expected_front:
+        wrong.append(f"the front is {front}, not {expected_front}")
+    return route, wrong
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _totals(task: Task, data: Dataset) -> Any:
+    from streed.task import Totals
+
+    return Totals(task, data)
+
+
+def judge_real(folder: Path) -> int:
+    """1 if a trade-off at depth 2 on the real fairness data is not the reference's, on columns that it can bear."""
+    failed = 0
+    for name in ("ricci", "german-credit", "student-mat"):
+        values = np.loadtxt(folder / "fairness" / f"{name}-binarized.csv", dtype=np.int32, ndmin=2)[:200]
+        X, y, groups = values[:, 2:8], values[:, 0], values[:, 1]
+        data = Dataset.make(np.ascontiguousarray(X), y, sensitive_features=groups)
+        for notion in NOTIONS:
+            limits = {"max_depth": 2, "max_nodes": None, "min_leaf": 1}
+            route, wrong = judge(Posed(Accuracy() & notion(), data, limits, "depth-first"))
+            failed += bool(wrong)
+            print(f"{name} {notion.__name__}: {route} {'; '.join(wrong) or 'ok'}", flush=True)
+    return int(failed > 0)
+
+
+def main() -> int:
+    """1 if an instance is answered wrongly, else 0; prints how many there were of each kind."""
+    parser = argparse.ArgumentParser(prog="python -m tests.differential.fuzz_fronts", description=__doc__)
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--real", type=Path, metavar="FOLDER", help="the folder with fairness/")
+    options = parser.parse_args()
+    if options.real is not None:
+        return judge_real(options.real)
+    seen: collections.Counter[tuple[str, str]] = collections.Counter()
+    failed, began = 0, time.perf_counter()
+    for seed in range(options.first, options.last):
+        for kind in options.kinds:
+            outcome, wrong = judge(make_posed(seed, kind))
+            seen[kind, outcome] += 1
+            if wrong:
+                failed += 1
+                print(f"make_posed({seed}, {kind!r}): {'; '.join(wrong)}", flush=True)
+    for (kind, outcome), count in sorted(seen.items()):
+        print(f"{kind:20} {outcome:12} {count}")
+    print(f"{seen.total()} instances in {time.perf_counter() - began:.0f} s: {failed} wrong")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""Questions of raw columns: where they are cut, what becomes of categories, gaps and dates, and what is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
+from streed.binarize.cuts import between, quantiles, spread
+from streed.binarize.mdlp import mdlp
+from streed.binarize.planning import Teacher
+from streed.binarize.raw import Kind, date_text, parse_date, read_column
+from tests.unit.refusal import refused
+
+MOMENTS = dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)  # noqa: DTZ001 - dates without a zone
+DAYS = [dt.date(1912, 4, day) for day in (1, 2, 4, 8, 2, 1)]
+
+TABLE: dict[str, list[Any]] = {
+    "age": [22.0, 38.0, None, 35.0, 54.0, 2.0],
+    "class": [1, 3, 3, 2, 1, 3],
+    "sex": ["m", "f", "f", "m", "m", "f"],
+    "port": ["S", "C", None, "Q", "S", "S"],
+    "alone": [True, False, True, True, False, False],
+    "boarded": DAYS,
+    "same": ["x"] * 6,
+}
+
+
+def names(recipe: TableRecipe) -> list[str]:
+    return [output.name for output in recipe.outputs]
+
+
+def test_every_kind_of_column() -> None:
+    recipe = make_recipe(TABLE)
+    assert names(recipe) == [
+        *("age<=12", "age<=28", "age<=36", "age<=46", "age=missing"),
+        *("class<=1", "class<=2"),
+        *("sex=m", "port=C", "port=Q", "port=S", "port=missing", "alone"),
+        *("boarded<=1912-04-01", "boarded<=1912-04-03", "boarded<=1912-04-06"),
+    ]
+    codes = recipe.encode(TABLE)
+    assert codes.dtype == np.uint8
+    assert codes.flags.c_contiguous
+    assert codes[0].tolist() == [0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1]
+    assert codes[2].tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1]
+    assert recipe.sources == (0, 0, 0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 5, 5, 5)
+
+
+def test_the_report_says_what_was_made_and_left_out() -> None:
+    report = {entry["column"]: entry for entry in make_recipe(TABLE).report()}
+    assert report["age"]["found"] == "5 numbers, 1 missing"
+    assert report["same"] == {"column": "same", "kind": "category", "found": "constant", "questions": []}
+    text = make_recipe(TABLE).to_text()
+    assert "same     constant: left out" in text
+    assert "age      5 numbers, 1 missing: 5 questions, age<=12, age<=28, age<=36, ..., age=missing" in text
+
+
+def test_every_library_gives_the_same_questions() -> None:
+    expected = make_recipe(TABLE)
+    frames = [pd.DataFrame(TABLE), pl.DataFrame(TABLE), pd.DataFrame(TABLE).convert_dtypes()]
+    frames.append(frames[0].assign(sex=frames[0]["sex"].astype("category"), boarded=pd.to_datetime(TABLE["boarded"])))
+    for frame in frames:
+        before = frame.clone() if isinstance(frame, pl.DataFrame) else frame.copy(deep=True)
+        assert make_recipe(frame) == expected
+        assert (expected.encode(frame) == expected.encode(TABLE)).all()
+        assert frame.equals(before)
+
+
+def test_multiway_columns_have_children_for_gaps_and_the_rest() -> None:
+    port = ["S"] * 5 + ["C"] * 3 + ["Q", "X", None, "missing"]
+    recipe = make_recipe({"port": port}, Settings(categories="multiway", max_categories=3))
+    (column,) = recipe.outputs
+    assert column.categories == ("C", "S", "other", "missing")  # of the three most frequent, one is of a single row
+    assert recipe.encode({"port": ["Z", None, "S", "C"]})[:, 0].tolist() == [2, 3, 1, 0]
+    clash = make_recipe({"port": port}, Settings(categories="multiway"))
+    assert clash.outputs[0].categories == ("C", "Q", "S", "X", "missing", "(missing)")
+
+
+def test_numbers_may_be_categories() -> None:
+    recipe = make_recipe({"code": [7, 7, 3, 9]}, Settings(categorical=["code"]))
+    assert names(recipe) == ["code=3", "code=7", "code=9"]
+    assert recipe.encode({"code": [9.0, 3]}).tolist() == [[0, 0, 1], [1, 0, 0]]
+    refused("categorical", "'size'", call=lambda: make_recipe({"code": [1, 2]}, Settings(categorical=["size"])))
+
+
+def test_texts_that_nearly_all_differ_are_left_out_but_their_gaps_tell() -> None:
+    cabin = [f"C{j}" for j in range(11)] + [None] * 9
+    recipe = make_recipe({"name": [f"n{j}" for j in range(20)], "cabin": cabin})
+    assert names(recipe) == ["cabin=missing"]
+    assert recipe.encode({"name": ["who"], "cabin": ["C99"]}).tolist() == [[0]]
+
+
+def test_values_never_seen() -> None:
+    recipe = make_recipe({"sex": ["m", "f", "x"], "age": [1.5, 2.5, 3.5], "old": [0, 1, 0]})
+    fine = {"sex": ["m"], "age": [9.0], "old": [1]}
+    for column, value in (("sex", "q"), ("sex", None), ("age", None), ("old", 2)):
+        new = {**fine, column: [value]}
+        refused("X", f"'{column}'", "row 0", call=functools.partial(recipe.encode, new))
+        with pytest.warns(UserWarning, match=f"'{column}'.*answered no"):
+            codes = recipe.encode(new, "warn")
+        assert (codes == recipe.encode(new, "ignore")).all()
+        places = [j for j, source in enumerate(recipe.sources) if recipe.columns[source].name == column]
+        assert not codes[0, places].any()
+    refused("X", "'age'", "number", call=lambda: recipe.encode({**fine, "age": ["old"]}))
+    refused("X", "'sex'", call=lambda: recipe.encode({"age": [1.0], "old": [0]}))
+    refused("X", "2 columns, not 3", call=lambda: recipe.encode(np.zeros((1, 2))))
+
+
+def test_weights_are_repeated_rows() -> None:
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(40, 3)), rng.integers(0, 4, size=40)
+    y = rng.integers(0, 2, size=40)
+    repeated = np.repeat(np.arange(40), weights)
+    for method in ("quantiles", "midpoints", "mdlp", "tree"):
+        settings = Settings(method, n_thresholds=5)
+        weighed = make_recipe(X, settings, Teacher(y, False), weights=weights)
+        assert weighed == make_recipe(X[repeated], settings, Teacher(y[repeated], False)), method
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_step_is_found_by_every_method(method: str) -> None:
+    x = np.linspace(0, 1, 64)[:, None]
+    recipe = make_recipe(x, Settings(method, n_thresholds=3), Teacher((x[:, 0] > 0.7).astype(int), False))
+    found = np.array(recipe.columns[0].thresholds)
+    gap = 1 / 63
+    assert np.abs(found - 0.7).min() <= (0.1 if method == "quantiles" else gap)
+    if method == "mdlp":
+        assert len(found) == 1
+    if method == "midpoints":
+        assert len(found) == 63
+
+
+def test_supervised_methods_need_labels() -> None:
+    for method in ("mdlp", "tree", "guesses"):
+        refused("y", method, call=functools.partial(make_recipe, [[0.5], [1.5], [2.5]], Settings(method)))
+    teacher = Teacher(np.array([0.5, 1.5, 2.5]), numeric=True)
+    refused("thresholds", "'mdlp'", call=lambda: make_recipe([[0.5], [1.5], [2.5]], Settings("mdlp"), teacher))
+    assert len(make_recipe([[0.5], [1.5], [2.5]], Settings("tree"), teacher).outputs) == 2
+
+
+def test_mdlp_takes_what_pays_for_itself() -> None:
+    # 32 rows, a clean cut in the middle: the gain is 1 bit, log2(31) + log2(7) - 2 = 5.76 bits are needed of 32.
+    clean = np.zeros((32, 2))
+    clean[:16, 0], clean[16:, 1] = 1, 1
+    assert mdlp(clean) == [15]
+    # 4 rows: log2(3) + 0.81 = 2.39 bits are needed of 4, and 1 bit a row is gained; of 2 rows, there is log2(1) + 0.81.
+    assert mdlp(clean[[0, 1, 30, 31]]) == [1]
+    mixed = np.tile([[1.0, 0.0], [0.0, 1.0]], (16, 1))
+    assert mdlp(mixed) == []
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), min_size=2, max_size=2, unique=True))
+def test_a_threshold_lies_between_its_neighbours(pair: list[float]) -> None:
+    low, high = sorted(pair)
+    found = between(low, high, whole=False)
+    assert low <= found < high
+    if low.is_integer() and high.is_integer() and abs(low) < 2**53 > abs(high):
+        whole = between(low, high, whole=True)
+        assert isinstance(whole, int)
+        assert low <= whole < high
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=60), st.integers(1, 8))
+def test_quantiles_are_cuts_that_share_the_rows_out(values: list[int], most: int) -> None:
+    found = spread(read_column(np.array(values), "x"))
+    cuts = quantiles(found, most)
+    assert cuts == sorted(set(cuts))
+    assert len(cuts) <= most
+    assert all(0 <= cut < found.n_cuts for cut in cuts)
+    if found.n_cuts <= most:
+        assert len(cuts) == found.n_cuts
+    elif most == 1:
+        below = np.array([np.sum(found.weights[: cut + 1]) for cut in range(found.n_cuts)])
+        assert abs(below[cuts[0]] - len(values) / 2) == np.abs(below - len(values) / 2).min()
+
+
+@given(st.datetimes(MOMENTS[0], MOMENTS[1]))
+def test_dates_are_written_and_read(moment: dt.datetime) -> None:
+    (value,) = read_column([moment], "x").values.tolist()
+    assert parse_date(date_text(value)) == value
+    assert read_column([moment.isoformat()], "x").values.tolist() == [value]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ([1, None, 2.5], Kind.NUMBER),
+        ([True, None], Kind.BOOLEAN),
+        (["2020-01-31", None], Kind.DATE),
+        (["2020-01-31T12:30:00+02:00"], Kind.DATE),
+        (["2020-13-31"], Kind.CATEGORY),
+        (["2020-01-31", "soon"], Kind.CATEGORY),
+        ([1, "a", {"b": 2}], Kind.CATEGORY),
+        ([None, float("nan"), pd.NA, pd.NaT], Kind.NUMBER),
+        (np.array(["2020-01-31", "NaT"], dtype="datetime64[D]"), Kind.DATE),
+    ],
+)
+def test_what_a_column_holds(column: Any, kind: Kind) -> None:
+    assert read_column(column, "x").kind is kind
+
+
+def test_refuses_what_no_tree_can_ask_about() -> None:
+    refused("X", "'x'", "infinite", "row 1", call=lambda: read_column([0.0, float("inf")], "x"))
+    refused("X", "'x'", "complex", call=lambda: read_column(np.array([1j]), "x"))
+    refused("X", "'x'", "durations", call=lambda: make_recipe(pd.DataFrame({"x": [dt.timedelta(1)]})))
+    refused("thresholds", "'guess'", call=lambda: Settings("guess"))
+    refused("n_thresholds", "0", call=lambda: Settings(n_thresholds=0))
+
+
+def test_questions_need_no_scikit_learn() -> None:
+    code = (
+        "import sys; from streed.binarize import make_recipe;"
+        "print(len(make_recipe({'a': [1.5, None, 2.5], 'b': ['u', 'v', 'w']}).outputs));"
+        "print(sorted({'numba', 'pandas', 'sklearn', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["5", "[]"]

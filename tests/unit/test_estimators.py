@@ -1,0 +1,424 @@
+"""The estimators: any labels, groups and tables, untouched data, what a fitted tree tells, life in pipelines."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import streed
+from streed.costs import CostTable, TestCost
+from streed.estimators import (
+    Binarizer,
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SurvivalTree,
+    TunedOptimalTreeClassifier,
+    TunedOptimalTreeRegressor,
+)
+from streed.estimators.survival import concordance
+from streed.policies import make_trial
+from streed.tasks import F1, Accuracy, DemographicParity, MinSupport, SparseAccuracy, Splits
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(7)
+N = 90
+TABLE = pd.DataFrame(
+    {
+        "age": np.where(RNG.random(N) < 0.15, np.nan, RNG.uniform(18, 80, N).round(1)),
+        "city": RNG.choice(["Oslo", "Rome", "Lima"], N),
+        "member": RNG.random(N) < 0.5,
+        "since": pd.to_datetime("2020-01-01") + pd.to_timedelta(RNG.integers(0, 1000, N), unit="D"),
+    }
+)
+TRUTH = ((TABLE["age"].fillna(0) > 40) ^ ((TABLE["city"] == "Rome") & (RNG.random(N) < 0.9))).to_numpy().astype(int)
+TARGET = TRUTH * 3.0 + TABLE["member"].to_numpy() + RNG.normal(0, 0.1, N)
+SEX = np.where(TABLE["age"].fillna(50) + RNG.normal(0, 15, N) > 50, "f", "m")
+
+ESTIMATORS: list[tuple[Any, Any, dict[str, Any]]] = [
+    (OptimalTreeClassifier(max_depth=2), TRUTH, {}),
+    (OptimalTreeRegressor(max_depth=2), TARGET, {}),
+    (FairTreeClassifier(limit=0.2, max_depth=2), TRUTH, {"sensitive_features": SEX}),
+    (CostSensitiveTreeClassifier([[0, 1], [5, 0]], max_depth=2), TRUTH, {}),
+    (PolicyTree(max_depth=1), np.column_stack([TARGET, 3 - TARGET]), {}),
+    (SurvivalTree(max_depth=1), TARGET - TARGET.min(), {"event": TRUTH}),
+    (TunedOptimalTreeClassifier(max_depths=(1, 2), cv=3), TRUTH, {}),
+]
+NAMED = pytest.mark.parametrize(
+    ("model", "y", "more"), ESTIMATORS, ids=[type(estimator).__name__ for estimator, _, _ in ESTIMATORS]
+)
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), (1, 2), (0, 10**6), ("no", "yes"), (False, True), ("b", "a")], ids=str)
+def test_any_labels(labels: tuple[Any, Any]) -> None:
+    y = np.array(labels)[TRUTH]
+    model = OptimalTreeClassifier(max_depth=2).fit(TABLE, y)
+    assert model.classes_.tolist() == sorted(labels)
+    assert model.value_ == pytest.approx(OptimalTreeClassifier(max_depth=2).fit(TABLE, TRUTH).value_)
+    predicted = model.predict(TABLE)
+    assert predicted.dtype == y.dtype
+    assert np.mean(predicted != y) == pytest.approx(model.value_)
+    assert model.score(TABLE, y) == pytest.approx(1 - model.value_)
+    proba = model.predict_proba(TABLE)
+    assert proba.shape == (N, 2)
+    assert (model.classes_[proba.argmax(axis=1)] == predicted).mean() > 0.9
+    assert np.exp(model.predict_log_proba(TABLE)) == pytest.approx(proba)
+
+
+@NAMED
+def test_data_are_not_changed_and_answers_do_not_depend_on_the_library(model: Any, y: Any, more: Any) -> None:
+    table, kept = TABLE.copy(deep=True), {name: values.copy() for name, values in more.items()}
+    labels = y.copy()
+    fitted = clone(model).fit(table, labels, **kept)
+    predicted = fitted.predict(table)
+    pd.testing.assert_frame_equal(table, TABLE)
+    assert (labels == y).all()
+    assert all((kept[name] == more[name]).all() for name in more)
+    other = pl.DataFrame({name: [None if v != v else v for v in TABLE[name].tolist()] for name in TABLE})
+    assert (clone(model).fit(other, labels, **more).predict(other) == predicted).all()
+    array = TABLE.to_numpy(dtype=object)
+    assert (clone(model).fit(array, labels, **more).predict(array) == predicted).all()
+
+
+@NAMED
+def test_pickle_joblib_and_clone(model: Any, y: Any, more: Any) -> None:
+    fitted = clone(model).fit(TABLE, y, **more)
+    expected = fitted.predict(TABLE)
+    held = io.BytesIO()
+    joblib.dump(fitted, held)
+    held.seek(0)
+    for copy in (pickle.loads(pickle.dumps(fitted)), joblib.load(held)):
+        assert (copy.predict(TABLE) == expected).all()
+        assert copy.tree_ == fitted.tree_
+        assert (copy.value_, copy.optimal_) == (fitted.value_, fitted.optimal_)
+        assert (copy.feature_importances_ == fitted.feature_importances_).all()
+    assert not hasattr(clone(fitted), "tree_")
+
+
+@NAMED
+def test_what_a_fitted_tree_tells(model: Any, y: Any, more: Any) -> None:
+    fitted = clone(model).fit(TABLE, y, **more)
+    assert fitted.optimal_
+    assert fitted.gap_ == 0
+    assert fitted.lower_bound_ == fitted.value_ == fitted.upper_bound_
+    assert fitted.feature_names_in_.tolist() == list(TABLE)
+    assert fitted.n_features_in_ == 4
+    assert fitted.feature_importances_.sum() == pytest.approx(1)
+    assert (fitted.feature_importances_ >= 0).all()
+    used = {fitted.binarizer_.recipe_.sources[column] for column in fitted.tree_.columns}
+    assert set(np.flatnonzero(fitted.feature_importances_).tolist()) <= used
+    path, leaf = fitted.decision_path(TABLE), fitted.apply(TABLE)
+    assert path.shape == (N, fitted.tree_.n_branches + fitted.tree_.n_leaves)
+    assert (path[np.arange(N), leaf] == 1).all()
+    assert (np.asarray(path[:, 0].todense()) == 1).all()
+    assert int(path.sum(axis=1).max()) == fitted.get_depth() + 1
+    assert len(set(leaf.tolist())) == fitted.get_n_leaves()
+    assert any(question in fitted.to_text() for question in ("age<=", "age=missing", "city=", "member"))
+
+
+def test_nodes_are_numbered_as_in_scikit_learn() -> None:
+    model = OptimalTreeClassifier(max_depth=2).fit([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, [0, 1, 1, 0] * 3)
+    assert model.apply([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist() == [2, 3, 5, 6]
+    assert model.decision_path([[1, 0]]).toarray().tolist() == [[1, 0, 0, 0, 1, 1, 0]]
+    assert model.feature_importances_.tolist() == [0, 1]  # the root gains nothing by Gini's impurity
+
+
+def test_importances_by_hand() -> None:
+    X, y = [[0, 0]] * 4 + [[0, 1]] * 4 + [[1, 0]] * 8, [0] * 4 + [1] * 4 + [1] * 8
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    # Gini: 16 (1 - 1/16 - 9/16) = 6 at the root; below x0 = 0, 8 (1 - 1/4 - 1/4) = 4; the first split gains 2, then 4.
+    expected = [1 / 3, 2 / 3] if model.tree_.columns[0].name == "x0" and model.nodes_.columns[0] == 0 else None
+    if expected is None:  # the other order: below x1 = 0, 12 (1 - 1/9 - 4/9) = 16/3
+        expected = [(16 / 3) / 6, (6 - 16 / 3) / 6]
+    assert model.feature_importances_ == pytest.approx(expected)
+
+
+def test_a_split_on_gaps_and_questions_in_original_units() -> None:
+    model = OptimalTreeClassifier(max_depth=1).fit([[1.0], [None], [2.0], [None]], ["no", "gap", "no", "gap"])
+    assert model.to_text().startswith("x0=missing?")
+    assert model.predict([[None], [7.0], [np.nan]]).tolist() == ["gap", "no", "gap"]
+    dated = OptimalTreeClassifier(max_depth=1).fit(TABLE[["since"]], TABLE["since"] > "2021-03-05")
+    assert dated.to_text().startswith("since<=202")
+
+
+def test_multiway_trees() -> None:
+    model = OptimalTreeClassifier(max_depth=1, binarizer=Binarizer(categories="multiway")).fit(
+        TABLE[["city"]], TABLE["city"]
+    )
+    assert model.value_ == 0
+    assert model.get_n_leaves() == 3
+    assert model.predict(TABLE[["city"]]).tolist() == TABLE["city"].tolist()
+    assert model.decision_path(TABLE[["city"]]).shape == (N, 4)
+    with pytest.warns(UserWarning, match="most frequent"):
+        assert model.predict(pd.DataFrame({"city": ["Bonn"]})).tolist() == [TABLE["city"].mode()[0]]
+
+
+def test_without_a_binarizer_the_table_is_taken_as_it_is() -> None:
+    X = pd.DataFrame({"a": [0, 1, 0, 1] * 4, "b": ["u", "v", "w", "u"] * 4})
+    y = [0, 1, 1, 0] * 4
+    model = OptimalTreeClassifier(max_depth=2, binarizer=None).fit(X, y)
+    assert model.value_ == 0
+    assert model.predict(X).tolist() == y
+    assert len(model.feature_importances_) == 2
+    refused(
+        "X",
+        "not 0/1",
+        call=lambda: OptimalTreeClassifier(binarizer=None, max_depth=1).fit([[0.5], [1.5]] * 200, [0, 1] * 200),
+    )
+    refused("binarizer", "StandardScaler", call=lambda: OptimalTreeClassifier(binarizer=StandardScaler()).fit(X, y))
+
+
+def test_tasks_limits_and_search_reach_the_solver() -> None:
+    y = np.array(["no", "yes"])[TRUTH]
+    best = OptimalTreeClassifier("f1", max_depth=2).fit(TABLE, y)
+    assert best.value_ == OptimalTreeClassifier(F1(), max_depth=2).fit(TABLE, y).value_
+    predicted = best.predict(TABLE)
+    hits = np.sum((predicted == "yes") & (y == "yes"))
+    assert best.value_ == pytest.approx(2 * hits / (np.sum(predicted == "yes") + np.sum(y == "yes")))
+    large = OptimalTreeClassifier(max_depth=3, limits=[MinSupport(20)]).fit(TABLE, y)
+    assert large.nodes_.rows.min() >= 20
+    assert large.value_ == OptimalTreeClassifier(max_depth=3, limits="min-support(20)").fit(TABLE, y).value_
+    sparse = OptimalTreeClassifier(max_depth=3, cost_complexity=0.05).fit(TABLE, y)
+    binarizer: Any = sparse.binarizer_
+    data = binarizer.recipe_.dataset(binarizer.transform(TABLE), y)
+    assert sparse.value_ == streed.solve(SparseAccuracy(0.05), data, max_depth=3).value
+    counted = OptimalTreeClassifier(Accuracy(), cost_complexity=4, max_depth=3).fit(TABLE, y)
+    assert counted.value_ == streed.solve(Accuracy() + 4 * Splits(), data, max_depth=3).value
+    refused("limits", "no tree", call=lambda: OptimalTreeClassifier(limits=[MinSupport(N + 1)]).fit(TABLE, y))
+    refused("task", "3", call=lambda: OptimalTreeClassifier(3).fit(TABLE, y))
+    refused("task", "no class", call=lambda: OptimalTreeClassifier("squared-error").fit(TABLE, TRUTH))
+
+
+def test_weights_of_zero_are_rows_that_are_not_there() -> None:
+    weights = (np.arange(N) % 3 != 0) * 2.0
+    weighed = OptimalTreeClassifier(max_depth=2, min_leaf=15).fit(TABLE, TRUTH, sample_weight=weights)
+    kept = weights > 0
+    fewer = OptimalTreeClassifier(max_depth=2, min_leaf=15).fit(TABLE[kept], TRUTH[kept])
+    assert weighed.to_text() == fewer.to_text()
+    assert (weighed.predict(TABLE) == fewer.predict(TABLE)).all()
+    assert weighed.value_ == fewer.value_
+
+
+def test_paths_are_the_optima() -> None:
+    for model, y in ((OptimalTreeClassifier(max_depth=3), TRUTH), (OptimalTreeRegressor(max_depth=2), TARGET)):
+        path = model.cost_complexity_path(TABLE, y)
+        assert path.cost_complexities[0] == 0
+        assert (np.diff(path.cost_complexities) > 0).all()
+        assert (np.diff(path.n_nodes) < 0).all()
+        assert path.n_nodes[-1] == 0
+        for cost in (0.001, 0.02, 0.07, 0.3):
+            place = np.searchsorted(path.cost_complexities, cost, side="right") - 1
+            found = clone(model).set_params(cost_complexity=cost).fit(TABLE, y)
+            assert found.value_ == pytest.approx(path.task_values[place] + cost * path.n_nodes[place])
+        sizes = model.size_path(TABLE, y)
+        for most, value in enumerate(sizes.task_values):
+            assert clone(model).set_params(max_nodes=most).fit(TABLE, y).value_ == pytest.approx(value)
+        assert clone(model).fit(TABLE, y).value_ == pytest.approx(sizes.task_values[-1])
+        assert set(path.n_nodes.tolist()) <= set(sizes.n_nodes.tolist())
+
+
+def test_a_path_of_a_maximised_task() -> None:
+    scores = np.column_stack([TARGET, 3 - TARGET])
+    path = PolicyTree(max_depth=2).cost_complexity_path(TABLE, scores)
+    assert (np.diff(path.task_values) < 0).all()
+    for cost in (0.0, 0.1, 1.0):
+        place = np.searchsorted(path.cost_complexities, cost, side="right") - 1
+        found = PolicyTree(max_depth=2, cost_complexity=cost).fit(TABLE, scores)
+        assert found.value_ == pytest.approx(path.task_values[place] - cost * path.n_nodes[place])
+        assert found.score(TABLE, scores) == pytest.approx(found.value_ + cost * found.tree_.n_branches)
+        assert found.lower_bound_ <= found.value_ <= found.upper_bound_
+
+
+def test_tuning_finds_the_depth_that_is_needed() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(200, 4))
+    y = X[:, 0] ^ X[:, 1] ^ (rng.random(200) < 0.05)
+    for by, size in (("cost_complexity", None), ("max_nodes", 3), ("max_depth", None)):
+        model = TunedOptimalTreeClassifier(by=by, max_depths=(1, 2, 3), cv=4).fit(X, y)
+        assert model.best_params_["max_depth"] == 2
+        assert model.best_params_.get("max_nodes") == size
+        assert model.get_depth() == 2
+        assert model.best_score_ == pytest.approx(model.cv_results_["mean_test_score"].max())
+        assert model.score(X, y) > 0.9
+        assert model.cv_results_["fold_test_scores"].shape == (len(model.cv_results_["params"]), 4)
+    small = TunedOptimalTreeClassifier(max_depths=(1, 2, 3), cv=4, one_standard_error=True).fit(X, y)
+    assert small.get_n_leaves() <= 4
+    numbers = TunedOptimalTreeRegressor(max_depths=(1, 2), cv=3).fit(X, y * 2.5)
+    assert numbers.best_params_["max_depth"] == 2
+    refused("by", "'size'", call=lambda: TunedOptimalTreeClassifier(by="size").fit(X, y))
+
+
+@pytest.mark.parametrize("groups", ["text", "three", "table", "columns"])
+def test_fair_trees_keep_their_limit_on_the_raw_groups(groups: str) -> None:
+    three = np.where(TABLE["member"], SEX, "x")
+    given = {"text": SEX, "three": three, "table": pd.DataFrame({"sex": SEX, "member": TABLE["member"]})}.get(groups)
+    X, more = TABLE, {"sensitive_features": given}
+    model = FairTreeClassifier(limit=0.1, max_depth=2)
+    if groups == "columns":
+        X, more = TABLE.assign(sex=SEX), {}
+        model.set_params(sensitive="sex")
+    model.fit(X, TRUTH, **more)
+    predicted = model.predict(X)
+    member = (
+        SEX if given is None or groups == "text" else three if groups == "three" else SEX + TABLE["member"].astype(str)
+    )
+    rates = [predicted[member == group].mean() for group in np.unique(member)]
+    assert max(rates) - min(rates) == pytest.approx(model.gap_between_groups_)
+    assert model.gap_between_groups_ <= 0.1
+    assert model.value_ > OptimalTreeClassifier(max_depth=2).fit(TABLE, TRUTH).value_
+    assert sorted(model.group_rates(X, **more)["all"].values()) == pytest.approx(sorted(rates))
+    assert model.n_features_in_ == 4
+    assert "sex" not in model.to_text()
+
+
+def test_fair_trees_refuse_to_guess() -> None:
+    refused("sensitive_features", "none", call=lambda: FairTreeClassifier().fit(TABLE, TRUTH))
+    refused("sensitive", "'sex'", call=lambda: FairTreeClassifier(sensitive="sex").fit(TABLE, TRUTH))
+    refused(
+        "sensitive_features",
+        "one group",
+        call=lambda: FairTreeClassifier().fit(TABLE, TRUTH, sensitive_features=["f"] * N),
+    )
+    fit = FairTreeClassifier("parity").fit
+    refused("notion", "'parity'", "demographic-parity", call=lambda: fit(TABLE, TRUTH, sensitive_features=SEX))
+    odds = FairTreeClassifier("equalized-odds", 0.2, max_depth=2).fit(TABLE, TRUTH, sensitive_features=SEX)
+    assert set(odds.group_rates_) == {"positive", "negative"}
+    refused("y", "one label", call=lambda: odds.group_rates(TABLE, sensitive_features=SEX))
+    assert odds.group_rates(TABLE, TRUTH, sensitive_features=SEX) == odds.group_rates_
+    cities = FairTreeClassifier(DemographicParity(positive="Rome"), 0.2, max_depth=1)
+    assert cities.fit(TABLE, TABLE["city"], sensitive_features=SEX).gap_between_groups_ <= 0.2
+
+
+def test_costs_of_labels_and_tests() -> None:
+    prices = CostTable.of([[0, 10], [30, 0]], [TestCost("age", 2), TestCost("city", 100), TestCost("member", 0.5)])
+    model = CostSensitiveTreeClassifier(prices, max_depth=2).fit(TABLE[["age", "city", "member"]], TRUTH)
+    assert "city" not in model.to_text()
+    assert model.score(TABLE[["age", "city", "member"]], TRUTH) == pytest.approx(-float(model.value_) / N)
+    doubled = model.score(TABLE[["age", "city", "member"]], TRUTH, sample_weight=np.full(N, 2.0))
+    assert doubled == pytest.approx(-float(model.value_) / N)
+    dear = CostSensitiveTreeClassifier([[0, 1], [50, 0]], max_depth=1).fit(TABLE, np.array(["no", "yes"])[TRUTH])
+    assert np.mean(dear.predict(TABLE)[TRUTH == 1] == "yes") == 1
+
+
+def test_policies_from_past_treatments() -> None:
+    trial = make_trial(400, 2, seed=3)
+    past = {"treatment": trial.treatment, "propensity": trial.propensity}
+    model = PolicyTree(max_depth=1, binarizer=Binarizer(n_thresholds=15)).fit(trial.features, trial.outcome, **past)
+    assert trial.worth(model.predict(trial.features)) > max(trial.outcomes.mean(axis=0)) + 0.05
+    assert model.score(trial.features, trial.outcome, **past) == pytest.approx(model.value_)
+    assert model.feature_importances_.argmax() == 0
+    refused("treatment", "none", call=lambda: PolicyTree().fit(trial.features, trial.outcome))
+    refused("method", "'best'", call=lambda: PolicyTree("best").fit(trial.features, trial.outcomes))
+
+
+@pytest.mark.slow
+def test_policies_learn_what_the_past_does_not_say() -> None:
+    trial = make_trial(400, 2, seed=3)
+    learned = PolicyTree(max_depth=1).fit(
+        trial.features, trial.outcome, treatment=np.array(["x", "y"])[trial.treatment]
+    )
+    assert set(learned.predict(trial.features).tolist()) == {"x", "y"}
+    assert trial.worth((learned.predict(trial.features) == "y").astype(int)) > max(trial.outcomes.mean(axis=0))
+
+
+def test_survival_times() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.random(150)
+    times, event = rng.exponential(np.where(x > 0.5, 1.0, 4.0)), rng.random(150) < 0.8
+    model = SurvivalTree(max_depth=1).fit(x[:, None], times, event=event)
+    risks = model.predict([[0.1], [0.9]])
+    assert risks[0] < 1 < risks[1]
+    assert model.score(x[:, None], times, event=event) > 0.6
+    both = np.array(list(zip(event, times, strict=True)), dtype=[("event", bool), ("time", float)])
+    assert (SurvivalTree(max_depth=1).fit(x[:, None], both).predict(x[:, None]) == model.predict(x[:, None])).all()
+    survival = model.predict_survival_function([[0.1], [0.9]], [0.0, 1.0, 2.0])
+    assert survival[:, 0].tolist() == [1, 1]
+    assert (survival[0, 1:] > survival[1, 1:]).all()
+    hazard = model.predict_cumulative_hazard_function([[0.1], [0.9]], [0.0, 1.0, 2.0])
+    assert np.exp(-hazard) == pytest.approx(survival)
+
+
+def test_concordance_by_hand() -> None:
+    times, events = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
+    # Pairs: the first with three others, the third with the fourth.
+    assert concordance(times, events, np.array([4.0, 3.0, 2.0, 1.0])) == 1
+    assert concordance(times, events, np.array([4.0, 9.0, 2.0, 2.0])) == (0 + 1 + 1 + 0.5) / 4
+    refused("y", "no two rows", call=lambda: concordance(times, np.zeros(4), times))
+
+
+def test_grid_search_and_pipelines() -> None:
+    pipe = make_pipeline(
+        ColumnTransformer(
+            [("scaled", StandardScaler(), ["age"])], remainder="passthrough", verbose_feature_names_out=False
+        ).set_output(transform="pandas"),
+        OptimalTreeClassifier(max_depth=1),
+    )
+    grid = {
+        "optimaltreeclassifier__max_depth": [1, 2],
+        "optimaltreeclassifier__binarizer": ["auto", Binarizer(n_thresholds=3)],
+    }
+    search = GridSearchCV(pipe, grid, cv=2).fit(TABLE, TRUTH)
+    assert search.best_params_["optimaltreeclassifier__max_depth"] == 2
+    assert search.predict(TABLE).shape == (N,)
+    thresholds = GridSearchCV(
+        OptimalTreeClassifier(max_depth=1, binarizer=Binarizer()), {"binarizer__n_thresholds": [1, 9]}, cv=2
+    ).fit(TABLE, TRUTH)
+    assert thresholds.best_estimator_.binarizer_.n_thresholds == thresholds.best_params_["binarizer__n_thresholds"]
+
+
+def test_metadata_routing() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = FairTreeClassifier(limit=0.2, max_depth=1)
+        model.set_fit_request(sensitive_features=True, sample_weight=True).set_score_request(sample_weight=True)
+        weights = np.arange(N) % 2 + 1
+        params = {"sensitive_features": SEX, "sample_weight": weights}
+        found = cross_validate(model, TABLE, TRUTH, params=params, cv=2, return_estimator=True)
+        assert all(fitted.gap_between_groups_ <= 0.2 for fitted in found["estimator"])
+        search = GridSearchCV(model, {"limit": [0.1, 0.3]}, cv=2).fit(TABLE, TRUTH, **params)
+        assert search.best_estimator_.gap_between_groups_ <= search.best_params_["limit"]
+
+
+def test_the_picture_shows_the_tree_and_the_proof() -> None:
+    model = OptimalTreeClassifier(max_depth=2)
+    assert "streed-tree" not in model._repr_html_()
+    shown = model.fit(pd.DataFrame({"<b>": [1.5, 2.5, 3.5] * 5}), ["<i>", "b", "b"] * 5)._repr_html_()
+    assert "proved optimal: value 0" in shown
+    assert "&lt;b&gt;&lt;=2?" in shown
+    assert "<i>" not in shown.replace("<i>no:", "").replace("<i>yes:", "")
+    model.optimal_, model.gap_, model.lower_bound_ = False, 3, -3
+    assert "the optimum lies in -3 to 0 (gap 3)" in model._repr_html_()
+
+
+def test_an_early_stop_is_told() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((600, 30)), rng.integers(0, 2, 600)
+    model = OptimalTreeClassifier(max_depth=5, time_limit=0.05).fit(X, y)
+    assert not model.optimal_
+    assert model.gap_ > 0
+    assert model.lower_bound_ < model.value_
+    assert "stopped early" in model._repr_html_()
+    refused("time_limit", "path", call=lambda: model.cost_complexity_path(X, y))
+
+
+def test_set_output_and_names() -> None:
+    binarizer = Binarizer(n_thresholds=2).set_output(transform="pandas")
+    made = binarizer.fit_transform(TABLE)
+    assert made.columns.tolist() == binarizer.get_feature_names_out().tolist()
+    assert made["city=Rome"].sum() == (TABLE["city"] == "Rome").sum()
+    assert binarizer.report().startswith("age")
+    assert streed.Binarizer is Binarizer

@@ -1,0 +1,148 @@
+"""Native fronts: keys of several components, units against plain search, and what a stopped front knows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError, NotSeparableError, TaskError
+from streed.exact import Array
+from streed.reference import best_trees
+from streed.search.front_rows import pack_fronts
+from streed.search.driver import Problem
+from streed.task import Task
+from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
+from streed.vectors import vector_costs
+from tests.unit.outcomes import tree_of
+from tests.unit.refusal import refused
+from tests.unit.unusual_tasks import ByOwnDominance, ErrorsByClass, WorstOfEach
+
+RNG = np.random.default_rng(11)
+X = RNG.integers(0, 2, (30, 4))
+Y = (X[:, 0] & X[:, 1]) ^ (RNG.random(30) < 0.25)
+Y3 = RNG.integers(0, 3, 30)
+
+
+def values(task: Task, labels: Any, **options: Any) -> list[Any]:
+    result = streed.solve(task, X, labels, **options)
+    assert result.status == "optimal"
+    assert result.stats["route"] == "fronts"
+    return sorted(value for value, _ in result.front)
+
+
+@attrs.frozen
+class Review(Task):
+    """(wrong answers, rows that a person must look at): a task of a user's, with a label of its own."""
+
+    order: ClassVar[str] = "componentwise"
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"rows_of": (data.y[:, None] == np.arange(2)).astype(np.int64)}
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return ("no", "yes", "review")
+
+    def leaf_cost(self, s: Any, k: int) -> Any:
+        if k == 2:
+            return (0, s.rows_of[0] + s.rows_of[1])
+        return (s.rows_of[1 - k], 0)
+
+
+@pytest.mark.parametrize("task", [Review(), ClassErrors(), ErrorsByClass()], ids=lambda task: type(task).__name__)
+def test_a_vector_task_is_solved_as_by_trying_every_tree(task: Task) -> None:
+    every = best_trees(task, Dataset.make(X, Y), max_depth=2)
+    assert values(task, Y, max_depth=2) == sorted(value for value, _ in every)
+
+
+def test_every_point_has_a_tree_that_is_worth_it() -> None:
+    result = streed.solve(ClassErrors(), X, Y, max_depth=3)
+    for value, tree in result.front:
+        predicted = tree.predict(X)
+        assert value == ((predicted & ~Y).sum(), (~predicted & Y).sum())
+        assert sum(leaf.rows for leaf in tree.leaves()) == 30
+
+
+def test_three_classes_and_scores_of_them() -> None:
+    front = values(ClassErrors(), Y3, max_depth=2)
+    assert all(len(value) == 3 for value in front)
+    worst = streed.solve(MonotoneMetric(_worst), X, Y3, max_depth=2)
+    sizes = np.bincount(Y3).tolist()
+    assert worst.value == max(_worst(*value, *sizes) for value in front)
+
+
+def _worst(*errors_and_sizes: int) -> float:
+    half = len(errors_and_sizes) // 2
+    return -max(e / n for e, n in zip(errors_and_sizes[:half], errors_and_sizes[half:], strict=True))
+
+
+def test_limits_that_are_quantities_count_no_more_at_the_root() -> None:
+    result = streed.solve(Misclassifications().subject_to(Splits() <= 2), X, Y, max_depth=3)
+    assert len(result.front) == 1
+    assert result.value == streed.solve(Misclassifications(), X, Y, max_depth=3, max_nodes=2).value
+    leaves = list(tree_of(result).leaves())
+    assert sum(leaf.cost for leaf in leaves) == result.value
+
+
+def test_the_whole_front_of_a_score() -> None:
+    front = streed.solve(F1(), X, Y, max_depth=2, search="fronts").front
+    assert len(front) == len(values(ClassErrors(), Y, max_depth=2))
+    assert max(score for score, _ in front) == streed.solve(F1(), X, Y, max_depth=2).value
+    with pytest.raises(TaskError, match="one optimum"):
+        streed.solve(Accuracy(), X, Y, search="fronts")
+
+
+def test_a_perfect_tree_is_the_whole_front() -> None:
+    result = streed.solve(ClassErrors(), X, X[:, 0] ^ X[:, 2], max_depth=4)
+    assert [value for value, _ in result.front] == [(0, 0)]
+
+
+def test_many_different_costs_are_sliced_into_bits() -> None:
+    weights = np.arange(1, 31) * 1.5
+    data = Dataset.make(X, Y, sample_weight=np.concatenate([weights] * 1))
+    front = streed.solve(ClassErrors(), data, max_depth=2)
+    again = streed.solve(ClassErrors(), data, max_depth=2, search="general")
+    assert sorted(v for v, _ in front.front) == sorted(v for v, _ in again.front)
+    big = Dataset.make(np.tile(X, (4, 1)), np.tile(Y, 4), sample_weight=np.arange(1, 121))
+    assert streed.solve(ClassErrors(), big, max_depth=1).stats["route"] == "fronts"
+
+
+def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
+    data = Dataset.make(X, Y)
+    assert vector_costs(ClassErrors(), data) is not None
+    for task in (WorstOfEach(), ByOwnDominance()):
+        assert vector_costs(task, data) is None
+        assert streed.solve(task, data, max_depth=1).stats["route"] == "general"
+    wide = Dataset.make(X, Y, sample_weight=[2**50] * 30)
+    assert pack_fronts(Problem(wide, ClassErrors().bind(wide), 2, None, 1)) is None
+
+
+def test_a_stopped_front_has_points_and_bounds() -> None:
+    rng = np.random.default_rng(0)
+    many, labels = rng.integers(0, 2, (2_000, 60)), rng.integers(0, 2, 2_000)
+    result = streed.solve(ClassErrors(), many, labels, max_depth=6, time_limit=1.5)
+    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
+    assert len(result.front) >= 2
+    points = [value for value, _ in result.front]
+    assert not any(a != b and a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.permutations(points, 2))
+    for value, tree in result.front[:5]:
+        predicted = tree.predict(many)
+        assert value == (((predicted == 1) & (labels == 0)).sum(), ((predicted == 0) & (labels == 1)).sum())
+    for bound in result.stats["missing"]:
+        assert min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
+
+
+def test_refused_input() -> None:
+    refused("y", "same label", call=lambda: streed.solve(ClassErrors(), X, [1] * 30))
+    refused("y", "7 classes", "6 at most", call=lambda: streed.solve(ClassErrors(), X, np.arange(30) % 7))
+    refused("y", "3 classes", call=lambda: streed.solve(F1(), X, Y3))
+    with pytest.raises(NotSeparableError, match="class 1"):
+        streed.solve(MonotoneMetric(lambda *v: v[1]), X, Y3, max_depth=1)
+    with pytest.raises(InputError):
+        streed.solve(MonotoneMetric(_worst), X, np.arange(30) % 7, max_depth=1)

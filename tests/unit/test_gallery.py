@@ -1,0 +1,57 @@
+"""The gallery's cases say what its page says, and the pictures of README are those that the code draws."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from examples.gallery import admissions, credit, medical_costs, policy, rare_events, readme, regression
+from examples.gallery.case import Absent, Options
+from tests.conftest import ROOT
+
+SHARED = ROOT.parent / "shared" / "data"
+DATA = SHARED if SHARED.is_dir() else None
+
+PAGE = (ROOT / "docs" / "gallery" / "index.md").read_text(encoding="utf-8")
+
+
+def run(case: ModuleType, out: Path) -> list[str]:
+    """The pictures that a case writes; skips where its data are not here."""
+    try:
+        results = case.run(Options(DATA, out))
+    except Absent as reason:
+        pytest.skip(str(reason))
+    assert all(result.status == "optimal" for result in results)
+    return sorted(path.name for path in out.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [admissions, credit, medical_costs, policy, rare_events, regression])
+def test_a_case(case: ModuleType, tmp_path: Path) -> None:
+    for name in run(case, tmp_path):
+        assert f"({name})" in PAGE
+        if DATA is not None:
+            drawn = (tmp_path / name).read_text(encoding="utf-8")
+            assert drawn == (ROOT / "docs" / "gallery" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_pictures_of_readme(tmp_path: Path) -> None:
+    readme.run(Options(None, tmp_path))
+    made = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "pictures").iterdir()}
+    assert made == kept
+
+
+def test_every_picture_of_the_page_is_there() -> None:
+    pictures = set(re.findall(r"\(([\w-]+\.svg)\)", PAGE))
+    assert pictures == {path.name for path in (ROOT / "docs" / "gallery").glob("*.svg")}
+    assert len(pictures) >= 6
+
+
+def test_a_case_without_its_data_says_so(tmp_path: Path) -> None:
+    with pytest.raises(Absent, match="give --data FOLDER"):
+        policy.run(Options(tmp_path, None))

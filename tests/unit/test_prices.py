@@ -1,0 +1,67 @@
+"""What a task says of its prices is what its branching nodes cost."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from streed.costs import CostTable, TestCost
+from streed.data import Dataset
+from streed.engine.distinct import merge_rows
+from streed.facts import facts
+from streed.task import State
+from streed.tasks import CostSensitive
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_prices_are_those_of_branching_nodes(seed: int) -> None:
+    draw = random.Random(seed)
+    owners = [draw.randrange(4) for _ in range(6)]
+    tests = []
+    for number in sorted(set(owners)):
+        price = Fraction(draw.randint(0, 40), draw.choice((1, 2, 4)))
+        columns = [j for j, owner in enumerate(owners) if owner == number and draw.random() < 0.9]
+        if columns:
+            tests.append(
+                TestCost(f"t{number}", price, price / draw.choice((1, 2, 3)), draw.choice((None, "g")), columns)
+            )
+    table = CostTable.of([[0, 3], [Fraction(7, 2), 0]], tests)
+    data = Dataset.make(np.array([[0, 1] * 3, [1, 0] * 3]), [0, 1])
+    task = CostSensitive(table).bind(data)
+    priced = task.priced(data)
+    if not any(test.cost for test in tests):
+        assert priced is None
+        return
+    assert priced is not None
+    for _ in range(30):
+        path = tuple(sorted(draw.sample(range(6), draw.randint(0, 5))))
+        split, rows = draw.randrange(6), draw.randint(1, 9)
+        cheapest = min([priced.full[split], *(priced.given[f, split] for f in path)])
+        assert rows * int(cheapest) * priced.unit == task.branching_cost(rows, path, split)
+    costs = priced.costs.statistics(data)["cost"]
+    matrix = task.statistics(data)["cost"]
+    for k in range(2):
+        s = State(2, cost=tuple(matrix.sum(axis=0).tolist()))
+        assert task.leaf_cost(s, k) == costs.sum(axis=0)[k]
+
+
+def test_distinct_rows_cost_what_their_rows_do() -> None:
+    """Rows 0 and 2 are alike: 4 and 1 beyond what both pay, so 3 of profit for label 1, and 1 is of the base."""
+    codes = np.array([[0, 1], [1, 1], [0, 1]], np.uint8)
+    costs = np.array([[0, 1], [5, 2], [4, 0]])
+    found = merge_rows(codes, costs, 1, True)
+    assert found.first.tolist() == [0, 1]
+    assert found.values[:2].tolist() == [[0, 3, 3, 2], [0, 3, 3, 1]]
+    assert (found.values[2:] == 0).all()
+    assert (found.base, found.worst) == (1 + 2, 6)
+
+
+def test_prices_need_no_kernel() -> None:
+    table = CostTable.of([[0, 3], [2, 0]], [TestCost("t", 1, columns=0)])
+    data = Dataset.make(np.array([[0, 1], [1, 0]]), [0, 1])
+    assert facts(CostSensitive(table).bind(data), data).kernel == "priced"
+    multiway = Dataset.make(np.array([[0, 1], [2, 0], [1, 0]]), [0, 1, 1], categorical=[0])
+    assert facts(CostSensitive(table).bind(multiway), multiway).kernel == "generated"

@@ -1,0 +1,68 @@
+"""Limits on recall, precision and specificity, and on errors beside them, counted from the raw rows."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.errors import TaskError
+from streed.tasks import F1, Accuracy, Misclassifications, Precision, Recall, Specificity, Splits
+from tests.unit.outcomes import tree_of
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(2)
+X = RNG.integers(0, 2, (60, 4))
+Y = ((X[:, 0] & X[:, 1]) ^ (RNG.random(60) < 0.25)).astype(int)
+
+
+def shares(predicted: Any) -> dict[type, float]:
+    hits = int((predicted & Y).sum())
+    return {
+        Recall: hits / Y.sum(),
+        Precision: hits / predicted.sum() if predicted.any() else 1.0,
+        Specificity: ((predicted == 0) & (Y == 0)).sum() / (Y == 0).sum(),
+    }
+
+
+def stumps() -> list[Any]:
+    """The predictions of all trees of depth one."""
+    found = [np.full(60, k) for k in (0, 1)]
+    for j, (a, b) in itertools.product(range(4), itertools.product((0, 1), repeat=2)):
+        found.append(np.where(X[:, j] == 1, a, b))
+    return found
+
+
+@pytest.mark.parametrize("rate", [Recall, Precision, Specificity])
+@pytest.mark.parametrize("least", [0, 0.5, 0.75, 1])
+def test_the_best_tree_that_keeps_the_rate(rate: Any, least: float) -> None:
+    result = streed.solve(Accuracy().subject_to(rate() >= least), X, Y, max_depth=1)
+    allowed = [predicted for predicted in stumps() if shares(predicted)[rate] >= least]
+    assert result.value == min((predicted != Y).sum() for predicted in allowed)
+    share = shares(tree_of(result).predict(X))[rate]
+    assert share >= least
+    assert result.stats["limits"][0]["value"] == pytest.approx(share)
+
+
+def test_rates_go_with_scores_and_with_limits_on_errors() -> None:
+    result = streed.solve(F1().subject_to(Recall() >= 0.9, Misclassifications() <= 30), X, Y, max_depth=2)
+    predicted = tree_of(result).predict(X)
+    assert shares(predicted)[Recall] >= 0.9
+    assert (predicted != Y).sum() <= 30
+    assert streed.solve(F1().subject_to(Misclassifications() <= 0), X, Y, max_depth=1).status == "infeasible"
+
+
+def test_refused_input() -> None:
+    refused("y", "3 classes", call=lambda: streed.solve(Accuracy().subject_to(Recall() >= 0.5), X, np.arange(60) % 3))
+    for limit in (-0.1, 1.1, True, "0.5"):
+        refused("limit", call=lambda limit=limit: Recall() >= limit)
+    refused("positive", "7", call=lambda: streed.solve(Accuracy().subject_to(Recall(positive=7) >= 0.5), X, Y))
+    with pytest.raises(TaskError, match="from below"):
+        _ = Recall() <= 0.5
+    with pytest.raises(TaskError, match=">= 0.5"):
+        _ = Recall() > 0.5
+    with pytest.raises(TaskError, match="max_nodes"):
+        streed.solve(F1().subject_to(Splits() <= 2), X, Y, max_depth=2)

@@ -1,0 +1,103 @@
+"""Gaps as objectives: the front of error and unfairness, counted from the raw rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.errors import TaskError
+from streed.tasks import (
+    F1,
+    Accuracy,
+    ClassErrors,
+    DemographicParity,
+    EqualOpportunity,
+    MinSupport,
+    Splits,
+    WorstLeaf,
+)
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(5)
+SEX = RNG.integers(0, 2, 80)
+X = np.column_stack([RNG.integers(0, 2, (80, 3)), SEX ^ (RNG.random(80) < 0.2)])
+Y = ((X[:, 0] + X[:, 1] + SEX + RNG.integers(0, 2, 80)) >= 2).astype(int)
+
+
+def front(task: Any, groups: Any = SEX, **options: Any) -> list[Any]:
+    result = streed.solve(task, X, Y, max_depth=2, sensitive_features=groups, **options)
+    assert result.status == "optimal"
+    return sorted(result.front, key=lambda point: point[0])
+
+
+def gap(predicted: Any, groups: Any, rows: Any = slice(None)) -> float:
+    rates = [predicted[rows][groups[rows] == group].mean() for group in np.unique(groups)]
+    return float(max(rates) - min(rates))
+
+
+def test_points_are_what_their_trees_do() -> None:
+    points = front(Accuracy() & DemographicParity())
+    assert len(points) > 2
+    for (errors, disparity), tree in points:
+        predicted = tree.predict(X)
+        assert errors == (predicted != Y).sum()
+        assert disparity == pytest.approx(gap(predicted, SEX), abs=1e-12)
+    gaps = [value[1] for value, _ in points]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] == 0
+
+
+def test_every_point_is_the_optimum_under_its_own_gap() -> None:
+    points = [value for value, _ in front(Accuracy() & EqualOpportunity())]
+    assert points[0][0] == streed.solve(Accuracy(), X, Y, max_depth=2).value
+    for limit in (0.0, 0.02, 0.05, 0.1, 0.3):
+        task = Accuracy().subject_to(EqualOpportunity() <= limit)
+        best = streed.solve(task, X, Y, max_depth=2, sensitive_features=SEX).value
+        assert best == min(errors for errors, disparity in points if disparity <= limit + 1e-12)
+
+
+def test_three_groups_are_compared_two_by_two() -> None:
+    groups = RNG.integers(0, 3, 80)
+    for (_, disparity), tree in front(Accuracy() & DemographicParity(), groups):
+        assert disparity == pytest.approx(gap(tree.predict(X), groups), abs=1e-12)
+
+
+def test_scores_and_limits_join() -> None:
+    points = front((F1() & DemographicParity()).subject_to(EqualOpportunity() <= 0.2, MinSupport(4)))
+    for (score, disparity), tree in points:
+        predicted = tree.predict(X)
+        assert gap(predicted, SEX, Y == 1) <= 0.2 + 1e-12
+        assert disparity == pytest.approx(gap(predicted, SEX), abs=1e-12)
+        assert min(leaf.rows for leaf in tree.leaves()) >= 4
+        hits = int((predicted & Y).sum())
+        assert score == pytest.approx(2 * hits / (predicted.sum() + Y.sum()))
+
+
+def test_a_stopped_trade_off_says_what_may_be_missing() -> None:
+    rng = np.random.default_rng(0)
+    many, labels = rng.integers(0, 2, (2_000, 60)), rng.integers(0, 2, 2_000)
+    task = Accuracy() & DemographicParity()
+    result = streed.solve(task, many, labels, max_depth=6, time_limit=1, sensitive_features=many[:, 0])
+    assert result.stats["stopped"] == "time"
+    assert "gap_below" in result.stats["missing"]
+
+
+def test_refused_input() -> None:
+    task = Accuracy() & DemographicParity()
+    refused("sensitive_features", "one group", call=lambda: front(task, [1] * 80))
+    refused("sensitive_features", "missing", call=lambda: front(task, None))
+    refused("sensitive_features", "missing", call=lambda: front(task, [None, *SEX[1:]]))
+    no_positives = np.where(Y == 1, 0, SEX)
+    refused("sensitive_features", "positive", call=lambda: front(Accuracy() & EqualOpportunity(), no_positives))
+    with pytest.raises(TaskError, match="sums over rows"):
+        _ = WorstLeaf() & DemographicParity()
+    with pytest.raises(TaskError, match="objective first"):
+        _ = DemographicParity() & Accuracy()
+    with pytest.raises(TaskError, match="sums over rows"):
+        _ = ClassErrors() & DemographicParity()
+    with pytest.raises(TaskError, match="subject_to last"):
+        _ = Accuracy().subject_to(MinSupport(2)) & DemographicParity()
+    assert front(Splits() & DemographicParity())[0][0] == (0, 0.0)
