@@ -57,7 +57,7 @@ def solve(
     `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
     `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
     at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
-    none below 0. `search`: the name of a driver, or "auto", or a driver. `time_limit` is in seconds of search, `memory_limit`
+    none below 0. `search`: a driver, its name, or "auto". `time_limit` is in seconds of search, `memory_limit`
     in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the
     search may stop, too, when the best tree's value and the bound differ by at most this part of the value. `progress`:
     True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry
