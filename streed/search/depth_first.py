@@ -24,10 +24,10 @@ from streed.search import memory, warmup, watch
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
-from streed.search.improve import search_root
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
 from streed.search.repricing import Repricing
+from streed.search.root import search_root
 from streed.search.routes import measure_of, search_otherwise
 from streed.search.trace import Trace
 from streed.task import Task, Value
