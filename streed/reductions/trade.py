@@ -18,6 +18,7 @@ import attrs
 
 from streed.algebra import Constrained, objective
 from streed.reductions.reduction import Reduction, check_limit
+from streed.reductions.trees import predict_rows
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.nondominated import nondominated_at_root
 from streed.sums import BoundedSum, BoundTask
@@ -65,7 +66,7 @@ class TradeOff(Driver):
                 break
             solution = last.solutions[0]
             below = trade.gaps_of(solution.value)[0]
-            check_limit(trade.gaps[0] <= below, problem, solution.root)
+            check_limit(trade.gaps[0] <= below, problem, predict_rows(solution.root, problem.data.X))
             solutions.append(solution)
         kept = nondominated_at_root(problem.task, [each.value for each in solutions])
         stats = {
