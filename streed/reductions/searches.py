@@ -60,7 +60,7 @@ class Searches(Repricing):
         problem = attrs.evolve(
             self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=min(depths) if depths else None
         )
-        orders = attrs.evolve(self.orders, time_limit=time_limit, report=report)
+        orders = attrs.evolve(self.orders, time_limit=time_limit, report=report, enough=None)
         outcome = self.driver.search(problem, orders)
         self._stats = outcome.stats
         cost, preorder = None, None
