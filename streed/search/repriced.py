@@ -139,7 +139,9 @@ class RepricedEngine(Repricing):
 
     def stats(self) -> Mapping[str, Any]:
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
-        return {**found, "nodes": int(self.workspace.engine["visits"]), "exact": True, "route": RowCosts.route}
+        order = "branches" if self.workspace.engine["best_first"] else "depth-first"
+        nodes = int(self.workspace.engine["visits"])
+        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
 
     def close(self) -> None:
         self.workspace.close()

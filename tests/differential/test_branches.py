@@ -11,13 +11,13 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.errors import TaskError
+from streed.errors import InputError, TaskError
 from streed.exact import readable
 from streed.reference import best_trees, optimal_front
 from streed.search.driver import Driver, Orders, Outcome, Problem
 from streed.search.general import search_general
 from streed.task import TOTAL, Task, Totals
-from streed.tasks import Accuracy, SparseAccuracy
+from streed.tasks import F1, Accuracy, SparseAccuracy
 from tests.differential import test_general
 from tests.differential.comparison import differences
 from tests.differential.instances import make_instance
@@ -143,6 +143,16 @@ def test_a_stop_by_the_gap_keeps_its_promise() -> None:
         assert result.stats["stopped"] in (None, "gap")
         assert result.gap <= 0.9 * result.value
     assert streed.solve(Accuracy(), data, max_depth=2, gap=0).status == "optimal"
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_nodes": 3}, {"max_depth": 2}])
+def test_scores_are_reduced_to_scalar_solves_of_either_driver(limits: dict[str, int]) -> None:
+    data = noisy(4, 60, [2] * 5)
+    found = [streed.solve(F1(), data, search=search, **limits) for search in ("branches", "depth-first")]
+    assert found[0].value == found[1].value
+    assert [each.stats["search"] for each in found] == ["branches", "depth-first"]
+    with pytest.raises(InputError, match="no bound before its end"):
+        streed.solve(F1(), data, search="branches", gap=0.1)
 
 
 @pytest.mark.parametrize(
