@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import math
 import numbers
@@ -202,11 +203,17 @@ def _check_names(row_data: dict[str, Any]) -> None:
     """Raises InputError for row data whose name looks like a misspelt argument."""
     if not row_data:
         return
-    parameters = [name for name in inspect.signature(solve).parameters if name not in ("task", "X", "y", "row_data")]
     for name in row_data:
-        close = difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)
-        if close:
-            raise InputError(name, "there is no such argument", f"write {close[0]}=, or rename the row data")
+        close = _parameter_like(name)
+        if close is not None:
+            raise InputError(name, "there is no such argument", f"write {close}=, or rename the row data")
+
+
+@functools.cache
+def _parameter_like(name: str) -> str | None:
+    """The parameter of `solve` that a name looks like, if there is one."""
+    parameters = [known for known in inspect.signature(solve).parameters if known not in ("task", "X", "y", "row_data")]
+    return next(iter(difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)), None)
 
 
 def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:

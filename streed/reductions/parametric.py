@@ -45,7 +45,7 @@ def _starts(max_depth: int | None) -> list[int]:
     """The depths of the searches before the one that proves the optimum."""
     if max_depth is None or max_depth > _SHALLOW + 1:
         return [_SHALLOW, *([] if max_depth is None else range(_SHALLOW + 1, max_depth))]
-    return [max_depth - 1] if max_depth > 1 else []
+    return [_SHALLOW] if max_depth > _SHALLOW else []
 
 
 def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:

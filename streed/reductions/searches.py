@@ -10,7 +10,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.search.driver import Answer, Driver, Orders, Problem, Repricing
+from streed.search.driver import Driver, Orders, Problem
+from streed.search.repricing import Answer, Repricing
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
 

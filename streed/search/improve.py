@@ -21,7 +21,6 @@ from numba import int64, uint64
 
 from streed.engine.archive import find_similar, remember
 from streed.engine.branch_cache import extend_branch, literal
-from streed.engine.compiled import entry
 from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
 from streed.engine.joining import join, join_cost, rest_of
 from streed.engine.nodes import (
@@ -60,7 +59,7 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     if nodes[path[level]].n_edges == NONE:
         open_node(e, level, target, high, low)
         if level == 0:
-            _report(e)
+            report(e)
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
         if node.lower >= min(target, node.upper):
@@ -68,7 +67,7 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         edge, least, second = choose_edge(e, path[level])
         node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
         if level == 0:
-            _report(e)
+            report(e)
         if node.lower >= min(target, node.upper):
             break
         if node.rest < least:
@@ -89,7 +88,7 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
                 side = int64(NONE)
         use_edge(e, level, edge, raised)
         if level == 0:
-            _report(e)
+            report(e)
     node = nodes[path[level]]
     if node.lower >= node.upper:
         free_edges(e, node)
@@ -346,7 +345,7 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
 
 
 @native
-def _report(e):  # type: ignore[no-untyped-def]
+def report(e):  # type: ignore[no-untyped-def]
     """Shows the bounds of the root to the caller's thread."""
     control = vector(e.control, ROWS_OF_CONTROL, int64)
     root = nodes_of(e)[e.root]
@@ -354,26 +353,3 @@ def _report(e):  # type: ignore[no-untyped-def]
     control[LOWER] = root.lower
     control[UPPER] = root.upper
     control[SHARED_UPPER] = min(control[SHARED_UPPER], int64(root.upper))
-
-
-@entry
-def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
-    """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
-
-    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
-    more room: e.crowded then is 1.
-    """
-    path = vector(e.path, e.path_space, int64)
-    nodes = nodes_of(e)
-    if not again:
-        count = e.node_count
-        e.root = find_node(e, depth, budget, True)
-        if e.root == count:
-            nodes[e.root].upper = INFINITE
-    e.crowded = 0
-    path[0] = e.root
-    if is_shallow(nodes[e.root]):
-        solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
-        _report(e)
-    else:
-        improve(e, int64(0), e.root_target, e.root_high, e.root_low)

@@ -86,7 +86,8 @@ class PricedCosts(Measure):
             return 0
         price: int = min([int(self.full[node.column]), *self.given[list(path), node.column].tolist()])
         below = (*path, node.column)
-        return node.rows * price + sum(self._paid(child, below) for child in node.children)
+        paid: int = node.rows * price + sum(self._paid(child, below) for child in node.children)
+        return paid
 
     def _worth(self, total: int) -> int | Fraction:
         """Whole costs in the task's own unit."""

@@ -20,7 +20,7 @@ from streed.engine.routing import measure_tree
 from streed.engine.views import ENGINE_TYPE
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
-from streed.search.improve import search_root
+from streed.search.root import search_root
 
 _PATIENCE = 120.0
 """Seconds after which the child is no longer waited for."""
@@ -58,6 +58,7 @@ def finish() -> None:
             child.wait()
 
 
+@functools.cache
 def compile_search() -> None:
     """Compiles, or loads, what every search needs besides its kernels."""
     kernels.load()

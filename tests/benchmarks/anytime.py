@@ -1,17 +1,19 @@
-"""What a search knows when it is stopped: incumbent, bound and gap over time, where no optimum is known or lambda is small.
+"""What a search knows when it is stopped: incumbent, bound and gap over time.
 
     python -m tests.benchmarks.anytime stops            # lymph and balance, lambda / 10: after 1, 5 and 30 s
     python -m tests.benchmarks.anytime classification   # lambda 0.01 and 0.005, any depth: proved, or the gap at 60 s
     python -m tests.benchmarks.anytime smaller          # five rows of Table 2 with a tenth of their lambda
 
 Each solve has a process of its own. A row holds if its gap never grew, its tree is worth what it says, and, with the
-original's lambda, the incumbent at the end is no worse than what the original reports after 300 s. The exit code is 1 if
-a row does not hold.
+original's lambda, the incumbent at the end is no worse than what the original reports after 300 s. The exit code is 1
+if a row does not hold.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
+from pathlib import Path
 
 from tests.benchmarks import harness
 from tests.benchmarks.sparse import DRIVERS
@@ -55,14 +57,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _problems(what: str, data: str, limit: float) -> list[tuple[str, str, float, float]]:
     """(table, data set, lambda, seconds) of every solve."""
     if what == "stops":
-        small = [
-            ("sparse", name, LAMBDA[name] / 10, seconds) for name in ("lymph", "balance") for seconds in (1, 5, 30)
-        ]
-        return small + [("sparse", name, LAMBDA[name], seconds) for name in ORIGINAL for seconds in (1, 5)]
+        small = [("sparse", name, LAMBDA[name] / 10, s) for name in ("lymph", "balance") for s in (1.0, 5.0, 30.0)]
+        return small + [("sparse", name, LAMBDA[name], seconds) for name in ORIGINAL for seconds in (1.0, 5.0)]
     if what == "smaller":
         return [("sparse", name, lam, limit) for name, lam in SMALLER.items()]
-    from pathlib import Path
-
     names = harness.names_of(Path(data), "classification")
     return [("classification", name, lam, limit) for name in names for lam in LAMBDAS]
 
@@ -76,7 +74,7 @@ def measure(data: str, table: str, name: str, lam: float, seconds: float, driver
     except harness.CrashError as crash:
         return {**row, "status": f"crashed: {crash}", "holds": False}
     gaps = [best - bound for _, best, bound, _ in outcome["stats"]["trace"] if None not in (best, bound)]
-    falls = all(after <= before + _TOLERANCE for before, after in zip(gaps, gaps[1:], strict=False))
+    falls = all(after <= before + _TOLERANCE for before, after in itertools.pairwise(gaps))
     worth = outcome["errors"] / outcome["rows"] + lam * outcome["tree"]["n_branches"]
     holds = falls and abs(worth - outcome["value"]) < _TOLERANCE
     if LAMBDA.get(name) == lam:

@@ -2,7 +2,7 @@
 
 Each row is solved by each driver in a fresh process, whose peak memory is measured; files ending in -o have one child
 per category. A row holds if the optimum was proved within the time and memory it may take, equals the recorded one, and
-the tree, measured again on the raw data, has that value (shown as the table has it: accuracy less lambda per split); the
+the tree, measured again on the raw data, has that value (shown as in the table: accuracy less lambda per split); the
 best-first driver must not expand more branches than the original needed iterations where that ended. The exit code is 1
 if a row does not hold.
 

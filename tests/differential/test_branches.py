@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -143,3 +143,24 @@ def test_a_stop_by_the_gap_keeps_its_promise() -> None:
         assert result.stats["stopped"] in (None, "gap")
         assert result.gap <= 0.9 * result.value
     assert streed.solve(Accuracy(), data, max_depth=2, gap=0).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "driver"),
+    [
+        (Accuracy(), {"max_depth": 2}, "depth-first"),
+        (Accuracy(), {"time_limit": 60}, "depth-first"),
+        (SparseAccuracy(0.05), {"time_limit": 60}, "branches"),
+        (SparseAccuracy(0.05), {"gap": 0.01}, "branches"),
+        (SparseAccuracy(0.05), {}, "depth-first"),
+        (SparseAccuracy(0.001), {"time_limit": 60}, "depth-first"),
+        (unusual.ErrorsByClass(), {"max_depth": 1}, "general"),
+    ],
+)
+def test_auto_says_which_driver_it_took(task: Task, options: dict[str, Any], driver: str) -> None:
+    data = noisy(1, 60, [2] * 5)
+    result = streed.solve(task, data, search="auto", **options)
+    assert result.stats["search"] == driver
+    assert result.stats["chosen"]
+    if "gap" not in options:
+        assert result.value == streed.solve(task, data, **options).value

@@ -11,7 +11,7 @@ import pytest
 from streed.engine.eviction import evict
 from streed.engine.records import CHILD, INFINITE, NONE, UNLIMITED
 from streed.search import depth_first
-from streed.search.improve import search_root
+from streed.search.root import search_root
 from tests.unit.engine_harness import SPACE, Bench, Instance, find_or_add, make_instance
 
 PATIENCE = 5000
