@@ -262,6 +262,11 @@ class Task(abc.ABC):
 
         return add(self, other)
 
+    def __sub__(self, other: Task) -> Task:
+        from streed.algebra import penalize
+
+        return penalize(self, other)
+
     def __mul__(self, weight: float | Fraction) -> Task:
         from streed.algebra import scale
 

@@ -4,6 +4,7 @@ Every composition is a task again, and what it declares follows by rule from wha
 """
 
 from streed.algebra.directions import Negated, maximize, minimize
+from streed.algebra.penalties import Penalized, penalize
 from streed.algebra.products import Product, join
 from streed.algebra.sums import Sum, WeightedSum, add, exact_costs, scale, weighted_sum
 from streed.algebra.terms import Term, written_terms
@@ -13,6 +14,7 @@ from streed.constrained import Constrained, objective
 __all__ = [
     "Constrained",
     "Negated",
+    "Penalized",
     "Product",
     "Sum",
     "Term",
@@ -27,6 +29,7 @@ __all__ = [
     "maximize",
     "minimize",
     "objective",
+    "penalize",
     "scale",
     "weighted_sum",
     "worsens",

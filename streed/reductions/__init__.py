@@ -4,6 +4,7 @@ A reduction asks a driver only for trees of least weighted cost per row, so it r
 `streed.sums` lets a task declare, never which task it is:
 
 - `parametric`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
+- `penalized`: a score of two sums minus a price for every branching node, by either of these two;
 - `hull`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
 - `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack;
 - `trade`: the front of an objective and such a sum's gap, by limits on the gap that fall.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streed.algebra import objective
+from streed.algebra import Penalized, objective
 from streed.sums import Bounded, SumTask
 from streed.trades import Traded
 
@@ -35,7 +36,8 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
         return TradeOff(driver)
     if not driver.reduces or not isinstance(inner, (SumTask, Bounded)):
         return driver
-    if isinstance(inner, SumTask) and len(getattr(inner.bind(data), "components", ())) != 2:
+    sums = 3 if isinstance(inner, Penalized) else 2
+    if isinstance(inner, SumTask) and len(getattr(inner.bind(data), "components", ())) != sums:
         return driver
     from streed.reductions.reduction import Reduction
 

@@ -33,7 +33,7 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             incumbent.offer(found)
             incumbent.bound = incumbent.rank
         return
-    for depth in _starts(oracle.trees.problem.max_depth):
+    for depth in first_depths(oracle.trees.problem.max_depth):
         # trees found there cost little and spare deeper solves
         with oracle.trees.within(depth):
             _climb(oracle, score, incumbent, proving=False)
@@ -41,7 +41,7 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
         incumbent.bound = incumbent.rank
 
 
-def _starts(max_depth: int | None) -> list[int]:
+def first_depths(max_depth: int | None) -> list[int]:
     """The depths of the searches before the one that proves the optimum."""
     if max_depth is None or max_depth > _SHALLOW + 1:
         return [_SHALLOW, *([] if max_depth is None else range(_SHALLOW + 1, max_depth))]
@@ -67,7 +67,7 @@ def _minimise(
     """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
     p, q = f.numerator, f.denominator
     weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-    scale = _scale(weights)
+    scale = whole_scale(weights)
     # a sum of whole numbers is below this exactly if the score is above f
     below = math.ceil((q * score.top - p * score.base) * scale) if incumbent.found is not None else None
     try:
@@ -81,7 +81,7 @@ def _minimise(
         raise
 
 
-def _scale(numbers: list[Fraction | int]) -> Fraction:
+def whole_scale(numbers: list[Fraction | int]) -> Fraction:
     """The factor that makes the numbers whole and coprime."""
     common = math.lcm(*(Fraction(x).denominator for x in numbers))
     divisor = math.gcd(*(int(x * common) for x in numbers))

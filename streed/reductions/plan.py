@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.algebra import exact_costs, objective
+from streed.algebra import Penalized, exact_costs, objective
 from streed.exact import Array
 from streed.reductions.trees import Found, Vector, Weighed, Window
 from streed.search.driver import Problem
@@ -43,6 +43,11 @@ class Plan:
     """What a tree is worth, larger is better, by its whole numbers."""
     fraction: LinearFraction | None
     """The rank as a fraction of the whole numbers of the objective, or None."""
+    price: Fraction | None
+    """What every branching node, the last of the objective's components, takes from the score; None without one.
+
+    The fraction, if there is one, is then what the price is taken from.
+    """
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
 
@@ -117,21 +122,27 @@ def make_plan(problem: Problem) -> Plan:
         fraction = LinearFraction(0, (1,), 1, (0,))
         parts, splits = np.stack([costs.costs, *sums]), (costs.split, *[0] * len(sums))
         units = (_plain(costs.unit), *[unit] * len(sums))
-        return Plan(parts, splits, units, windows, limits, lambda vector: -vector[0], fraction, None)
-    named = inner.sums(data)
-    components = [np.asarray(named[name], dtype=np.int64) * by_row for name in inner.components]
-    totals = Totals(inner, data)
-    found = inner.fraction(totals)
+        return Plan(parts, splits, units, windows, limits, lambda vector: -vector[0], fraction, None, None)
+    price = inner.price if isinstance(inner, Penalized) else None
+    scored = inner.task if isinstance(inner, Penalized) else inner
+    named = scored.sums(data)
+    components = [np.asarray(named[name], dtype=np.int64) * by_row for name in scored.components]
+    totals = Totals(scored, data)
+    found = scored.fraction(totals)
     if found is not None:
         falls, slopes = [tuple(_plain(unit * x) for x in each) for each in (found.falls, found.slopes)]
         found = LinearFraction(_plain(found.top), falls, _plain(found.base), slopes)
     count = len(components)
+    nodes = [] if price is None else [np.zeros_like(components[0])]
 
     def rank(vector: Vector) -> Any:
         if found is not None:
-            return found.at(vector)
-        return inner.rank(tuple(_plain(unit * x) for x in vector[:count]), totals)
+            score: Any = found.at(vector[:count])
+        else:
+            score = scored.rank(tuple(_plain(unit * x) for x in vector[:count]), totals)
+        return score if price is None else score - price * vector[count]
 
-    total = count + len(sums)
-    parts = np.stack([*components, *sums])
-    return Plan(parts, (0,) * total, (unit,) * total, windows, limits, rank, found, inner.shown)
+    parts = np.stack([*components, *nodes, *sums])
+    splits = (*[0] * count, *[1 for _ in nodes], *[0] * len(sums))
+    units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
+    return Plan(parts, splits, units, windows, limits, rank, found, price, inner.shown)

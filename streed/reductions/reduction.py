@@ -8,10 +8,10 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.algebra import constrain, objective
+from streed.algebra import Penalized, constrain, objective
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
-from streed.reductions import hull, parametric
+from streed.reductions import hull, parametric, penalized
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
 from streed.reductions.searches import FixedCosts
@@ -43,7 +43,7 @@ class Reduction(Driver):
                     f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
                     'MinSupport, or search="general"'
                 )
-        if isinstance(inner, SumTask) and len(inner.components) != 2:
+        if isinstance(inner, SumTask) and len(inner.components) != (3 if isinstance(inner, Penalized) else 2):
             raise TaskError(f'{type(inner).__name__} has {len(inner.components)} sums, not two; use search="general"')
         scalar = FixedCosts(np.zeros((1, 1), np.int64), 0)
         self.driver.check(constrain(scalar, task.limits) if task.limits else scalar)
@@ -57,7 +57,9 @@ class Reduction(Driver):
         trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found.vector)
         stopped = None
         try:
-            if plan.fraction is not None:
+            if plan.price is not None:
+                penalized.maximise(oracle, plan.price, plan.fraction, incumbent)
+            elif plan.fraction is not None:
                 parametric.maximise(oracle, plan.fraction, incumbent)
             else:
                 hull.maximise(oracle, incumbent)
@@ -69,7 +71,7 @@ class Reduction(Driver):
             last = trees.close()
         stats: dict[str, Any] = {
             **last,
-            "reduction": "hull" if plan.fraction is None else "parametric",
+            "reduction": "penalized" if plan.price is not None else "hull" if plan.fraction is None else "parametric",
             "scalar_solves": trees.solves,
             "listings": trees.listings,
             "nodes": trees.nodes,

@@ -1,10 +1,13 @@
-"""Small random instances of tasks of several sums: scores of errors, fairness limits, and both together.
+"""Small random instances of tasks of several sums: scores of errors, fairness limits, both together, prices of splits.
 
-As a program, it judges as many as one likes: `python -m tests.differential.reduced 0 5000`.
+As a program, it judges as many as one likes against the reference, by any driver:
+
+    python -m tests.differential.reduced --first 0 --count 5000 --search branches --kinds penalized
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 from collections import Counter
@@ -37,10 +40,12 @@ from streed.tasks import (
     MonotoneMetric,
     PredictiveEquality,
     SparseAccuracy,
+    Splits,
     WeightedAccuracy,
 )
 
-KINDS = ("score", "limit", "both")
+SEARCHES = ("depth-first", "branches")
+KINDS = ("score", "limit", "both", "penalized")
 
 
 def _worse_rate(fn: Any, fp: Any, positives: Any, negatives: Any) -> Fraction:
@@ -69,6 +74,9 @@ COSTS: tuple[Callable[[random.Random], Task], ...] = (
     lambda _: WeightedAccuracy({1: 2}),
     lambda _: BalancedAccuracy(),
 )
+PRICED = tuple(score for score in SCORES if type(score(random.Random(0))) not in (MatthewsCorrelation, GMean))
+"""Those whose trees are compared by the score itself."""
+PRICES = (0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3)
 NOTIONS = (DemographicParity, EqualOpportunity, PredictiveEquality, EqualizedOdds)
 
 
@@ -114,8 +122,10 @@ def make_reduced(seed: int, kind: str) -> Reduced:
 
 
 def _make_task(draw: random.Random, kind: str) -> Task:
-    task = draw.choice(COSTS if kind == "limit" else SCORES)(draw)
-    if kind == "score":
+    task = draw.choice(COSTS if kind == "limit" else PRICED if kind == "penalized" else SCORES)(draw)
+    if kind == "penalized":
+        task = task - draw.choice(PRICES) * Splits()
+    if kind == "score" or (kind == "penalized" and draw.random() < 0.6):
         return task.subject_to(MinSupport(2)) if draw.random() < 0.1 else task
     chosen = [draw.choice(NOTIONS)() <= draw.choice([0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5])]
     if draw.random() < 0.15:
@@ -123,11 +133,11 @@ def _make_task(draw: random.Random, kind: str) -> Task:
     return task.subject_to(*chosen, *([MinSupport(2)] if draw.random() < 0.1 else []))
 
 
-def judge(instance: Reduced) -> tuple[str, list[str]]:
+def judge(instance: Reduced, search: str = "depth-first") -> tuple[str, list[str]]:
     """(what came of it, what is wrong with it in words) of `streed.solve`, by the reference's front."""
     task, data, limits = instance.task, instance.data, instance.limits
     try:
-        result = streed.solve(task, data, **limits)
+        result = streed.solve(task, data, search=search, **limits)
     except InputError as error:
         return "refused", [] if error.argument == "sensitive_features" else [str(error)]
     totals = Totals(task, data)
@@ -154,22 +164,33 @@ def judge(instance: Reduced) -> tuple[str, list[str]]:
     return "listed" if result.stats["listings"] else "bounded", wrong
 
 
-def main(first: int, last: int) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """1 if an instance of the range is answered wrongly, else 0; prints how many there were of each kind."""
-    seen: Counter[tuple[str, str]] = Counter()
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.differential.reduced",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="the first seed (default: 0)")
+    parser.add_argument("--count", type=int, default=1000, metavar="N", help="how many seeds (default: 1000)")
+    parser.add_argument("--search", nargs="+", default=list(SEARCHES), help="drivers (default: both)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="(default: all)")
+    options = parser.parse_args(arguments)
+    seen: Counter[tuple[str, str, str]] = Counter()
     failed = 0
-    for seed in range(first, last):
-        for kind in KINDS:
-            outcome, wrong = judge(make_reduced(seed, kind))
-            seen[kind, outcome] += 1
-            if wrong:
-                failed += 1
-                print(f"make_reduced({seed}, {kind!r}): {'; '.join(wrong)}", flush=True)
-    for (kind, outcome), count in sorted(seen.items()):
-        print(f"{kind:6} {outcome:10} {count}")
+    for seed in range(options.first, options.first + options.count):
+        for kind in options.kinds:
+            for search in options.search:
+                outcome, wrong = judge(make_reduced(seed, kind), search)
+                seen[kind, search, outcome] += 1
+                if wrong:
+                    failed += 1
+                    print(f"make_reduced({seed}, {kind!r}), search={search!r}: {'; '.join(wrong)}", flush=True)
+    for (kind, search, outcome), count in sorted(seen.items()):
+        print(f"{kind:10} {search:12} {outcome:10} {count}")
     print(f"{failed} wrong")
     return int(failed > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main())
