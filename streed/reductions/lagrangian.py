@@ -52,6 +52,8 @@ def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], be
     """
     relaxation = Relaxation(trees, weights, windows, below)
     try:
+        if trees.shallow is not None:
+            relaxation.learn(trees.shallow)
         return relaxation.solve()
     except Stop as stop:
         raise Stop(stop.reason, relaxation.lower, relaxation.best) from stop
@@ -107,6 +109,20 @@ class Relaxation:
             if self.bound == before:
                 break
         return self._search() if self._is_open() else self.best
+
+    def learn(self, trees: Trees) -> None:
+        """Takes over what can be learnt from some of the trees: the best one in the windows, and lines.
+
+        Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
+        large.
+        """
+        some = Relaxation(trees, self.weights, self.windows, self.upper)
+        try:
+            some.solve()
+        finally:
+            self._lines += some._lines
+            if some.best is not None:
+                self.best, self.upper = some.best, some.upper
 
     def _is_open(self) -> bool:
         return self.upper is None or self.bound <= self.upper - 1

@@ -13,15 +13,12 @@ Science 13, 492-498.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import Found, Stop
+from streed.reductions.trees import SHALLOW, Found, Stop
 from streed.sums import LinearFraction
-
-_SHALLOW = 3
-"""Up to this depth a search is over in a moment."""
-
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
     """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
@@ -33,19 +30,23 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             incumbent.offer(found)
             incumbent.bound = incumbent.rank
         return
-    for depth in first_depths(oracle.trees.problem.max_depth):
-        # trees found there cost little and spare deeper solves
-        with oracle.trees.within(depth):
-            _climb(oracle, score, incumbent, proving=False)
+    # trees found there cost little and spare deeper solves
+    for each in shallower(oracle):
+        _climb(each, score, incumbent, proving=False)
     if _climb(oracle, score, incumbent, proving=True):
         incumbent.bound = incumbent.rank
 
 
-def first_depths(max_depth: int | None) -> list[int]:
-    """The depths of the searches before the one that proves the optimum."""
-    if max_depth is None or max_depth > _SHALLOW + 1:
-        return [_SHALLOW, *([] if max_depth is None else range(_SHALLOW + 1, max_depth))]
-    return [max_depth - 1] if max_depth > 1 else []
+def shallower(oracle: Oracle) -> Iterator[Oracle]:
+    """The oracles of the searches before the one that proves the optimum."""
+    trees, depth = oracle.trees, oracle.trees.problem.max_depth
+    if trees.shallow is not None:
+        yield Oracle(trees.shallow, oracle.windows)
+        return
+    assert depth is not None
+    for each in range(min(SHALLOW, max(depth - 1, 1)), depth):
+        with trees.within(each):
+            yield oracle
 
 
 def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:

@@ -81,9 +81,12 @@ class Search:
         if self.score is None:
             self._run_budgets()
             return
-        for depth in parametric.first_depths(self.oracle.trees.problem.max_depth):
-            with self.oracle.trees.within(depth):
+        whole = self.oracle
+        try:
+            for self.oracle in parametric.shallower(whole):
                 self._climb()
+        finally:
+            self.oracle = whole
         while self._open:
             a, b = self._open[-1]
             b = min(b, self._worthwhile())
@@ -255,10 +258,6 @@ class Search:
         trees = self.oracle.trees
         place = len(trees.splits) - len(self.oracle.windows) - 1
         kept = [j for j in range(len(trees.splits)) if j != place]
-        problem = attrs.evolve(trees.problem, max_nodes=max_nodes)
-        orders = attrs.evolve(trees.orders, time_limit=trees.remaining())
-        inner = Trees(problem, trees.parts[kept], tuple(trees.splits[j] for j in kept), trees.driver, orders)
-        inner.best = trees.best
 
         def rank_of(vector: Vector) -> Any:
             return self.incumbent.rank_of((*vector[:place], 0, *vector[place:]))
@@ -267,26 +266,22 @@ class Search:
             nodes = int(np.count_nonzero(found.preorder >= 0))
             return attrs.evolve(found, vector=(*found.vector[:place], nodes, *found.vector[place:]))
 
-        oracle = Oracle(inner, self.oracle.windows)
-        best = Incumbent(rank_of, oracle.allows)
-        if self.incumbent.found is not None:
-            vector = self.incumbent.found.vector
-            best.found = attrs.evolve(self.incumbent.found, vector=(*vector[:place], *vector[place + 1 :]))
-            best.rank = self.incumbent.rank + self.price * charged
-        start = best.found
-        try:
-            if self.score is None:
-                hull.maximise(oracle, best)
-            else:
-                parametric.maximise(oracle, self.score, best)
-        finally:
-            inner.close()
-            trees.solves += inner.solves
-            trees.nodes += inner.nodes
-            trees.seconds += inner.seconds
-            trees.listings += inner.listings
-            if best.found is not None and best.found is not start:
-                self.incumbent.offer(whole(best.found))
+        with trees.restricted(kept, max_nodes=max_nodes) as inner:
+            oracle = Oracle(inner, self.oracle.windows)
+            best = Incumbent(rank_of, oracle.allows)
+            if self.incumbent.found is not None:
+                vector = self.incumbent.found.vector
+                best.found = attrs.evolve(self.incumbent.found, vector=(*vector[:place], *vector[place + 1 :]))
+                best.rank = self.incumbent.rank + self.price * charged
+            start = best.found
+            try:
+                if self.score is None:
+                    hull.maximise(oracle, best)
+                else:
+                    parametric.maximise(oracle, self.score, best)
+            finally:
+                if best.found is not None and best.found is not start:
+                    self.incumbent.offer(whole(best.found))
 
 
 def _most_nodes(trees: Trees) -> int:

@@ -29,6 +29,9 @@ from streed.search.repricing import ListSpec, Repricing, TreeLists
 from streed.search.row_costs import category_counts
 from streed.tree import Branch, Leaf, Node
 
+SHALLOW = 3
+"""Up to this depth a search is over in a moment."""
+
 Vector = tuple[int, ...]
 
 Window = tuple[int, int]
@@ -130,6 +133,7 @@ class Trees:
     _deadline: float | None = attrs.field(init=False)
     _depth: int | None = attrs.field(init=False)
     _repricing: Repricing = attrs.field(init=False)
+    _shallow: Trees | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
         self._data = attrs.evolve(self.problem.data, weights=None, row_data={})
@@ -151,6 +155,10 @@ class Trees:
         """The statistics of the last scalar solve; gives back what was prepared for them."""
         stats = dict(self._repricing.stats())
         self._repricing.close()
+        if self._shallow is not None:
+            self._shallow.close()
+            self._count(self._shallow)
+            self._shallow = None
         return stats
 
     @functools.cached_property
@@ -221,12 +229,45 @@ class Trees:
 
     @contextlib.contextmanager
     def within(self, max_depth: int) -> Iterator[None]:
-        """A context in which trees are no deeper than this."""
+        """A context in which the trees of scalar solves are no deeper than this; those of lists may be."""
         self._depth = max_depth
         try:
             yield
         finally:
             self._depth = None
+
+    @contextlib.contextmanager
+    def restricted(self, kept: Sequence[int] | None = None, **limits: int | None) -> Iterator[Trees]:
+        """A context with the trees under other limits of the problem; `kept`: the sums that they have.
+
+        What is counted there counts here.
+        """
+        inner = self._under(range(len(self.parts)) if kept is None else kept, limits)
+        try:
+            yield inner
+        finally:
+            inner.close()
+            self._count(inner)
+
+    @property
+    def shallow(self) -> Trees | None:
+        """The trees of a small depth, which are found in a moment, where the depth is not limited; else None."""
+        if self._shallow is None and self.problem.max_depth is None:
+            self._shallow = self._under(range(len(self.parts)), {"max_depth": SHALLOW})
+        return self._shallow
+
+    def _under(self, kept: Sequence[int], limits: dict[str, int | None]) -> Trees:
+        problem = attrs.evolve(self.problem, **limits)
+        orders = attrs.evolve(self.orders, time_limit=self.remaining())
+        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, orders)
+        inner.best = self.best
+        return inner
+
+    def _count(self, inner: Trees) -> None:
+        self.solves += inner.solves
+        self.nodes += inner.nodes
+        self.seconds += inner.seconds
+        self.listings += inner.listings
 
     def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
