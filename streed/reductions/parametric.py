@@ -20,6 +20,7 @@ from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.trees import SHALLOW, Found, Stop
 from streed.sums import LinearFraction
 
+
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
     """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
     oracle.seed(incumbent)

@@ -91,7 +91,8 @@ class Split:
 class EngineLists(TreeLists):
     """Costs in the entries are codes of the engine beyond what every tree pays; budgets are translated.
 
-    Up to depth four lists come from native code; deeper ones are combined from those here.
+    Up to depth four lists come from native code; deeper ones are combined from those here. Where nodes have a price, a
+    budget pays for so many of them, and no depth beyond is looked into.
     """
 
     def __init__(self, engine: RepricedEngine, spec: ListSpec, orders: Orders) -> None:
@@ -169,8 +170,16 @@ class EngineLists(TreeLists):
     def _stopped(self) -> bool:
         return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
 
+    def _capped(self, part: Part, budget: int) -> Part:
+        """The rows with no more depth than trees of so many nodes as the budget pays have."""
+        split = int(self._split[COST])
+        if split == 0 or budget >= split * part.depth:
+            return part
+        return attrs.evolve(part, depth=max(0, budget) // split)
+
     def _list(self, part: Part, budget: int) -> Array:
         """The list of some rows."""
+        part = self._capped(part, budget)
         if part.depth > DEEPEST:
             listed = self._list(part.as_leaf(), budget)
             for split in self._splits(part, budget):
@@ -187,7 +196,8 @@ class EngineLists(TreeLists):
     def _best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
         """What `best` gives, for a budget in codes."""
         least, most = np.ascontiguousarray(self._spec.windows.T)
-        part = self._whole if self._depth < SHALLOW else self._whole.as_leaf()
+        whole = self._capped(self._whole, budget)
+        part = whole if whole.depth < SHALLOW else whole.as_leaf()
         listed = self._list(part, budget)
         sums = self._decode(listed)
         inside = ((least <= sums) & (sums <= most)).all(axis=1) & (listed[:, VALUE] < below)
@@ -197,7 +207,7 @@ class EngineLists(TreeLists):
             target = within[within[:, VALUE].argmin()]
             below = int(target[VALUE])
         own = self._decode(self._split[None])[0]
-        for split in () if self._depth < SHALLOW else self._splits(self._whole, budget):
+        for split in () if whole.depth < SHALLOW else self._splits(whole, budget):
             sums = self._decode(split.second)
             order = np.argsort(sums[:, 0], kind="stable")
             _, i, j = meet(
@@ -257,16 +267,16 @@ class EngineLists(TreeLists):
         rows = part.rows & bits, part.rows & ~bits
         if not (rows[0].any() and rows[1].any()):
             return None
-        return (
-            Part(rows[0], part.depth - 1, (*part.path, (column, 1))),
-            Part(rows[1], part.depth - 1, (*part.path, (column, 0))),
-        )
+        below = part.depth if part.depth >= UNLIMITED else part.depth - 1
+        return Part(rows[0], below, (*part.path, (column, 1))), Part(rows[1], below, (*part.path, (column, 0)))
 
     def _floor(self, part: Part, target: int) -> int:
         """A lower bound on what the rows cost: the optimum if that is below the target."""
         workspace, engine = self._engine.workspace, self._engine.workspace.engine
         if target <= 0 or self._stopped():
             return target
+        capped = self._capped(part, target - 1)
+        part = capped if capped.depth <= SHALLOW else part
         if int(engine["node_count"]) + 2 >= len(workspace.nodes):
             self._engine.price(self._costs, self._split_cost)
             self._engine.priced_for = self
@@ -279,6 +289,7 @@ class EngineLists(TreeLists):
 
     def _find(self, part: Part, target: Array) -> tuple[Array, Array]:
         """(columns, labels) of a tree in preorder whose entry is the target."""
+        part = self._capped(part, int(target[COST]))
         engine = self._engine.workspace.engine
         shallow = part if part.depth < SHALLOW else part.as_leaf()
         found: tuple[Array, Array] = find_shallow(

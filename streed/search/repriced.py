@@ -130,10 +130,12 @@ class RepricedEngine(Repricing):
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, counts)
 
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
-        """Takes binary columns and a limited depth."""
+        """Takes binary columns, and a limited depth or nodes that have a price."""
+        from streed.engine.listing import COST
         from streed.search.engine_lists import EngineLists
 
-        if self.packed.n_binary < self.packed.n_columns or self.limits(None)[0] == UNLIMITED:
+        endless = self.limits(None)[0] == UNLIMITED and not spec.split[COST]
+        if endless or self.packed.n_binary < self.packed.n_columns:
             return None
         return EngineLists(self, spec, orders)
 
