@@ -15,6 +15,7 @@ method for solving integer programming problems, Management Science 27, 1-18.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
@@ -27,6 +28,9 @@ from streed.reductions.trees import Found, Stop, Trees, Window
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
+
+Height = tuple[Fraction | int, int]
+"""(e', h) of a tree: its relaxed value is e' + a h in a single multiplier of size a."""
 
 _SWEEPS = 3
 """Over all multipliers; one is enough where there is one."""
@@ -97,6 +101,8 @@ class Relaxation:
             return None
         for found in self.trees.constants():
             self._meet(found)
+        if any(self._forces_a_leaf(j) for j in range(len(self.windows))):
+            return self.best
         if self._relaxed(self._multipliers) is None:
             return None
         for _ in range(_SWEEPS if len(self.windows) > 1 else 1):
@@ -123,6 +129,30 @@ class Relaxation:
             self._lines += some._lines
             if some.best is not None:
                 self.best, self.upper = some.best, some.upper
+
+    def _forces_a_leaf(self, j: int) -> bool:
+        """Whether only predictions of one label for all rows keep the j-th window: then no tree beats a leaf.
+
+        A row adds one of two amounts to the sum, by its label, and for groups of n0 and n1 rows n1 a = n0 b has few
+        solutions: none but the ends if n0 and n1 are coprime, as may be under a limit of 0.
+        """
+        vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
+        if vectors.shape[1] != 2:
+            return False
+        steps, number = np.unique(vectors[:, 1] - vectors[:, 0], return_inverse=True)
+        least, most = self.windows[j]
+        if len(steps) != 2 or not steps.all() or most - least >= np.abs(steps).min():
+            return False
+        counts = np.bincount(number, sizes).astype(np.int64)
+        base = int(vectors[:, 0] @ sizes)
+        first, second = int(steps[0]), int(steps[1])
+        ends = {(0, 0), (int(counts[0]), int(counts[1]))}
+        for a in range(int(counts[0]) + 1):
+            sums = sorted([least - base - first * a, most - base - first * a], key=lambda x: x * second)
+            low, high = max(0, -(-sums[0] // second)), min(int(counts[1]), sums[1] // second)
+            if any((a, b) not in ends for b in range(low, min(high, low + 2) + 1)):
+                return False
+        return True
 
     def _is_open(self) -> bool:
         return self.upper is None or self.bound <= self.upper - 1
@@ -189,11 +219,11 @@ class Relaxation:
             return True
         sign = 1 if z > most else -1
 
-        def height(tree: Line) -> tuple[Fraction, int]:
+        def height(tree: Line) -> Height:
             """(e', h): the tree's relaxed value is e' + a h for a multiplier sign * a."""
             e, sums = tree
             excess = sums[j] - most if sign > 0 else least - sums[j]
-            return e + sum((m * x for m, x in zip(others, sums, strict=True)), Fraction(0)), excess
+            return e + sum(m * x for m, x in zip(others, sums, strict=True) if m), excess
 
         heights = [height(tree) for tree in self._lines]
         if all(h > 0 for _, h in heights):
@@ -206,7 +236,7 @@ class Relaxation:
             a = abs(answer[0][j])
             self._multipliers = [*others[:j], sign * a, *others[j + 1 :]]
             e, h = height(answer[1])
-            if e + a * h >= min(e + a * h for e, h in heights) or not self._is_open():
+            if _at(a, (e, h)) >= min(_at(a, each) for each in heights) or not self._is_open():
                 break
             heights.append((e, h))
         return True
@@ -253,16 +283,21 @@ class Relaxation:
         return int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
 
 
-def _highest(lines: Sequence[tuple[Fraction, int]]) -> Fraction:
+def _at(a: Fraction, line: Height) -> Fraction | int:
+    """The value e + a h of a line, times the denominator of a: whole where e is, and so much quicker to compare."""
+    return line[0] * a.denominator + a.numerator * line[1]
+
+
+def _highest(lines: Sequence[Height]) -> Fraction:
     """The a >= 0 where the least of the lines e + a h is highest; some line falls or is flat."""
     rising = min(lines, key=lambda line: (line[0], line[1]))
     falling = min((line for line in lines if line[1] <= 0), key=lambda line: line[0])
     if rising[1] <= 0:
         return Fraction(0)
     while True:
-        a = (falling[0] - rising[0]) / (rising[1] - falling[1])
-        lowest = min(lines, key=lambda line: line[0] + a * line[1])
-        if lowest[0] + a * lowest[1] >= rising[0] + a * rising[1]:
+        a = Fraction(falling[0] - rising[0], rising[1] - falling[1])
+        lowest = min(lines, key=functools.partial(_at, a))
+        if _at(a, lowest) >= _at(a, rising):
             return a
         if lowest[1] > 0:
             rising = lowest

@@ -237,7 +237,7 @@ class Trees:
             self._depth = None
 
     @contextlib.contextmanager
-    def restricted(self, kept: Sequence[int] | None = None, **limits: int | None) -> Iterator[Trees]:
+    def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> Iterator[Trees]:
         """A context with the trees under other limits of the problem; `kept`: the sums that they have.
 
         What is counted there counts here.
@@ -256,7 +256,7 @@ class Trees:
             self._shallow = self._under(range(len(self.parts)), {"max_depth": SHALLOW})
         return self._shallow
 
-    def _under(self, kept: Sequence[int], limits: dict[str, int | None]) -> Trees:
+    def _under(self, kept: Sequence[int], limits: dict[str, Any]) -> Trees:
         problem = attrs.evolve(self.problem, **limits)
         orders = attrs.evolve(self.orders, time_limit=self.remaining())
         inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, orders)

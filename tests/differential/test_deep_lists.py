@@ -10,10 +10,10 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.reference import optimal_front
-from streed.task import Totals
+from streed.task import Task, Totals
 from streed.tasks import F1, DemographicParity, EqualizedOdds, SparseAccuracy, Splits
 
-LISTED = {
+LISTED: dict[tuple[int, int | None], list[Task]] = {
     (19, None): [F1() - 0.02 * Splits()],
     (20, 5): [SparseAccuracy(0.02), F1() - 0.01 * Splits()],
     (25, None): [SparseAccuracy(0.01), F1() - 0.01 * Splits()],

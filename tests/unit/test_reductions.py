@@ -175,3 +175,19 @@ def test_limits_on_sums_need_sums() -> None:
     with pytest.raises(TaskError, match="sums over rows"):
         Odd().subject_to(DemographicParity() <= 0.1)
     assert repr(Accuracy().subject_to(DemographicParity() <= 0.1)).count("DemographicParity") == 1
+
+
+@pytest.mark.parametrize(("sizes", "forced"), [((9, 7), True), ((8, 6), False), ((9, 3), False)])
+def test_no_gap_between_groups_of_coprime_sizes_leaves_one_label(sizes: tuple[int, int], forced: bool) -> None:
+    draw = np.random.default_rng(sum(sizes))
+    groups = np.repeat([0, 1], sizes)
+    X = draw.integers(0, 2, (sum(sizes), 4))
+    y = X[:, 0] ^ (draw.random(len(X)) < 0.1)
+    task = Accuracy().subject_to(DemographicParity() <= 0)
+    result = streed.solve(task, X, y, max_depth=2, sensitive_features=groups)
+    predictions = [
+        predict_rows(root, X.astype(np.uint8)) for root in every_tree(Accuracy(), Dataset.make(X, y), max_depth=2)
+    ]
+    fair = [p for p in predictions if p[groups == 0].sum() * sizes[1] == p[groups == 1].sum() * sizes[0]]
+    assert result.value == min(int((p != y).sum()) for p in fair)
+    assert (result.stats["scalar_solves"] == 0) == forced
