@@ -146,7 +146,7 @@ def test_a_stop_by_the_gap_keeps_its_promise() -> None:
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_nodes": 3}, {"max_depth": 2}])
-def test_scores_are_reduced_to_scalar_solves_of_either_driver(limits: dict[str, int]) -> None:
+def test_scores_are_reduced_to_scalar_solves_of_either_driver(limits: dict[str, Any]) -> None:
     data = noisy(4, 60, [2] * 5)
     found = [streed.solve(F1(), data, search=search, **limits) for search in ("branches", "depth-first")]
     assert found[0].value == found[1].value
