@@ -81,7 +81,7 @@ def rebuild(description: Any, depth: int = 0) -> Any:
 
 
 def _class(module: str, name: str) -> type:
-    homes = ("streed.constrained", "streed.sums")
+    homes = ("streed.constrained", "streed.sums", "streed.trades")
     own = module in homes or module.startswith(("streed.algebra.", "streed.tasks."))
     if own:
         try:

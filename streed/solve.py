@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import math
 import numbers
@@ -57,11 +58,11 @@ def solve(
     `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
     `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
     at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
-    none below 0. `search`: a driver, its name, or "auto". `time_limit` is in seconds of search, `memory_limit`
-    in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its bounds. `gap`: the
-    search may stop, too, when the best tree's value and the bound differ by at most this part of the value. `progress`:
-    True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks for, one entry
-    per row.
+    none below 0. `search`: the name of a driver, or "auto", or a driver. `time_limit` is in seconds of search,
+    `memory_limit` in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its
+    bounds. `gap`: the search may stop, too, when the best tree's value and the bound differ by at most this part of the
+    value. `progress`: True for a live line, or a callable that is given `Progress` records. `row_data`: what the task
+    asks for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search,
     MismatchError if the tree, measured again on the raw data, does not cost what the search claimed.
@@ -202,11 +203,17 @@ def _check_names(row_data: dict[str, Any]) -> None:
     """Raises InputError for row data whose name looks like a misspelt argument."""
     if not row_data:
         return
-    parameters = [name for name in inspect.signature(solve).parameters if name not in ("task", "X", "y", "row_data")]
     for name in row_data:
-        close = difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)
-        if close:
-            raise InputError(name, "there is no such argument", f"write {close[0]}=, or rename the row data")
+        close = _parameter_like(name)
+        if close is not None:
+            raise InputError(name, "there is no such argument", f"write {close}=, or rename the row data")
+
+
+@functools.cache
+def _parameter_like(name: str) -> str | None:
+    """The parameter of `solve` that a name looks like, if there is one."""
+    parameters = [known for known in inspect.signature(solve).parameters if known not in ("task", "X", "y", "row_data")]
+    return next(iter(difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)), None)
 
 
 def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:

@@ -412,12 +412,19 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
             values = values * data.weights.reshape((-1,) + (1,) * (values.ndim - 1))
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
-        elif float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0)) < LARGEST_TOTAL:
-            values = values.astype(np.int64)
+        elif _sums_fit(values):
+            values = values.astype(np.int64, copy=False)
         else:
             values = values.astype(np.float64)
         quick[name] = values
     return quick
+
+
+def _sums_fit(values: Array) -> bool:
+    """Whether the sums of these whole numbers over any rows are below LARGEST_TOTAL."""
+    if values.size == 0 or max(float(values.max()), -float(values.min())) * len(values) < LARGEST_TOTAL:
+        return True
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max()) < LARGEST_TOTAL
 
 
 def state_of(sums: dict[str, Array], rows: Array, beside: Mapping[str, Any] | None = None) -> State:

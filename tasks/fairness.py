@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.data.column import distinct_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_number
 from streed.sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
@@ -251,13 +252,14 @@ def _members(notion: Fairness, data: Dataset) -> dict[str, Array]:
         values, codes = _coded(column)
         member = member * len(values) + codes
         names = [f"{name}, {value}" if name else str(value) for name in names for value in values]
-    return {names[number]: member == number for number in np.unique(member).tolist()}
+    present = np.flatnonzero(np.bincount(member, minlength=len(names))).tolist()
+    return {names[number]: member == number for number in present}
 
 
 def _coded(column: Array) -> tuple[list[Any], Array]:
     """The distinct values in order, and the number of each row's value (n,)."""
     if column.dtype.kind in "biu":
-        values, codes = np.unique(column, return_inverse=True)
+        values, codes = distinct_numbers(column)
         return values.tolist(), codes
     listed = column.tolist()
     ordered = sorted(dict.fromkeys(listed), key=lambda value: (isinstance(value, str), str(value)))

@@ -74,9 +74,11 @@ class ErrorMetric(SumTask):
     @final
     def sums(self, data: Dataset) -> Mapping[str, Array]:
         positive = positive_number(data, self.positive, type(self).__name__)
-        wrong = (data.y[:, None] != np.arange(2)).astype(np.int64)
-        is_positive = (data.y == positive)[:, None]
-        return {"false_negatives": wrong * is_positive, "false_positives": wrong * ~is_positive}
+        is_positive = data.y == positive
+        negatives, positives = np.zeros((2, data.n_rows, 2), np.int64)
+        negatives[:, 1 - positive] = is_positive
+        positives[:, positive] = ~is_positive
+        return {"false_negatives": negatives, "false_positives": positives}
 
 
 def _sizes(totals: State) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ from streed.engine.branch_cache import extend_branch, literal, recall_branch, st
 from streed.engine.control import stopped
 from streed.engine.joining import cost_of_split, join, join_cost
 from streed.engine.pointers import call
-from streed.engine.records import INFINITE, LEAF, NONE
+from streed.engine.records import ALL, BELOW, INFINITE, LEAF, NONE
 from streed.engine.values import (
     KEY,
     LEAF0,
@@ -51,7 +51,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         count_splits(e, values)
     e.lower = e.upper
     e.split = LEAF
-    if (e.upper == 0 and e.scored == 0) or e.n_active == 0 or e.asked_depth == 0:
+    if (e.upper == 0 and e.scored == 0 and e.asked_all != BELOW) or e.n_active == 0 or e.asked_depth == 0:
         return
     if e.asked_depth == 1:
         _key_by_leaves(e, values)
@@ -67,7 +67,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         if e.asked_similar != NONE:
             inherit_bounds(e, values, e.asked_similar)
         _search(e, values, splits)
-        if e.asked_all == 1:
+        if e.asked_all == ALL:
             bound_by_node(e, values, e.upper)
             if counts_splits and not stopped(e):
                 count_more_splits(e, values)
@@ -146,12 +146,12 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if (e.upper <= e.asked_lower or (e.upper == 0 and e.scored == 0)) and e.asked_all == 0:
             break
         split = values[ORDER, index]
-        goal = min(e.upper, e.asked_target)
+        goal = e.asked_target if e.asked_all == BELOW else min(e.upper, e.asked_target)
         bound = join_sides(e, values, literals, split, LOWER1)
-        if bound < goal or e.asked_all == 1:
+        if bound < goal or e.asked_all == ALL:
             _recall_split(e, values, literals, split)
             bound = join_sides(e, values, literals, split, LOWER1)
-        if bound >= goal and e.asked_all == 0:
+        if bound >= goal and e.asked_all != ALL:
             skipped = min(skipped, bound)
             e.pruned += 1
             continue

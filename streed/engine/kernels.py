@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from numba import uint64
+from numba import int16, int64, uint64
 
-from streed.engine import bounds, expansion, labels, priced, rows, scored, signed
+from streed.engine import bounds, counts, expansion, labels, priced, rows, scored, signed
 from streed.engine.compiled import unit
 from streed.engine.depth_three import solve_depth_three
 from streed.engine.pointers import KERNEL, engine_at
-from streed.engine.views import vector
+from streed.engine.views import matrix, vector
 
 SIGNED, LABELS, PRICED, COUNTED, SUMMED = "signed", "labels", "priced", "counted", "summed"
 """Kinds of problems: costs per row and two labels, or any number of labels, or with prices of splits besides; a kernel
@@ -45,6 +45,22 @@ def load() -> Any:
             rows.spread_rows(e)
 
     return load_node
+
+
+@functools.cache
+def count_listed() -> Any:
+    """`counts.count_pairs` in int64 for the node at hand, with the multipliers of lists of trees."""
+
+    @unit(KERNEL)
+    def count_listed_pairs(address):  # type: ignore[no-untyped-def]
+        e = engine_at(address)
+        words = matrix(e.words, e.n_words, e.stride, int16)
+        begins = vector(e.group_begins, e.groups + 1, int64)
+        weights = matrix(e.listed_weights, e.groups, e.listed_planes, int64)
+        sums = matrix(e.listed_sums, e.listed_planes * e.stride, e.stride, int64)
+        counts.count_pairs(words, begins, e.groups, e.n_active, weights, e.listed_planes, sums, e.stride)
+
+    return count_listed_pairs
 
 
 @functools.cache

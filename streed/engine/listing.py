@@ -14,7 +14,6 @@ from numba import int64, uint64
 from streed.engine.compiled import entry
 from streed.engine.pair_sums import (
     add_pairs,
-    count_labels,
     find_separating,
     mirror_costs,
     put_leaf,
@@ -50,13 +49,13 @@ def _place(used, entries, bits, candidate):  # type: ignore[no-untyped-def]
 
 
 @native
-def _new_table(bits, width):  # type: ignore[no-untyped-def]
+def new_table(bits, width):  # type: ignore[no-untyped-def]
     """(entries (capacity, width), whether used (capacity,))."""
     return np.empty((1 << bits, width), np.int64), np.zeros(1 << bits, np.uint8)
 
 
 @native
-def _put(entries, used, bits, count, candidate):  # type: ignore[no-untyped-def]
+def put_entry(entries, used, bits, count, candidate):  # type: ignore[no-untyped-def]
     """The table (entries, used, bits, count) with the candidate, unless it knows one of its key and no more value."""
     at = _place(used, entries, bits, candidate)
     if used[at] == 0:
@@ -64,7 +63,7 @@ def _put(entries, used, bits, count, candidate):  # type: ignore[no-untyped-def]
         entries[at] = candidate
         count += 1
         if 2 * count > len(used):
-            larger, taken = _new_table(bits + 1, len(candidate))
+            larger, taken = new_table(bits + 1, len(candidate))
             for i in range(len(used)):
                 if used[i] == 1:
                     to = _place(taken, larger, bits + 1, entries[i])
@@ -77,7 +76,40 @@ def _put(entries, used, bits, count, candidate):  # type: ignore[no-untyped-def]
 
 
 @native
-def _compact(entries, used, count):  # type: ignore[no-untyped-def]
+def order_by(entries, count, column):  # type: ignore[no-untyped-def]
+    """(count,) the first `count` entries by rising column, of equal ones the earlier first (merge sort)."""
+    order = np.arange(count)
+    other = np.empty(count, np.int64)
+    width = 1
+    while width < count:
+        for begin in range(0, count, 2 * width):
+            middle = min(begin + width, count)
+            end = min(begin + 2 * width, count)
+            i, j = begin, middle
+            for at in range(begin, end):
+                if j >= end or (i < middle and entries[order[i], column] <= entries[order[j], column]):
+                    other[at] = order[i]
+                    i += 1
+                else:
+                    other[at] = order[j]
+                    j += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@native
+def take(entries, order, count):  # type: ignore[no-untyped-def]
+    """(count, width) the entries in an order."""
+    taken = np.empty((count, entries.shape[1]), np.int64)
+    for i in range(count):
+        for c in range(entries.shape[1]):
+            taken[i, c] = entries[order[i], c]
+    return taken
+
+
+@native
+def compact(entries, used, count):  # type: ignore[no-untyped-def]
     """The entries of a table, (count, width), by rising cost."""
     listed = np.empty((count, entries.shape[1]), np.int64)
     at = 0
@@ -85,14 +117,14 @@ def _compact(entries, used, count):  # type: ignore[no-untyped-def]
         if used[i] == 1:
             listed[at] = entries[i]
             at += 1
-    return listed[np.argsort(listed[:, COST], kind="mergesort")]
+    return take(listed, order_by(listed, count, COST), count)
 
 
 @entry
 def combine(a, b, add, budget):  # type: ignore[no-untyped-def]
     """The list of every sum of an entry of a, one of b and `add` (width,) whose cost is at most `budget`."""
     bits = int64(_FIRST_BITS)
-    entries, used = _new_table(bits, len(add))
+    entries, used = new_table(bits, len(add))
     count = int64(0)
     candidate = np.empty(len(add), np.int64)
     for i in range(len(a)):
@@ -102,20 +134,20 @@ def combine(a, b, add, budget):  # type: ignore[no-untyped-def]
                 break
             for c in range(len(add)):
                 candidate[c] = a[i, c] + b[j, c] + add[c]
-            entries, used, bits, count = _put(entries, used, bits, count, candidate)
-    return _compact(entries, used, count)
+            entries, used, bits, count = put_entry(entries, used, bits, count, candidate)
+    return compact(entries, used, count)
 
 
 @entry
 def unite(a, b):  # type: ignore[no-untyped-def]
     """The list of the entries of a and of b."""
     bits = int64(_FIRST_BITS)
-    entries, used = _new_table(bits, a.shape[1])
+    entries, used = new_table(bits, a.shape[1])
     count = int64(0)
     for source in (a, b):
         for i in range(len(source)):
-            entries, used, bits, count = _put(entries, used, bits, count, source[i])
-    return _compact(entries, used, count)
+            entries, used, bits, count = put_entry(entries, used, bits, count, source[i])
+    return compact(entries, used, count)
 
 
 @entry
@@ -147,7 +179,7 @@ def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-d
 
 
 @native
-def _put_stumps(pairs, total, place, inside, budget, split, least_rows, leaves, listed):  # type: ignore[no-untyped-def]
+def put_stumps(pairs, total, place, inside, budget, split, least_rows, leaves, listed):  # type: ignore[no-untyped-def]
     """How many trees of depth at most 1 cost at most `budget` beyond the base; writes their entries to `listed`.
 
     The rows: all (place -1), or those that have (inside) or lack the column `place`. `leaves` (2, K, width) is room.
@@ -189,6 +221,15 @@ def _put_stumps(pairs, total, place, inside, budget, split, least_rows, leaves, 
 
 
 @native
+def _least_cost(listed, count):  # type: ignore[no-untyped-def]
+    """The least cost of the first entries."""
+    least = int64(INFINITE)
+    for i in range(count):
+        least = min(least, listed[i, COST])
+    return least
+
+
+@native
 def _keep_cheap(listed, count, room):  # type: ignore[no-untyped-def]
     """How many of the entries cost at most `room`; moves them to the front."""
     kept = 0
@@ -199,6 +240,59 @@ def _keep_cheap(listed, count, room):  # type: ignore[no-untyped-def]
     return kept
 
 
+@native
+def list_pairs(pairs, total, split, depth, least_rows, room, most):  # type: ignore[no-untyped-def]
+    """The list of the trees of depth at most 0, 1 or 2 that cost at most `room` beyond the base, without the base.
+
+    pairs (F, F, L), of which the halves i <= j are read, and total (L,) are sums of profits as in `pair_sums.py`; there
+    are no columns, F = 0, where the depth is 0. A list of more than `most` entries is not complete.
+    """
+    size, width = len(pairs), len(split)
+    labels = (len(total) - 1) // width + 1
+    left = np.empty((labels + size * labels * labels, width), np.int64)
+    right = np.empty((labels + size * labels * labels, width), np.int64)
+    leaves = np.empty((2, labels, width), np.int64)
+    bits = int64(_FIRST_BITS)
+    entries, used = new_table(bits, width)
+    count = int64(0)
+    candidate = np.empty(width, np.int64)
+    for i in range(put_stumps(pairs, total, int64(-1), False, room, split, least_rows, leaves, left)):
+        entries, used, bits, count = put_entry(entries, used, bits, count, left[i])
+    is_signed = labels == 2 and least_rows <= 1
+    costs = np.empty((size, size), np.int64)
+    if is_signed:
+        mirror_costs(pairs, costs)
+    singles = np.empty(size, np.int64)
+    for k in range(size if is_signed else 0):
+        singles[k] = costs[k, k]
+    for place in range(size if depth == 2 else 0):
+        if count > most:
+            break
+        room_left, room_right = int64(INFINITE), int64(INFINITE)
+        if is_signed:
+            least_left, least_right = signed_sides(costs, singles, total[1], place, 1, split[COST])
+            room_left, room_right = room - split[COST] - least_right, room - split[COST] - least_left
+            if least_left > room_left:
+                continue
+        n_left = put_stumps(pairs, total, place, True, room_left, split, least_rows, leaves, left)
+        n_right = put_stumps(pairs, total, place, False, room_right, split, least_rows, leaves, right)
+        if n_left == 0 or n_right == 0:
+            continue
+        if not is_signed:
+            cheapest = _least_cost(right, n_right)
+            n_right = _keep_cheap(right, n_right, room - split[COST] - _least_cost(left, n_left))
+            n_left = _keep_cheap(left, n_left, room - split[COST] - cheapest)
+        order = order_by(right, n_right, COST)
+        for i in range(n_left):
+            for j in order:
+                if left[i, COST] + right[j, COST] + split[COST] > room:
+                    break
+                for c in range(width):
+                    candidate[c] = left[i, c] + right[j, c] + split[c]
+                entries, used, bits, count = put_entry(entries, used, bits, count, candidate)
+    return compact(entries, used, count)
+
+
 @entry
 def list_shallow(rows, starts, columns, profits, base, split, n_columns, depth, least_rows, budget):  # type: ignore[no-untyped-def]
     """The list of the trees of depth at most 1 or 2 over the rows whose cost is at most `budget`.
@@ -207,7 +301,6 @@ def list_shallow(rows, starts, columns, profits, base, split, n_columns, depth, 
     """
     local, chosen = find_separating(rows, starts, columns, n_columns)
     size, width = len(chosen), len(split)
-    labels = count_labels(profits, width)
     pairs = np.zeros((size, size, profits.shape[1]), np.int64)
     total = np.zeros(profits.shape[1], np.int64)
     add_pairs(pairs, total, rows, starts, columns, local, profits, np.arange(len(total)), int64(-1), int64(0))
@@ -216,45 +309,8 @@ def list_shallow(rows, starts, columns, profits, base, split, n_columns, depth, 
         for c in range(width):
             under[c] += base[i, c]
     room = budget - under[COST]
-    left = np.empty((labels + size * labels * labels, width), np.int64)
-    right = np.empty((labels + size * labels * labels, width), np.int64)
-    leaves = np.empty((2, labels, width), np.int64)
-    bits = int64(_FIRST_BITS)
-    entries, used = _new_table(bits, width)
-    count = int64(0)
-    candidate = np.empty(width, np.int64)
-    for i in range(_put_stumps(pairs, total, int64(-1), False, room, split, least_rows, leaves, left)):
-        entries, used, bits, count = _put(entries, used, bits, count, left[i])
-    is_signed = labels == 2 and least_rows <= 1
-    costs = np.empty((size, size), np.int64)
-    if is_signed:
-        mirror_costs(pairs, costs)
-    singles = np.diag(costs).copy()
-    for place in range(size if depth == 2 else 0):
-        room_left, room_right = int64(INFINITE), int64(INFINITE)
-        if is_signed:
-            least_left, least_right = signed_sides(costs, singles, total[1], place, 1, split[COST])
-            room_left, room_right = room - split[COST] - least_right, room - split[COST] - least_left
-            if least_left > room_left:
-                continue
-        n_left = _put_stumps(pairs, total, place, True, room_left, split, least_rows, leaves, left)
-        n_right = _put_stumps(pairs, total, place, False, room_right, split, least_rows, leaves, right)
-        if n_left == 0 or n_right == 0:
-            continue
-        if not is_signed:
-            cheapest = right[:n_right, COST].min()
-            n_right = _keep_cheap(right, n_right, room - split[COST] - left[:n_left, COST].min())
-            n_left = _keep_cheap(left, n_left, room - split[COST] - cheapest)
-        order = np.argsort(right[:n_right, COST], kind="mergesort")
-        for i in range(n_left):
-            for j in order:
-                if left[i, COST] + right[j, COST] + split[COST] > room:
-                    break
-                for c in range(width):
-                    candidate[c] = left[i, c] + right[j, c] + split[c]
-                entries, used, bits, count = _put(entries, used, bits, count, candidate)
-    listed = _compact(entries, used, count)
-    for i in range(count):
+    listed = list_pairs(pairs, total, split, depth, least_rows, room, int64(INFINITE))
+    for i in range(len(listed)):
         for c in range(width):
             listed[i, c] += under[c]
     return listed

@@ -133,7 +133,7 @@ UNITS = [
     ("asked_depth", np.int64),
     ("asked_target", np.int64),
     ("asked_lower", np.int64),  # a lower bound that is known
-    ("asked_all", np.int64),  # 1: solve the children of all columns to depth two, whatever the target
+    ("asked_all", np.int64),  # whose children are solved to depth two, see BEST, ALL, BELOW
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
@@ -156,6 +156,11 @@ UNITS = [
     ("joined", np.int64),
     ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
     ("cost0", np.int64),  # and without it
+    # lists of trees, see search/lists.py
+    ("count_listed", np.int64),  # a unit: sums over pairs of the columns of the node at hand
+    ("listed_weights", np.int64),  # int64 (G, listed_planes): the multipliers
+    ("listed_planes", np.int64),
+    ("listed_sums", np.int64),  # int64 (listed_planes * P, P): the sums
     # what it answers
     ("lower", np.int64),
     ("upper", np.int64),
@@ -288,3 +293,7 @@ LOWEST = -(2**60)
 
 NO_COST = 2**62
 """In place of a branching cost: nothing is combined with the children's values."""
+
+BEST, ALL, BELOW = 0, 1, 2
+"""In `asked_all`: of columns that may lead to a better tree than is known, of all of them, or of those that may lead to
+one below the target."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import int64, uint8, uint64
 
 from streed.engine.compiled import entry
 from streed.engine.records import LEAF
-from streed.engine.views import native
+from streed.engine.simd import count_ones
+from streed.engine.views import matrix, native, vector
 
 
 @native
@@ -139,3 +141,69 @@ def weigh_tree(preorder, codes, arity, kinds, costs, vectors):  # type: ignore[n
         for c in range(len(sums)):
             sums[c] += vectors[kinds[i], label[leaf[i]], c]
     return label, rows, sums, depth.max()
+
+
+@entry
+def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignore[no-untyped-def]
+    """(leaf (n,), rows (m,), sums (m, q)) of a labelled tree in preorder.
+
+    `leaf` is the node that each row falls into, `rows` how many fall into each leaf, `sums` those of the vectors of
+    these rows and its label; zero for branches. The other arrays are those of `weigh_tree`, labels (m,).
+    """
+    m = len(preorder)
+    n, width = len(kinds), vectors.shape[2]
+    end = np.empty(m, np.int64)
+    parent = np.empty(m, np.int64)
+    depth = np.empty(m, np.int64)
+    second = np.empty(m, np.int64)
+    _find_parents(preorder, arity, end, parent, depth, second)
+    leaf = np.empty(n, np.int64)
+    rows = np.zeros(m, np.int64)
+    sums = np.zeros((m, width), np.int64)
+    for i in range(n):
+        at = 0
+        while preorder[at] != LEAF:
+            side = codes[i, preorder[at]]
+            child = at + 1 if side == 0 else second[at]
+            for _ in range(1, side):
+                child = end[child]
+            at = child
+        leaf[i] = at
+        rows[at] += 1
+        for c in range(width):
+            sums[at, c] += vectors[kinds[i], labels[at], c]
+    return leaf, rows, sums
+
+
+@entry
+def count_kinds(e, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
+    """(m, G) int64: how many rows of each group of a packed problem are at every node of a tree in preorder.
+
+    `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's
+    binary columns, LEAF for those that none holds. There are binary splits only.
+    """
+    m = len(preorder)
+    columns = matrix(e.column_rows, e.columns, e.row_words, uint64)
+    flipped = vector(e.flipped, e.columns, uint8)
+    begins = vector(e.group_words, e.groups + 1, int64)
+    arity = np.zeros(len(bit_columns), np.int64)
+    end = np.empty(m, np.int64)
+    _find_ends(preorder, arity, end)
+    sets = np.empty((m, e.row_words), np.uint64)
+    counts = np.zeros((m, e.groups), np.int64)
+    for w in range(e.row_words):
+        sets[0, w] = rows[w]
+    for at in range(m):
+        for g in range(e.groups):
+            for w in range(begins[g], begins[g + 1]):
+                counts[at, g] += count_ones(sets[at, w])
+        if preorder[at] != LEAF:
+            column = bit_columns[preorder[at]]
+            zero = at + 1
+            one = end[zero]
+            flip = uint64(0) - uint64(flipped[column])
+            for w in range(e.row_words):
+                bits = columns[column, w] ^ flip
+                sets[one, w] = sets[at, w] & bits
+                sets[zero, w] = sets[at, w] & ~bits
+    return counts

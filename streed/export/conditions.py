@@ -1,7 +1,7 @@
 """What a branching node asks, in terms of the table that the caller had.
 
-A 0/1 column that the shell made of a category (`department=A`) is asked as `department` being "A", one that it made of a
-number (`age<=30`) as a condition; the tree's claims say which columns those are. What a column means that the caller
+A 0/1 column that the shell made of a category (`department=A`) is asked as `department` being "A", one that it made of
+a number (`age<=30`) as a condition; the tree's claims say which columns those are. What a column means that the caller
 made, only the caller can say; `streed.binarize.conditions` says it of a recipe.
 """
 

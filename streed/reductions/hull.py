@@ -19,20 +19,15 @@ from collections.abc import Iterator
 from typing import Any, final
 
 import attrs
-import numpy as np
 
-from streed.engine.listing import COST, KEY, VALUE
-from streed.exact import Array
-from streed.reductions.listing import Entries, Listing
+from streed.engine.listing import VALUE
+from streed.reductions.listing import Needed
+from streed.reductions.native_listing import make_listing
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.trees import Stop, Vector
-from streed.tree import Node
 
 _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
-
-_FLAT = 4
-"""Entries: fewer are not worth thinning."""
 
 
 def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
@@ -136,12 +131,8 @@ class Search:
         windows = [(0, segment.b[0] - 1), *self.oracle.windows]
         most_y = segment.a[1] - 1
 
-        def thin(listing: Listing, entries: Entries) -> Entries:
-            x = listing.sums_of(entries)[:, 0]
-            kept = entries[(x < segment.b[0]) & (entries[:, VALUE] <= most_y)]
-            return _staircase(kept) if len(listing.windows) == 1 and len(kept) > _FLAT else kept
-
-        listing = Listing(trees, [0, 1], keys, w_y, multipliers, windows, thin)
+        needed = Needed(segment.b[0] - 1, most_y, staircase=len(keys) == 1)
+        listing = make_listing(trees, [0, 1], keys, w_y, multipliers, windows, needed)
         entries = listing.every(budget)
         best, chosen = self.incumbent.rank, None
         for (x, *_), entry in zip(listing.sums_of(entries).tolist(), entries, strict=True):
@@ -149,8 +140,7 @@ class Search:
             if best is None or rank > best:
                 best, chosen = rank, entry
         if chosen is not None:
-            root: Node = listing.tree(chosen)
-            self.incumbent.offer(trees.grown(root))
+            self.incumbent.offer(listing.tree(chosen))
 
     def _best_rank(self, segment: Segment) -> Any:
         """An upper bound on the rank of the points strictly inside; None if there are none."""
@@ -197,13 +187,3 @@ class _Worst:
 
     def __lt__(self, other: _Worst) -> bool:
         return bool(self.rank > other.rank)
-
-
-def _staircase(entries: Entries) -> Entries:
-    """The entries that no other one dominates by key and value, by rising cost."""
-    order = np.lexsort((entries[:, VALUE], entries[:, KEY]))
-    value = entries[order, VALUE]
-    before: Array = np.concatenate([[np.iinfo(np.int64).max], np.minimum.accumulate(value)[:-1]])
-    kept: Entries = entries[order[value < before]]
-    by_cost: Entries = kept[np.argsort(kept[:, COST], kind="stable")]
-    return by_cost

@@ -70,6 +70,17 @@ class KeyCode:
         object.__setattr__(self, "_places", tuple(places))
 
     @property
+    def places(self) -> Array:
+        """(digits, 4) int64: the word of each digit, what one of it is worth there, its span and its least."""
+        return np.array(
+            [
+                (word, worth, digit.span, digit.least)
+                for (word, worth), digit in zip(self._places, self.digits, strict=True)
+            ],
+            np.int64,
+        ).reshape(-1, 4)
+
+    @property
     def words(self) -> int:
         """How many words a key has, at least one."""
         return self._places[-1][0] + 1 if self._places else 1
@@ -104,19 +115,23 @@ class KeyCode:
         return sums
 
 
-def encode(parts: Sequence[Array], splits: Sequence[int], branches: int) -> KeyCode:
-    """The code for sums given by `parts`, (n, K) each, and `splits`, for trees of at most so many branching nodes."""
-    digits = tuple(_digit(part, split, branches) for part, split in zip(parts, splits, strict=True))
+def encode(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array | None = None) -> KeyCode:
+    """The code for sums given by `parts`, (n, K) each, and `splits`, for trees of at most so many branching nodes.
+
+    `sizes` (n,): how many rows each row of the parts stands for (default: itself).
+    """
+    sizes = np.ones(len(parts[0]) if parts else 0, np.int64) if sizes is None else sizes
+    digits = tuple(_digit(part, split, branches, sizes) for part, split in zip(parts, splits, strict=True))
     plain = KeyCode(digits, np.eye(len(parts), dtype=np.int64), np.ones(len(parts), np.int64))
     if plain.words == 1:
         return plain
-    codes = [_independent(parts, splits, branches), _directions(parts, splits, branches)]
+    codes = [_independent(parts, splits, branches, sizes), _directions(parts, splits, branches, sizes)]
     return min((code for code in codes if code is not None), key=lambda code: sum(digit.bits for digit in code.digits))
 
 
-def _digit(part: Array, split: int, branches: int) -> Digit:
-    low = int(np.minimum(part.min(axis=1), 0).sum()) + min(0, split) * branches
-    high = int(np.maximum(part.max(axis=1), 0).sum()) + max(0, split) * branches
+def _digit(part: Array, split: int, branches: int, sizes: Array) -> Digit:
+    low = int(np.minimum(part.min(axis=1), 0) @ sizes) + min(0, split) * branches
+    high = int(np.maximum(part.max(axis=1), 0) @ sizes) + max(0, split) * branches
     return Digit(part, split, low, high - low + 1)
 
 
@@ -128,7 +143,7 @@ def _moves(parts: Sequence[Array], splits: Sequence[int]) -> Array:
     return distinct
 
 
-def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int) -> KeyCode:
+def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array) -> KeyCode:
     """The sums without those that are combinations of the others."""
     moves = [[Fraction(x) for x in row] for row in _moves(parts, splits).tolist()]
     chosen, combinations = _eliminate(moves, len(parts))
@@ -138,7 +153,7 @@ def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int) -
         for i in range(len(chosen))
     ]
     return KeyCode(
-        tuple(_digit(parts[j], splits[j], branches) for j in chosen),
+        tuple(_digit(parts[j], splits[j], branches, sizes) for j in chosen),
         np.array(factors, np.int64).reshape(len(chosen), len(parts)),
         np.array(divisors, np.int64),
     )
@@ -163,7 +178,7 @@ def _eliminate(moves: list[Row], width: int) -> tuple[list[int], list[Row]]:
     return chosen, [[rows[i][column] for i in range(len(chosen))] for column in range(width)]
 
 
-def _directions(parts: Sequence[Array], splits: Sequence[int], branches: int) -> KeyCode | None:
+def _directions(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array) -> KeyCode | None:
     """The multiples of every direction of moves; None if there are too many directions."""
     numbers: dict[tuple[int, ...], int] = {}
     found: dict[tuple[int, ...], tuple[int, int]] = {}
@@ -184,6 +199,6 @@ def _directions(parts: Sequence[Array], splits: Sequence[int], branches: int) ->
     if tuple(splits) in found:
         number, own_multiple = found[tuple(splits)]
         own[number] = own_multiple
-    digits = tuple(_digit(part, split, branches) for part, split in zip(multiples, own, strict=True))
+    digits = tuple(_digit(part, split, branches, sizes) for part, split in zip(multiples, own, strict=True))
     factors = np.array(list(numbers), np.int64).reshape(len(numbers), len(parts))
     return KeyCode(digits, factors, np.ones(len(parts), np.int64))

@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 
 from streed.exact import Array
-from streed.reductions.listing import Listing
+from streed.reductions.native_listing import make_listing
 from streed.reductions.trees import Found, Stop, Trees, Window
 
 Line = tuple[int, tuple[int, ...]]
@@ -47,7 +47,8 @@ _FINE = 256
 def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None) -> Found | None:
     """A tree of least weights . (first components) whose last components are in their windows; None if there is none.
 
-    Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on its weighted sum.
+    Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on
+    its weighted sum.
     """
     relaxation = Relaxation(trees, weights, windows, below)
     try:
@@ -206,7 +207,7 @@ class Relaxation:
         """The optimum, by lists of the trees between the bound and the best one known."""
         scale, whole = self._scaled
         keys = range(self.first, len(self.trees.parts))
-        listing = Listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)
+        listing = make_listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)
         start = self.bound
         most = self._most()
         errors = -(-start.numerator // start.denominator)
@@ -216,8 +217,7 @@ class Relaxation:
             limit = most + 1 if self.upper is None else self.upper
             found = listing.best(scale * errors + self._allowance(whole), limit)
             if found is not None:
-                value, root = found
-                tree = self.trees.grown(root)
+                value, tree = found
                 self._meet(tree)
                 assert self.upper == value, "the tree of a list has another value; please report this"
                 if value <= errors:

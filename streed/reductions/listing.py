@@ -14,7 +14,7 @@ budget - R. L and R are optima of scalar solves. A limit on the branching nodes 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import final
 
 import attrs
@@ -25,7 +25,7 @@ from streed.engine.pair_sums import floor_children
 from streed.engine.records import INFINITE
 from streed.exact import Array
 from streed.reductions.keys import encode
-from streed.reductions.trees import Trees, Window, widths
+from streed.reductions.trees import Found, Trees, Window, widths
 from streed.tree import Branch, Leaf, Node
 
 _SHALLOW = 2
@@ -37,6 +37,33 @@ Entries = Array
 
 Ranked = tuple[int, int, list[int]]
 """What a split costs at least, its column, and what each child with rows costs at least."""
+
+
+_FLAT = 4
+"""Entries: fewer are not worth thinning."""
+
+
+@final
+@attrs.frozen
+class Needed:
+    """Which entries may be needed, at any node: those whose value and first sum are not beyond limits."""
+
+    most_first: int
+    most_value: int
+    staircase: bool
+    """Whether, of these, only the entries are needed that no other one dominates by value and first sum."""
+
+    def thin(self, entries: Entries, sums: Array) -> Entries:
+        """The entries that are needed, by rising cost; sums (m, q) are theirs."""
+        kept = entries[(sums[:, 0] <= self.most_first) & (entries[:, VALUE] <= self.most_value)]
+        if not self.staircase or len(kept) <= _FLAT:
+            return kept
+        order = np.lexsort((kept[:, VALUE], kept[:, KEY]))
+        value = kept[order, VALUE]
+        before: Array = np.concatenate([[np.iinfo(np.int64).max], np.minimum.accumulate(value)[:-1]])
+        stairs: Entries = kept[order[value < before]]
+        by_cost: Entries = stairs[np.argsort(stairs[:, COST], kind="stable")]
+        return by_cost
 
 
 @final
@@ -59,8 +86,8 @@ class Listing:
     """The trees below a budget of weights . sums, for one set of weights.
 
     The value is `value` . vector, the sums in the key are the components `keys` of the vector, and the cost is
-    `scale` * value + `multipliers` . sums. `windows`: the bounds of these sums for the whole tree. `thin`, if given,
-    drops entries that are never needed.
+    `scale` * value + `multipliers` . sums. `windows`: the bounds of these sums for the whole tree. `needed`, if given,
+    says which entries may be dropped.
     """
 
     def __init__(
@@ -71,11 +98,11 @@ class Listing:
         scale: int,
         multipliers: Sequence[int],
         windows: Sequence[Window],
-        thin: Callable[[Listing, Entries], Entries] | None = None,
+        needed: Needed | None = None,
     ) -> None:
         self.trees = trees
         self.windows = list(windows)
-        self._thin = thin
+        self._needed = needed
         self._problem = trees.problem
         self._weights = np.zeros(len(trees.merged.sums), np.int64)
         self._weights[: len(value)] = scale * np.array(value, np.int64)
@@ -111,7 +138,7 @@ class Listing:
         """(m, q) the sums that the keys hold."""
         return self._code.sums(entries[:, KEY:])
 
-    def best(self, budget: int, below: int) -> tuple[int, Node] | None:
+    def best(self, budget: int, below: int) -> tuple[int, Found] | None:
         """The least value of a tree of cost <= budget whose sums are in their windows, and the tree; None if >= below.
 
         Raises Stop when the orders say so.
@@ -129,7 +156,7 @@ class Listing:
             if pair is not None:
                 target, chosen = pair + self._split, split
                 below = int(target[VALUE])
-        return None if target is None else (below, self._find(rows, depth, target, chosen))
+        return None if target is None else (below, self.trees.grown(self._find(rows, depth, target, chosen)))
 
     def _best_pair(self, split: Split, depth: int | None, budget: int, below: int) -> Array | None:
         """The entry of the children together that has the least value, if with the split it is in the windows."""
@@ -148,9 +175,9 @@ class Listing:
         entries = self.entries(self.rows(), self._problem.max_depth, budget)
         return entries[self._inside(entries)]
 
-    def tree(self, entry: Array) -> Node:
+    def tree(self, entry: Array) -> Found:
         """A tree of an entry that `every` gave."""
-        return self._find(self.rows(), self._problem.max_depth, entry, None)
+        return self.trees.grown(self._find(self.rows(), self._problem.max_depth, entry, None))
 
     def entries(self, rows: Array, depth: int | None, budget: int) -> Entries:
         """The list of the rows."""
@@ -159,13 +186,16 @@ class Listing:
             found: Entries = list_shallow(
                 rows, *self._arrays, self._split, len(self._widths), depth, self._least_rows, budget
             )
-            return found if self._thin is None else self._thin(self, found)
+            return self._thin(found)
         found = self._leaves(rows, budget)
         for split in self._splits(rows, depth, budget):
             found = unite(
                 found, self._combined(self._children(split, _below(depth), budget), split, budget, whole=True)
             )
-        return found if self._thin is None else self._thin(self, found)
+        return self._thin(found)
+
+    def _thin(self, found: Entries) -> Entries:
+        return found if self._needed is None else self._needed.thin(found, self.sums_of(found))
 
     @property
     def _least_rows(self) -> int:

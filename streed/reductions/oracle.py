@@ -48,7 +48,8 @@ class Oracle:
     def minimise(self, weights: Sequence[int], below: int | None = None) -> Found | None:
         """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
 
-        Trees whose sum is not below `below` need not be found. Raises Stop, with a bound on that least sum where there is one.
+        Trees whose sum is not below `below` need not be found. Raises Stop, with a bound on that least sum where there
+        is one.
         """
         if not self.windows:
             return self.trees.cheapest(weights, below)

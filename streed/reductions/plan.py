@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.algebra import exact_costs, objective
 from streed.exact import Array
-from streed.reductions.trees import Vector, Window, count_leaves, leaf_numbers
+from streed.reductions.trees import Found, Vector, Weighed, Window
 from streed.search.driver import Problem
 from streed.sums import (
     BoundTask,
@@ -62,36 +62,28 @@ class Plan:
             return None, self.shown(rank)
         return (_plain(-rank * self.units[0]), *[0] * (2 * len(self.windows))), None
 
-    def relabelled(self, root: Node, codes: Array) -> Node:
+    def relabelled(self, found: Found, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
-        numbers = leaf_numbers(root, codes)
-        order = np.argsort(numbers, kind="stable")
-        ends = np.searchsorted(numbers[order], np.arange(count_leaves(root) + 1)).tolist()
         count = len(self.parts) - len(self.windows)
+        units, costs = self.units[:count], weighed.sums[:, :count].tolist()
+        columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
 
-        def leaf(number: int, label: int, siblings: tuple[int, int]) -> Leaf:
-            rows = order[ends[number] : ends[number + 1]]
-            if not len(rows):
-                above = order[ends[siblings[0]] : ends[siblings[1]]]
-                return Leaf(int(self.parts[0][above].sum(axis=0).argmin()), 0, 0)
-            cost = [
-                _plain(unit * int(part[rows, label].sum()))
-                for part, unit in zip(self.parts[:count], self.units, strict=False)
-            ]
-            return Leaf(label, len(rows), cost[0] if self.shown is None else tuple(cost))
+        def grown(at: int) -> tuple[Node, int]:
+            """The subtree that begins at this place of the preorder, and the place after it."""
+            if columns[at] < 0:
+                cost = [_plain(unit * x) for unit, x in zip(units, costs[at], strict=True)]
+                return Leaf(labels[at], rows[at], cost[0] if self.shown is None else tuple(cost)), at + 1
+            children, end = [], at + 1
+            for _ in range(max(int(found.arity[columns[at]]), 2)):
+                child, end = grown(end)
+                children.append(child)
+            if not all(child.rows for child in children):
+                here = self.parts[0][(at < weighed.leaf) & (weighed.leaf < end)]
+                empty = Leaf(int(here.sum(axis=0).argmin()), 0, 0)
+                children = [child if child.rows else empty for child in children]
+            return Branch(columns[at], tuple(children), sum(child.rows for child in children)), end
 
-        def grown(node: Node, first: int, siblings: tuple[int, int]) -> tuple[Node, int]:
-            """The subtree whose first leaf has this number, and the number after its last."""
-            if isinstance(node, Leaf):
-                return leaf(first, node.label, siblings), first + 1
-            own = (first, first + count_leaves(node))
-            children = []
-            for child in node.children:
-                subtree, first = grown(child, first, own)
-                children.append(subtree)
-            return Branch(node.column, tuple(children), ends[own[1]] - ends[own[0]]), first
-
-        return grown(root, 0, (0, 0))[0]
+        return grown(0)[0]
 
 
 def _least(part: Array) -> int:

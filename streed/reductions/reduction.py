@@ -10,15 +10,15 @@ import numpy as np
 
 from streed.algebra import constrain, objective
 from streed.errors import MismatchError, TaskError
+from streed.exact import Array
 from streed.reductions import hull, parametric
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
 from streed.reductions.searches import FixedCosts
-from streed.reductions.trees import Stop, Trees, predict_rows
+from streed.reductions.trees import Stop, Trees
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.sums import Bounded, SumLimit, SumTask
 from streed.task import RowCostTask, Task
-from streed.tree import Node
 
 
 @final
@@ -79,15 +79,16 @@ class Reduction(Driver):
         lower, bound = plan.bounds(incumbent.bound)
         if incumbent.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)
-        root = plan.relabelled(incumbent.found.root, problem.data.X)
-        stats["limits"] = [check_limit(limit, problem, root) for limit in plan.limits]
+        weighed = trees.weigh(incumbent.found)
+        root = plan.relabelled(incumbent.found, weighed)
+        stats["limits"] = [check_limit(limit, problem, weighed.predicted) for limit in plan.limits]
         solution = Solution(plan.value(incumbent.found.vector), root)
         return Outcome((solution,), lower, stopped, stats, score_bound=bound)
 
 
-def check_limit(limit: SumLimit, problem: Problem, root: Node) -> dict[str, Any]:
-    """What the limited quantity came to by the tree's predictions on the raw rows; raises MismatchError if too much."""
-    found = limit.achieved(problem.data, predict_rows(root, problem.data.X))
+def check_limit(limit: SumLimit, problem: Problem, predicted: Array) -> dict[str, Any]:
+    """What the limited quantity came to by predictions (n,) on the raw rows; raises MismatchError if too much."""
+    found = limit.achieved(problem.data, predicted)
     if not found["holds"]:
         raise MismatchError(f"{limit!r} is broken by the tree found: {dict(found)}; please report this")
     return dict(found)

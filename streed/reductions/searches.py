@@ -10,7 +10,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.search.driver import Answer, Driver, Orders, Problem, Repricing
+from streed.search.driver import Driver, Orders, Problem
+from streed.search.repricing import Answer, Repricing
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
 
@@ -59,7 +60,7 @@ class Searches(Repricing):
         problem = attrs.evolve(
             self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=min(depths) if depths else None
         )
-        orders = attrs.evolve(self.orders, time_limit=time_limit, report=report)
+        orders = attrs.evolve(self.orders, time_limit=time_limit, report=report, enough=None)
         outcome = self.driver.search(problem, orders)
         self._stats = outcome.stats
         cost, preorder = None, None

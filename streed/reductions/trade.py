@@ -18,6 +18,7 @@ import attrs
 
 from streed.algebra import Constrained, objective
 from streed.reductions.reduction import Reduction, check_limit
+from streed.reductions.trees import predict_rows
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.nondominated import nondominated_at_root
 from streed.sums import BoundedSum, BoundTask
@@ -48,25 +49,29 @@ class TradeOff(Driver):
         counts: dict[str, Any] = {"scalar_solves": 0, "listings": 0, "nodes": 0, "limited_solves": 0}
         stopped = None
         last: Outcome | None = None
-        while below is None or below > 0:
-            left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
-            if left is not None and left <= 0:
-                stopped = "time"
-                break
-            scalar = attrs.evolve(problem, task=_limited(problem.task, trade, below))
-            last = Reduction(self.driver).search(scalar, attrs.evolve(orders, time_limit=left))
-            counts["limited_solves"] += 1
-            for key in ("scalar_solves", "listings", "nodes"):
-                counts[key] += last.stats[key]
-            if last.stopped is not None:
-                stopped = last.stopped
-                break
-            if not last.solutions:
-                break
-            solution = last.solutions[0]
-            below = trade.gaps_of(solution.value)[0]
-            check_limit(trade.gaps[0] <= below, problem, solution.root)
-            solutions.append(solution)
+        try:
+            while below is None or below > 0:
+                left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
+                if left is not None and left <= 0:
+                    stopped = "time"
+                    break
+                scalar = attrs.evolve(problem, task=_limited(problem.task, trade, below))
+                last = Reduction(self.driver).search(scalar, attrs.evolve(orders, time_limit=left))
+                counts["limited_solves"] += 1
+                for key in ("scalar_solves", "listings", "nodes"):
+                    counts[key] += last.stats[key]
+                if last.stopped is not None:
+                    stopped = last.stopped
+                    solutions.extend(last.solutions)
+                    break
+                if not last.solutions:
+                    break
+                solution = last.solutions[0]
+                below = trade.gaps_of(solution.value)[0]
+                check_limit(trade.gaps[0] <= below, problem, predict_rows(solution.root, problem.data.X))
+                solutions.append(solution)
+        except KeyboardInterrupt:
+            stopped = "interrupt"
         kept = nondominated_at_root(problem.task, [each.value for each in solutions])
         stats = {
             "route": "trade-off",
@@ -78,9 +83,17 @@ class TradeOff(Driver):
             "seconds_search": time.perf_counter() - begin,
         }
         if stopped is not None:
-            bound = None if last is None or not solutions else last.score_bound or last.lower
-            stats["missing"] = {"gap_below": None if below is None else float(below), "bound": str(bound)}
+            stats["missing"] = {"gap_below": None if below is None else float(below), "score_bound": _bound(last)}
         return Outcome(tuple(solutions[at] for at in kept), None, stopped, stats)
+
+
+def _bound(last: Outcome | None) -> float | None:
+    """No tree of a smaller gap has a better score, by a search that was stopped; None if nothing is known."""
+    if last is None:
+        return None
+    bound = last.lower if last.score_bound is None else last.score_bound
+    bound = bound[0] if isinstance(bound, tuple) else bound
+    return None if bound is None else float(bound)
 
 
 def _limited(task: Task, trade: BoundTrade, below: Fraction | None) -> Task:

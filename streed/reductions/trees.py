@@ -18,13 +18,14 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.engine.listing import number_rows
-from streed.engine.routing import weigh_tree
+from streed.engine.routing import weigh_leaves, weigh_tree
 from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.reductions.searches import FixedCosts, Searches, preorder_of
 from streed.search.certificate import nest_preorder
-from streed.search.driver import Driver, Orders, Problem, Repricing
+from streed.search.driver import Driver, Orders, Problem
+from streed.search.repricing import ListSpec, Repricing, TreeLists
 from streed.search.row_costs import category_counts
 from streed.tree import Branch, Leaf, Node
 
@@ -58,7 +59,7 @@ class Found:
     labels: Array
     """(m,) int64: the label of every node, of which those of leaves count."""
     rows: Array
-    """(m,) int64."""
+    """(m,) int64: those of leaves count."""
     arity: Array
     """(p,) int64: the categories of every column, 0 for binary ones."""
 
@@ -66,6 +67,21 @@ class Found:
     def root(self) -> Node:
         """Its nodes; leaves bear their labels, rows are unweighted."""
         return nest_preorder(self.preorder, self.arity, self.labels.tolist(), self.rows.tolist(), [0] * len(self.rows))
+
+
+@final
+@attrs.frozen(eq=False)
+class Weighed:
+    """What a tree does to the raw rows."""
+
+    predicted: Array
+    """(n,) the label of every row."""
+    leaf: Array
+    """(n,) the node that it falls into."""
+    rows: Array
+    """(m,) of every leaf, in preorder; 0 for branches."""
+    sums: Array
+    """(m, q) the parts of every leaf's rows with its label."""
 
 
 @final
@@ -168,7 +184,7 @@ class Trees:
         self.seconds += time.perf_counter() - begin
         found = None
         if answer.preorder is not None:
-            found = self._found(answer.preorder, costs)
+            found = self._found(answer.preorder, costs, answer.counts)
             cost = sum(w * x for w, x in zip(weights, found.vector, strict=True))
             if cost != answer.cost and (answer.stopped is None or answer.lower is None or cost < answer.lower):
                 raise MismatchError(
@@ -179,12 +195,20 @@ class Trees:
             raise Stop(answer.stopped, answer.lower, found)
         return found
 
-    def _found(self, preorder: Array, costs: Array) -> Found:
-        """The tree measured from the raw codes, with the labels that cost least."""
-        labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
+    def _found(self, preorder: Array, costs: Array, counts: Array | None = None) -> Found:
+        """The tree with the labels that cost least, measured from the raw codes unless counts (m, G) are known."""
+        if counts is None:
+            labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
+        else:
+            labels, rows = (counts @ costs).argmin(axis=1), counts.sum(axis=1)
+            leaves = np.flatnonzero(preorder < 0)
+            sums = (counts[leaves, :, None] * self.vectors[:, labels[leaves]].transpose(1, 0, 2)).sum(axis=(0, 1))
+        return Found(self._vector(preorder, sums), preorder, labels, rows, self.arity)
+
+    def _vector(self, preorder: Array, sums: Array) -> Vector:
+        """The sums (m,) over rows with what the branching nodes add."""
         branches = int(np.count_nonzero(preorder >= 0))
-        vector = tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
-        return Found(vector, preorder, labels, rows, self.arity)
+        return tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
 
     def _costs(self, weights: Sequence[int]) -> Array:
         """(G, K) int64: the weighted sum of a row's parts."""
@@ -236,11 +260,26 @@ class Trees:
     def grown(self, root: Node) -> Found:
         """A tree given by its nodes, whose leaves keep their labels."""
         labels = predict_rows(root, self._codes)
-        sums = self.vectors[self.kinds, labels].sum(axis=0).tolist()
+        sums = self.vectors[self.kinds, labels].sum(axis=0)
         preorder, leaf_labels, rows = preorder_of(root)
-        branches = int(np.count_nonzero(preorder >= 0))
-        vector = tuple(total + branches * split for total, split in zip(sums, self.splits, strict=True))
-        return Found(vector, preorder, leaf_labels, rows, self.arity)
+        return Found(self._vector(preorder, sums), preorder, leaf_labels, rows, self.arity)
+
+    def weigh(self, found: Found) -> Weighed:
+        """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
+        leaf, rows, sums = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)
+        vector = self._vector(found.preorder, sums.sum(axis=0))
+        if vector != found.vector:
+            raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
+        return Weighed(found.labels[leaf], leaf, rows, sums)
+
+    def labelled(self, preorder: Array, labels: Array) -> Found:
+        """A tree in preorder whose leaves keep their labels."""
+        _, rows, sums = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
+        return Found(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
+
+    def lists(self, spec: ListSpec) -> TreeLists | None:
+        """The trees in lists, if the driver has them."""
+        return self._repricing.lists(spec, attrs.evolve(self.orders, time_limit=self.remaining()))
 
     def constants(self) -> list[Found]:
         """The trees that are a leaf, one for each label."""

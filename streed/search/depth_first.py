@@ -21,11 +21,12 @@ from streed.engine.workspace import PackedProblem, Workspace
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.search import memory, warmup, watch
-from streed.search.driver import Driver, Orders, Outcome, Problem, Repricing, Solution
+from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
 from streed.search.measure import Measure, TooCoarse
 from streed.search.parallel import search_share
+from streed.search.repricing import Repricing
 from streed.search.root import search_root
 from streed.search.routes import measure_of, search_otherwise
 from streed.search.trace import Trace
@@ -73,7 +74,7 @@ class Native(Driver):
 
     def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
         """Takes problems of few kinds of rows, for one thread."""
-        from streed.search.repricing import MOST_KINDS, RepricedEngine
+        from streed.search.repriced import MOST_KINDS, RepricedEngine
 
         if orders.threads > 1 or int(kinds.max(initial=0)) >= MOST_KINDS:
             return None

@@ -11,7 +11,7 @@ import abc
 import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
@@ -19,6 +19,9 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.task import TOTAL, Task, Value, quick_sums
 from streed.tree import Node
+
+if TYPE_CHECKING:
+    from streed.search.repricing import Repricing
 
 
 @attrs.frozen(eq=False)
@@ -82,54 +85,6 @@ class Outcome:
     """Leaves cost this much times their `cost`."""
     score_bound: Any = None
     """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
-
-
-@attrs.frozen(eq=False)
-class Answer:
-    """What a repriced solve found."""
-
-    lower: int | None
-    """No allowed tree costs less; None if nothing is known."""
-    cost: int | None
-    """Of the tree; None if there is none."""
-    preorder: Array | None
-    """(m,) int64: the column of every node of the tree, children in their order, -1 for leaves."""
-    stopped: str | None
-    """As in `Outcome`."""
-    nodes: int
-    """Visited."""
-
-
-class Repricing(abc.ABC):
-    """One problem under costs that change from solve to solve; what does not change is prepared once.
-
-    Rows are of few kinds, numbered from 0, and cost alike within a kind.
-    """
-
-    @abc.abstractmethod
-    def solve(
-        self,
-        costs: Array,
-        split: int,
-        *,
-        below: int | None = None,
-        max_depth: int | None = None,
-        time_limit: float | None = None,
-        report: Callable[[Value | None, Value | None, int, str], None] | None = None,
-    ) -> Answer:
-        """A tree of least cost, for whole costs (kinds, labels) int64 of a row in a leaf and `split` >= 0 of a node.
-
-        `below`: trees that do not cost less need not be found. `max_depth`: no more than the problem's, None for that.
-        The other arguments are as in `Orders`. The tree is not measured again: its caller does that.
-        """
-
-    @abc.abstractmethod
-    def stats(self) -> Mapping[str, Any]:
-        """As in `Outcome`, of the last solve."""
-
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Gives back what was prepared; there are no further solves."""
 
 
 class Driver(abc.ABC):

@@ -84,9 +84,10 @@ class PricedCosts(Measure):
         """What the rows of a subtree pay for its splits, where the columns of `path` were tested above."""
         if not isinstance(node, Branch):
             return 0
-        price = min([int(self.full[node.column]), *self.given[list(path), node.column].tolist()])
+        price: int = min([int(self.full[node.column]), *self.given[list(path), node.column].tolist()])
         below = (*path, node.column)
-        return node.rows * price + sum(self._paid(child, below) for child in node.children)
+        paid: int = node.rows * price + sum(self._paid(child, below) for child in node.children)
+        return paid
 
     def _worth(self, total: int) -> int | Fraction:
         """Whole costs in the task's own unit."""

@@ -1,83 +1,98 @@
-"""Repricing for the native drivers: columns and memory are prepared once, each solve brings its own costs.
+"""What a driver may offer beyond `search`: one problem solved again and again under changing costs.
 
-A row's kind is its row group, so new costs are new multipliers of the groups, and nothing else: `set_prices` writes
-them, the record of the engine is put back to how it began, and the search starts. What is left per solve is the search
-itself, and the extraction of its tree.
+The reductions (`streed.reductions`) ask for nothing else. A driver that has no quicker way than a search of its own for
+each solve need not offer it.
 """
 
 from __future__ import annotations
 
-import functools
-import time
+import abc
 from collections.abc import Callable, Mapping
-from typing import Any, final
+from typing import Any
 
-import numpy as np
+import attrs
 
-from streed.engine.columns import pack_columns
-from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
-from streed.engine.equivalence import find_floors
-from streed.engine.groups import Groups, place_groups
-from streed.engine.prices import set_prices
-from streed.engine.records import INFINITE, LOWEST, UNLIMITED
-from streed.engine.workspace import PackedProblem, Workspace, narrowest_lane, writable
 from streed.exact import Array
-from streed.search import memory, watch
-from streed.search.depth_first import (
-    all_rows,
-    extract_best,
-    is_short,
-    link_units,
-    scratch_bytes,
-    search_fully,
-    statistics,
-)
-from streed.search.driver import Answer, Orders, Problem, Repricing
-from streed.search.expand import SHALLOW
-from streed.search.row_costs import RowCosts, category_counts
-
-MOST_KINDS = 48
-"""Rows of more kinds than this are better sliced into bits, cost by cost (`groups.py`)."""
-
-_DEEP = SHALLOW + 1
-"""Up to this depth a search is over before floors would pay for finding them."""
-
-_WIDEST = np.int64
+from streed.search.driver import Orders
+from streed.task import Value
 
 
-@final
-class RepricedEngine(Repricing):
-    """The workspace of a problem, and its record as each solve begins with it."""
+class Interrupted(Exception):
+    """The orders ended what was asked for; `reason` as in `Outcome.stopped`."""
 
-    def __init__(
-        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders, best_first: bool
-    ) -> None:
-        self._problem = problem
-        self._kinds = kinds
-        self._sizes = np.bincount(kinds)
-        self.packed = pack_kinds(problem, kinds, len(self._sizes), n_labels, splits)
-        depth, budget = self._limits(None)
-        self._control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
-        limit = min(depth, budget)
-        space = memory.space_for(
-            self.packed,
-            orders.memory_limit,
-            scratch_bytes(self.packed, _WIDEST),
-            1,
-            None if limit >= UNLIMITED else limit,
-            budget != UNLIMITED,
-            relaxed,
-        )
-        self._relaxed = relaxed
-        self.workspace = Workspace(self.packed, space, _WIDEST, self._control, relaxed)
-        self.workspace.engine["best_first"] = best_first
-        self.workspace.engine["frontier"] = UNLIMITED
-        self._rows = all_rows(self.packed)
-        self._states: dict[Any, Array] = {}
-        self._floors: Any = None
-        self._seconds = 0.0
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
+
+@attrs.frozen(eq=False)
+class Answer:
+    """What a repriced solve found."""
+
+    lower: int | None
+    """No allowed tree costs less; None if nothing is known."""
+    cost: int | None
+    """Of the tree; None if there is none."""
+    preorder: Array | None
+    """(m,) int64: the column of every node of the tree, children in their order, -1 for leaves."""
+    stopped: str | None
+    """As in `Outcome`."""
+    nodes: int
+    """Visited."""
+    counts: Array | None = None
+    """(m, kinds) int64: how many rows of each kind are at every node of the tree, where the driver knows it."""
+
+
+@attrs.frozen(eq=False)
+class ListSpec:
+    """The sums that tell trees apart in a list, and which of the trees are of interest.
+
+    An entry is (cost, value, key, ...): sums over the rows of a tree by the labels of their leaves, and over its nodes.
+    """
+
+    entries: Array
+    """(kinds, labels, width) int64: what a row of a kind with a label adds; width >= 3."""
+    split: Array
+    """(width,) int64: what a branching node adds."""
+    places: Array
+    """(digits, 4) int64, of every digit of the keys: the word, what one is worth there, how many there are, the least;
+    the sums that a key holds are `(digits @ factors) // divisors`."""
+    factors: Array
+    """(digits, sums) int64."""
+    divisors: Array
+    """(sums,) int64."""
+    windows: Array
+    """(sums, 2) int64: the least and the most that each sum may be for a whole tree."""
+    most_key: int | None = None
+    """No entry whose first key is larger is needed, at any node."""
+    most_value: int | None = None
+    staircase: bool = False
+    """Whether no entry is needed that another one has no more of value and first key than."""
+
+
+class TreeLists(abc.ABC):
+    """Lists of all trees below a cost; what it is asked may end in Interrupted, as do lists that grow too large."""
+
+    @abc.abstractmethod
+    def every(self, budget: int) -> Array:
+        """(m, width) the entries of cost <= budget, of equal keys one of least value."""
+
+    @abc.abstractmethod
+    def best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
+        """(value, tree) of the least value below `below` of the entries in their windows; None if there is none."""
+
+    @abc.abstractmethod
+    def tree(self, entry: Array) -> tuple[Array, Array]:
+        """(columns, labels) in preorder, -1 for leaves, of a tree of an entry that `every` gave."""
+
+
+class Repricing(abc.ABC):
+    """One problem under costs that change from solve to solve; what does not change is prepared once.
+
+    Rows are of few kinds, numbered from 0, and cost alike within a kind.
+    """
+
+    @abc.abstractmethod
     def solve(
         self,
         costs: Array,
@@ -86,116 +101,22 @@ class RepricedEngine(Repricing):
         below: int | None = None,
         max_depth: int | None = None,
         time_limit: float | None = None,
-        report: Callable[[Any, Any, int, str], None] | None = None,
+        report: Callable[[Value | None, Value | None, int, str], None] | None = None,
     ) -> Answer:
-        base, divisor = self.price(costs, split)
-        target = INFINITE if below is None else -((base - below) // divisor)
-        if target <= 0:
-            return Answer(below, None, None, None, 0)
-        depth, budget = self._limits(max_depth)
-        workspace, engine = self.workspace, self.workspace.engine
-        workspace.node_rows[0] = 0
-        workspace.node_rows[0, : len(self._rows)] = self._rows
-        engine["root_target"] = target
-        reason = None
-        begin = time.perf_counter()
-        if is_short(self.packed, depth):
-            search_fully(workspace, depth, budget, False)
-        else:
-            deadline = None if time_limit is None else begin + time_limit
-            search = functools.partial(search_fully, workspace, depth, budget, False)
-            reason = watch.run([search], self._control, deadline, lambda: self._tell(report, base, divisor))
-        self._seconds = time.perf_counter() - begin
-        lower, upper = int(workspace.root["lower"]), int(workspace.root["upper"])
-        nodes = int(engine["visits"])
-        stopped = (reason or "memory") if lower < min(upper, target) else None
-        preorder = None
-        if upper < (INFINITE if stopped else target):
-            engine["root_target"] = INFINITE
-            preorder = extract_best(workspace, self.packed, depth, budget)
-        bound = None if lower <= LOWEST else base + divisor * lower
-        return Answer(bound, None if preorder is None else base + divisor * upper, preorder, stopped, nodes)
+        """A tree of least cost, for whole costs (kinds, labels) int64 of a row in a leaf and `split` >= 0 of a node.
 
+        `below`: trees that do not cost less need not be found. `max_depth`: no more than the problem's, None for that.
+        The other arguments are as in `Orders`. The tree is not measured again: its caller does that.
+        """
+
+    def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
+        """The trees in lists; None if it has no quick way for that (the default)."""
+        return None
+
+    @abc.abstractmethod
     def stats(self) -> Mapping[str, Any]:
-        found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
-        order = "branches" if self.workspace.engine["best_first"] else "depth-first"
-        nodes = int(self.workspace.engine["visits"])
-        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        """As in `Outcome`, of the last solve."""
 
+    @abc.abstractmethod
     def close(self) -> None:
-        self.workspace.close()
-
-    def price(self, costs: Array, split: int) -> tuple[int, int]:
-        """(what every tree pays, the unit of the engine's codes); the workspace is as new, with these costs."""
-        workspace, engine = self.workspace, self.workspace.engine
-        base, worst, divisor, accuracy = set_prices(
-            costs, self._sizes, split, workspace.profits, workspace.signed_costs
-        )
-        packed = self.packed
-        split_cost = min(split // divisor, worst + 1)
-        self._link(narrowest_lane(worst, split_cost, packed.min_leaf, len(packed.row_bits)))
-        self._control[:] = 0
-        self._control[[UPPER, SHARED_UPPER]] = INFINITE
-        engine["split_cost"] = split_cost
-        engine["class_bound"] = accuracy
-        if self._problem.max_depth is None or self._problem.max_depth > _DEEP:
-            mask, floors = find_floors(packed.row_bits, packed.groups.places, costs[self._kinds], divisor)
-            if mask.any():
-                self._floors = mask, floors
-                engine["floor_mask"], engine["floors"] = (each.__array_interface__["data"][0] for each in self._floors)
-        return int(base), int(divisor)
-
-    def _link(self, lane_type: Any) -> None:
-        """Puts the record back to its beginning, with the kernels for a lane type."""
-        workspace = self.workspace
-        if lane_type not in self._states:
-            workspace.lane_type = lane_type
-            if self._states:
-                workspace.restore(next(iter(self._states.values())))
-            link_units(workspace, self.packed.kind, self._relaxed, False)
-            self._states[lane_type] = workspace.state()
-            return
-        workspace.restore(self._states[lane_type])
-
-    def _limits(self, max_depth: int | None) -> tuple[int, int]:
-        """(depth, branching nodes) of a solve, UNLIMITED where nothing more is allowed than the other limit allows."""
-        given = [each for each in (max_depth, self._problem.max_depth) if each is not None]
-        depth = min(given, default=UNLIMITED)
-        budget = UNLIMITED if self._problem.max_nodes is None else self._problem.max_nodes
-        if depth == 0 or budget == 0:
-            return 0, UNLIMITED
-        if self.packed.n_binary == self.packed.n_columns and depth < 30 and budget >= 2**depth - 1:
-            budget = UNLIMITED
-        return depth, budget
-
-    def _tell(self, report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int) -> None:
-        if report is not None:
-            root = self.workspace.root
-            lower, upper = int(root["lower"]), int(root["upper"])
-            report(
-                base + divisor * upper if upper < INFINITE else None,
-                base + divisor * lower if lower > LOWEST else None,
-                int(self.workspace.engine["visits"]),
-                "searching",
-            )
-
-
-def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, splits: bool) -> PackedProblem:
-    """The problem's columns with a row group for each kind of row, whose costs are all zero as yet."""
-    places, words = place_groups(kinds, n_kinds)
-    profits = np.zeros((n_kinds, n_labels + 2), np.int64)
-    profits[:, n_labels + 1] = 1
-    column, flipped, literals, column_rows, row_bits = pack_columns(
-        writable(problem.data.X), places, category_counts(problem), int(words[-1]), True
-    )
-    return PackedProblem(
-        column=column,
-        flipped=flipped,
-        literals=literals,
-        column_rows=column_rows,
-        row_bits=row_bits,
-        groups=Groups(places, words, profits, 0, 0),
-        n_labels=n_labels,
-        split_cost=int(splits),
-        min_leaf=problem.min_leaf,
-    )
+        """Gives back what was prepared; there are no further solves."""

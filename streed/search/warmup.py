@@ -58,6 +58,7 @@ def finish() -> None:
             child.wait()
 
 
+@functools.cache
 def compile_search() -> None:
     """Compiles, or loads, what every search needs besides its kernels."""
     kernels.load()

@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 import streed
+from streed.algebra import at_most
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.evaluate import evaluate
@@ -79,7 +80,8 @@ def make_posed(seed: int, kind: str) -> Posed:
 def _make_task(draw: random.Random, kind: str, n_classes: int) -> tuple[Task, str]:
     score, cost, notion = draw.choice(SCORES), draw.choice(COSTS), draw.choice(NOTIONS)()
     support = [MinSupport(2)] if draw.random() < 0.2 else []
-    rates = [draw.choice([Recall, Precision, Specificity])() >= draw.choice([0, 0.3, 0.5, 0.7, 0.9, 1])]
+    rate: Any = draw.choice([Recall(), Precision(), Specificity()])
+    rates = [rate >= draw.choice([0, 0.3, 0.5, 0.7, 0.9, 1])]
     parity = DemographicParity() <= draw.choice([0.05, 0.1, 0.3])
     if kind == "errors":
         if draw.random() < 0.3:
@@ -101,10 +103,10 @@ def _make_task(draw: random.Random, kind: str, n_classes: int) -> tuple[Task, st
     if kind == "thresholds":
         chosen = draw.random()
         if chosen < 0.4:
-            return Misclassifications().subject_to(Splits() <= draw.randint(0, 3), *support), "depth-first"
+            return Misclassifications().subject_to(at_most(Splits(), draw.randint(0, 3)), *support), "depth-first"
         if chosen < 0.7:
-            return Splits().subject_to(Misclassifications() <= draw.randint(0, 8)), "depth-first"
-        return score(draw).subject_to(Misclassifications() <= draw.randint(1, 12)), "depth-first"
+            return Splits().subject_to(at_most(Misclassifications(), draw.randint(0, 8))), "depth-first"
+        return score(draw).subject_to(at_most(Misclassifications(), draw.randint(1, 12))), "depth-first"
     base = draw.choice([score(draw), SparseAccuracy(0.02), WeightedAccuracy({1: 3})])
     return base.subject_to(parity, *rates[: draw.randint(0, 1)], *support), "depth-first"
 

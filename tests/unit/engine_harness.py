@@ -26,7 +26,7 @@ from streed.engine.groups import group_rows
 from streed.engine.nodes import find_node, rows_of
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.rows import load_child, load_node, spread_rows
-from streed.engine.workspace import PackedProblem, Space, pack, writable
+from streed.engine.workspace import PackedProblem, Space, pack
 from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
@@ -126,7 +126,7 @@ class Instance:
         categories = np.zeros(self.data.n_columns, np.int64)
         for j in self.data.categorical:
             categories[j] = len(self.data.column(j).categories)
-        groups = group_rows(writable(self.data.X), self.costs, 1, self.min_leaf > 1)
+        groups = group_rows(self.costs, 1, self.min_leaf > 1)
         packed = pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
         return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, self.costs, 1))
 

@@ -50,5 +50,8 @@ def test_a_plot(tmp_path: Path) -> None:
 
 def test_refused_input() -> None:
     assert "--against" in run("front", "tic-tac-toe", "--task", "accuracy", code=2).output
-    assert "--sensitive" in run("front", "tic-tac-toe", "--task", "accuracy", "--against", "equal-opportunity", code=2).output
+    assert (
+        "--sensitive"
+        in run("front", "tic-tac-toe", "--task", "accuracy", "--against", "equal-opportunity", code=2).output
+    )
     assert ".csv" in run(*ERRORS, "--out", "front.txt", code=2).output

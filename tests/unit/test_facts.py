@@ -72,15 +72,16 @@ def test_negative_costs_are_not_worsening() -> None:
     assert of(streed.maximize(Misclassifications())).kernel == "signed"
 
 
-def test_fronts_and_limits_on_values_take_the_general_route() -> None:
+def test_fronts_and_limits_on_values_run_natively_where_they_add_up() -> None:
     front = of(Accuracy() & Splits())
-    assert (front.order, front.additive, front.kernel, front.constrained) == ("componentwise", True, "general", False)
+    assert (front.order, front.additive, front.kernel, front.constrained) == ("componentwise", True, "fronts", False)
     limited = of(Accuracy().subject_to(most(Splits(), 2), MinSupport(2)))
-    assert (limited.order, limited.additive, limited.kernel) == ("componentwise", True, "general")
+    assert (limited.order, limited.additive, limited.kernel) == ("componentwise", True, "fronts")
     assert limited.constrained
     assert limited.supports
-    assert limited.drivers == ("depth-first", "general")
-    assert not of(Accuracy().subject_to(most(WorstLeaf(), 2))).additive
+    assert limited.drivers == ("depth-first", "fronts", "general")
+    worst = of(Accuracy().subject_to(most(WorstLeaf(), 2)))
+    assert (worst.additive, worst.kernel) == (False, "general")
 
 
 @attrs.frozen

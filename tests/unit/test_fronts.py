@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import streed
+from streed.algebra import at_most
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.exact import Array
 from streed.reference import best_trees
-from streed.search.front_rows import pack_fronts
 from streed.search.driver import Problem
+from streed.search.front_rows import pack_fronts
 from streed.task import Task
 from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
 from streed.vectors import vector_costs
@@ -83,7 +84,7 @@ def _worst(*errors_and_sizes: int) -> float:
 
 
 def test_limits_that_are_quantities_count_no_more_at_the_root() -> None:
-    result = streed.solve(Misclassifications().subject_to(Splits() <= 2), X, Y, max_depth=3)
+    result = streed.solve(Misclassifications().subject_to(at_most(Splits(), 2)), X, Y, max_depth=3)
     assert len(result.front) == 1
     assert result.value == streed.solve(Misclassifications(), X, Y, max_depth=3, max_nodes=2).value
     leaves = list(tree_of(result).leaves())
@@ -119,7 +120,7 @@ def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
     for task in (WorstOfEach(), ByOwnDominance()):
         assert vector_costs(task, data) is None
         assert streed.solve(task, data, max_depth=1).stats["route"] == "general"
-    wide = Dataset.make(X, Y, sample_weight=[2**50] * 30)
+    wide = Dataset.make(X, Y, sample_weight=[2**50 + row for row in range(30)])
     assert pack_fronts(Problem(wide, ClassErrors().bind(wide), 2, None, 1)) is None
 
 
@@ -135,7 +136,9 @@ def test_a_stopped_front_has_points_and_bounds() -> None:
         predicted = tree.predict(many)
         assert value == (((predicted == 1) & (labels == 0)).sum(), ((predicted == 0) & (labels == 1)).sum())
     for bound in result.stats["missing"]:
-        assert min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
+        assert (
+            min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
+        )
 
 
 def test_refused_input() -> None:

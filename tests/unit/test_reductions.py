@@ -16,7 +16,9 @@ from streed.exact import Array
 from streed.reductions.keys import encode
 from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reductions.listing import Listing
-from streed.reductions.trees import FixedCosts, Trees, predict_rows
+from streed.reductions.native_listing import make_listing
+from streed.reductions.searches import FixedCosts
+from streed.reductions.trees import Trees, predict_rows
 from streed.reference import every_tree
 from streed.search.driver import Orders, Problem
 from streed.tasks import Accuracy, DemographicParity
@@ -46,7 +48,7 @@ def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
     found: dict[tuple[int, ...], Node] = {}
     for root in every_tree(problem.task, problem.data, max_depth=problem.max_depth, max_nodes=problem.max_nodes):
         if smallest_leaf(root, problem.data.X) >= problem.min_leaf:
-            found.setdefault(trees.measure(root), root)
+            found.setdefault(trees.grown(root).vector, root)
     return found
 
 
@@ -70,14 +72,15 @@ KINDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_list_is_of_all_trees_below_the_budget(kind: dict[str, Any], seed: int) -> None:
+@pytest.mark.parametrize("make", [Listing, make_listing])
+def test_a_list_is_of_all_trees_below_the_budget(make: Any, kind: dict[str, Any], seed: int) -> None:
     trees = make_trees(seed, **kind)
     vectors = all_vectors(trees)
     scale, multipliers = 3, (2, -1)
     cost = {v: scale * v[0] + multipliers[0] * v[1] + multipliers[1] * v[2] for v in vectors}
     least = min(cost.values())
     for slack in (0, 5, 40):
-        listing = Listing(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
+        listing = make(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
         entries = listing.every(least + slack)
         best: dict[tuple[int, int], int] = {}
         for v, total in cost.items():
@@ -87,7 +90,7 @@ def test_a_list_is_of_all_trees_below_the_budget(kind: dict[str, Any], seed: int
         found: dict[tuple[int, int], int] = {}
         for (a, b), entry in zip(sums, entries, strict=True):
             found[a, b] = min(found.get((a, b), 10**9), int(entry[1]))
-            assert trees.measure(listing.tree(entry)) == (int(entry[1]), a, b)
+            assert listing.tree(entry).vector == (int(entry[1]), a, b)
         assert found == best
         assert entries[:, 0].tolist() == sorted(entries[:, 0].tolist())
 
@@ -107,7 +110,7 @@ def test_the_least_sum_within_windows(kind: dict[str, Any], seed: int) -> None:
             assert found is not None
             assert found.vector in allowed
             assert found.vector[0] == min(v[0] for v in allowed)
-            assert trees.measure(found.root) == found.vector
+            assert trees.grown(found.root).vector == found.vector
 
 
 def test_the_dual_bound_is_below_the_optimum() -> None:

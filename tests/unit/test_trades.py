@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import streed
+from streed.data import Dataset
 from streed.errors import TaskError
 from streed.tasks import (
     F1,
@@ -19,6 +20,8 @@ from streed.tasks import (
     Splits,
     WorstLeaf,
 )
+from streed.tree import Tree
+from streed.verification import check
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(5)
@@ -74,6 +77,21 @@ def test_scores_and_limits_join() -> None:
         assert min(leaf.rows for leaf in tree.leaves()) >= 4
         hits = int((predicted & Y).sum())
         assert score == pytest.approx(2 * hits / (predicted.sum() + Y.sum()))
+
+
+def test_a_row_counts_alike_among_other_rows() -> None:
+    data, rows = Dataset.make(X, Y, sensitive_features=SEX), np.arange(0, 80, 3)
+    for task in (Accuracy() & EqualOpportunity(), Accuracy().subject_to(DemographicParity() <= 0.1)):
+        bound = task.bind(data)
+        whole, part = bound.statistics(data), bound.statistics(data.subset(rows))
+        assert all((whole[name][rows] == part[name]).all() for name in whole)
+
+
+def test_saved_trees_hold_their_claims() -> None:
+    data = Dataset.make(X, Y, sensitive_features=SEX)
+    for task in (Accuracy() & DemographicParity(), Accuracy().subject_to(DemographicParity() <= 0.05)):
+        for _, tree in streed.solve(task, data, max_depth=1).front:
+            assert all(each.holds for each in check(Tree.from_json(tree.to_json()), data))
 
 
 def test_a_stopped_trade_off_says_what_may_be_missing() -> None:
