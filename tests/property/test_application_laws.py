@@ -77,19 +77,9 @@ CASES: dict[str, tuple[Task, st.SearchStrategy[Dataset]]] = {
 QUICK = ("cost-sensitive", "relative-risk")
 """One by prices, one by a kernel of its own; the rest is for the long run."""
 
-OPEN = {
-    "monotone-errors": "its combine takes the branching value last, and is not associative in other groupings",
-    "policy-value": "scores on some of the rows are refused where a treatment was never given among them",
-    "quantile-error": "its labels are the values of y, so some of the rows have fewer",
-}
-"""What the kit says of a task on data that the task is not asked about; to be settled with the kit."""
-
 
 def _cases() -> list[Any]:
-    marks: dict[str, list[Any]] = {name: [] if name in QUICK else [pytest.mark.slow] for name in sorted(CASES)}
-    for name, reason in OPEN.items():
-        marks[name].append(pytest.mark.xfail(reason=reason, strict=False))
-    return [pytest.param(name, marks=each) for name, each in marks.items()]
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(CASES)]
 
 
 def test_all_applications_are_here() -> None:
