@@ -298,7 +298,9 @@ def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     lane: int = np.dtype(lane_type).itemsize
     width = packed.n_columns + 32
     planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
-    return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
+    summed = packed.row_values
+    table = 0 if summed is None else width * width * summed.shape[1] * 8 + 2 * len(packed.row_bits) * width
+    return planes * width * width * lane + table + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
 def is_short(packed: PackedProblem, depth: int) -> bool:
