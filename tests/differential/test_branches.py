@@ -164,7 +164,7 @@ def test_scores_are_reduced_to_scalar_solves_of_either_driver(limits: dict[str, 
         (SparseAccuracy(0.05), {"gap": 0.01}, "branches"),
         (SparseAccuracy(0.05), {}, "depth-first"),
         (SparseAccuracy(0.001), {"time_limit": 60}, "depth-first"),
-        (unusual.ErrorsByClass(), {"max_depth": 1}, "general"),
+        (unusual.ErrorsByClass(), {"max_depth": 1}, "depth-first"),
     ],
 )
 def test_auto_says_which_driver_it_took(task: Task, options: dict[str, Any], driver: str) -> None:
