@@ -15,14 +15,20 @@ from streed.commands.ending import CODES, FINE, INFEASIBLE, STOPPED, errors, fai
 from streed.commands.given import (
     NOTIONS,
     data_argument,
+    fairness_options,
     json_option,
     make_fair,
     make_objective,
-    notion_options,
+    param_option,
     path,
     question_options,
     read_data,
     size_of,
+    size_options,
+    stop_options,
+    subject_to_option,
+    target_option,
+    weights_option,
 )
 from streed.commands.output import cell, print_json, write
 
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog=CODES)
 @data_argument
-@click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
+@target_option
 @click.option(
     "--task",
     metavar="TASK",
@@ -41,27 +47,18 @@ if TYPE_CHECKING:
     show_default=True,
     help="A task with several quantities, such as class-errors or f1, or with --against one such as accuracy.",
 )
-@click.option("--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated.")
-@click.option("--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)'; may be repeated.")
+@param_option
+@subject_to_option
 @click.option(
     "--against",
     metavar="NAME",
     multiple=True,
     help=f"A second quantity: a task such as splits, or one of {', '.join(NOTIONS)}; may be repeated.",
 )
-@click.option(
-    "--sensitive",
-    metavar="COLUMN",
-    multiple=True,
-    help="Column of the groups that fairness is about, no feature; if repeated, groups are the combinations.",
-)
-@notion_options
-@click.option("--max-depth", type=int, help="Largest depth (default: any).")
-@click.option("--max-nodes", type=int, help="Most branching nodes (default: any number).")
-@click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long.")
-@click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB.")
-@click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+@fairness_options
+@size_options
+@stop_options
+@weights_option
 @question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the front as .csv, or with its trees as .json.")
 @click.option("--plot", type=path, metavar="FILE", help="Draw a front of two quantities; needs matplotlib.")

@@ -21,19 +21,59 @@ NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "predict
 path = click.Path(path_type=Path)
 data_argument = click.argument("data", metavar="DATA")
 tree_argument = click.argument("tree", metavar="TREE.json", type=path)
+target_option = click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
+param_option = click.option(
+    "--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated."
+)
+subject_to_option = click.option(
+    "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
+)
+weights_option = click.option("--weights", metavar="COLUMN", help="Column of row weights.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def notion_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with an option for each notion of fairness."""
-    for name in reversed(NOTIONS):
-        words = name.replace("-", " ")
-        option = click.option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {words}.")
-        command = option(command)
-    return command
+Command = Callable[..., Any]
 
 
-def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def fairness_options(command: Command) -> Command:
+    """The command with the columns of groups, and an option for each notion of fairness."""
+    notions = [
+        click.option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {name.replace('-', ' ')}.")
+        for name in NOTIONS
+    ]
+    groups = click.option(
+        "--sensitive",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column of the groups that fairness is about, no feature; if repeated, groups are the combinations.",
+    )
+    return _with([groups, *notions], command)
+
+
+def size_options(command: Command) -> Command:
+    """The command with what a tree may be at most."""
+    return _with(
+        [
+            click.option("--max-depth", type=int, help="Largest depth (default: any)."),
+            click.option("--max-nodes", type=int, help="Most branching nodes (default: any number)."),
+            click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf."),
+        ],
+        command,
+    )
+
+
+def stop_options(command: Command) -> Command:
+    """The command with when a search ends at the latest."""
+    return _with(
+        [
+            click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long."),
+            click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB."),
+        ],
+        command,
+    )
+
+
+def question_options(command: Command) -> Command:
     """The command with options that say which questions are made of numbers and dates."""
     most = click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
     method = click.option(
@@ -43,7 +83,13 @@ def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
     )
-    return method(most(command))
+    return _with([method, most], command)
+
+
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:

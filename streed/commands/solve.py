@@ -14,14 +14,20 @@ import streed
 from streed.commands.ending import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
 from streed.commands.given import (
     data_argument,
+    fairness_options,
     json_option,
     make_fair,
     make_objective,
-    notion_options,
+    param_option,
     path,
     question_options,
     read_data,
     size_of,
+    size_options,
+    stop_options,
+    subject_to_option,
+    target_option,
+    weights_option,
 )
 from streed.commands.output import brief, print_json, write
 
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog=CODES)
 @data_argument
-@click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
+@target_option
 @click.option(
     "--task",
     metavar="TASK",
@@ -39,25 +45,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="What to optimise: a name of `streed tasks`, or 'name(arguments)'.",
 )
-@click.option("--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated.")
+@param_option
 @click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
-@click.option("--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)'; may be repeated.")
-@click.option(
-    "--sensitive",
-    metavar="COLUMN",
-    multiple=True,
-    help="Column of the groups that fairness is about, no feature; if repeated, groups are the combinations.",
-)
-@notion_options
-@click.option("--max-depth", type=int, help="Largest depth (default: any).")
-@click.option("--max-nodes", type=int, help="Most branching nodes (default: any number).")
-@click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf.")
+@subject_to_option
+@fairness_options
+@size_options
 @click.option("--search", metavar="DRIVER", default="depth-first", show_default=True, help="The search procedure.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long.")
-@click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB.")
+@stop_options
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads to search with.")
 @click.option("--gap", type=float, metavar="PART", help="Stop once value and bound differ by this part of the value.")
-@click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+@weights_option
 @click.option(
     "--categorical",
     metavar="COLUMN",
@@ -137,7 +134,7 @@ def solve(
             click.echo(result.to_text())
             for found in result.stats.get("limits", ()):
                 click.echo(kept(found))
-            told = {key: value for key, value in result.stats.items() if key != "limits"}
+            told = {key: value for key, value in result.stats.items() if key not in ("limits", "trace")}
             if told:
                 click.echo("\n" + "  ".join(f"{key} {brief(value)}" for key, value in told.items()))
         sys.exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))
