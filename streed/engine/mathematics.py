@@ -3,6 +3,8 @@
 log(2^e m) = e ln 2 + log(m), with m between sqrt(1/2) and sqrt(2), and log(1 + f) = 2 atanh(s), s = f / (2 + f), by a
 polynomial R in the square of s, of which f - (f^2 / 2 - s (f^2 / 2 + R)) keeps every bit (the scheme of fdlibm, and its
 minimax coefficients). The error is below two units in the last place.
+
+Of a ratio, s = (a - b) / (a + b) is made of the mantissas of both numbers, which saves the division of one by the other.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ import types
 from typing import Any
 
 import numpy as np
-from numba import float64, int64
+from numba import float64, int64, njit
 
 from streed.engine.coding import bits_of, real_of
 from streed.engine.views import inline
+from streed.logarithms import log_ratio
 
 _COEFFICIENTS = (
     6.666666666666735130e-01,
@@ -34,6 +37,9 @@ _MANTISSA = 0x000FFFFFFFFFFFFF
 _ONE = 0x3FF0000000000000
 _SQRT2 = 1.4142135623730951
 
+fused = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"})
+"""For what may multiply and add in one step."""
+
 
 @inline
 def _parts(x):  # type: ignore[no-untyped-def]
@@ -49,10 +55,15 @@ def _parts(x):  # type: ignore[no-untyped-def]
     f = m - 1.0
     s = f / (2.0 + f)
     z = s * s
-    c1, c2, c3, c4, c5, c6, c7 = _COEFFICIENTS
-    r = z * (c1 + z * (c2 + z * (c3 + z * (c4 + z * (c5 + z * (c6 + z * c7))))))
     half = 0.5 * f * f
-    return float64(exponent), f - (half - s * (half + r))
+    return float64(exponent), f - (half - s * (half + _series(z)))
+
+
+@fused
+def _series(z):  # type: ignore[no-untyped-def]
+    """R(z), where log(1 + f) = 2 s + s R(s^2)."""
+    c1, c2, c3, c4, c5, c6, c7 = _COEFFICIENTS
+    return z * (c1 + z * (c2 + z * (c3 + z * (c4 + z * (c5 + z * (c6 + z * c7))))))
 
 
 @inline
@@ -77,6 +88,32 @@ def log2(x):  # type: ignore[no-untyped-def]
     return _at_the_edge(x, exponent + rest * _LOG2_E)
 
 
+@inline
+def _split(x):  # type: ignore[no-untyped-def]
+    """(e, m) of x = 2^e m > 0, with m from 1 to 2."""
+    is_small = x < _SMALLEST_NORMAL
+    bits = bits_of(float64(x * 18014398509481984.0 if is_small else x))
+    return (bits >> 52) - (1077 if is_small else 1023), real_of((bits & int64(_MANTISSA)) | int64(_ONE))
+
+
+@fused
+def _log_ratio(a, b):  # type: ignore[no-untyped-def]
+    """The natural logarithm of a / b for a >= 0 and b > 0, both finite; infinite, or nan, of all others."""
+    exponent, m = _split(float64(a))
+    below, n = _split(float64(b))
+    exponent -= below
+    is_large = m > _SQRT2 * n
+    is_little = _SQRT2 * m < n
+    exponent += int64(is_large) - int64(is_little)
+    m = m * 0.5 if is_large else m
+    n = n * 0.5 if is_little else n
+    s = (m - n) / (m + n)
+    e = float64(exponent)
+    found = e * _LN2_HIGH + (2.0 * s + (s * _series(s * s) + e * _LN2_LOW))
+    found = found if a > 0.0 else -math.inf
+    return found if a < math.inf and a >= 0.0 and 0.0 < b < math.inf else math.nan
+
+
 def _like(module: Any) -> types.ModuleType:
     """A module with everything of the given one but these logarithms in place of its own."""
     made = types.ModuleType(module.__name__)
@@ -87,6 +124,7 @@ def _like(module: Any) -> types.ModuleType:
 
 STAND_INS: dict[int, Any] = {
     id(math): _like(math),
+    id(log_ratio): _log_ratio,
     id(math.log): log,
     id(math.log2): log2,
     id(np.log): log,

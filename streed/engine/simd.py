@@ -130,6 +130,39 @@ def clear_four(typing: Any, array: Any, at: Any) -> Any:
 
 
 @intrinsic
+def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: Any, count: Any, column: Any) -> Any:
+    """into[row + p * stride, column : column + 8] = table[4 * at + p :: 4], eight entries each, for p below `count` <= 4.
+
+    `table` is one-dimensional; numbers are converted to the lane type of `into`.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        table, at, into, row, stride, count, column = args
+        pointer = _four(context, builder, sig.args[0], table, at)
+        element = pointer.type.pointee.element
+        fours = builder.load(builder.bitcast(pointer, ir.VectorType(element, 32).as_pointer()))
+        fours.align = 8
+        lane = context.get_data_type(sig.args[2].dtype)
+        undefined = ir.Constant(fours.type, ir.Undefined)
+        for p in reversed(range(4)):
+            # a plane too many is written where the last one belongs, which is written after it
+            last = builder.sub(count, ir.Constant(count.type, 1))
+            plane = ir.Constant(count.type, p)
+            plane = builder.select(builder.icmp_signed("<", plane, last), plane, last)
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), 8), [4 * k + p for k in range(8)])
+            eight = builder.shuffle_vector(fours, undefined, mask)
+            if lane != element:
+                eight = builder.trunc(eight, ir.VectorType(lane, 8))
+            place = builder.add(row, builder.mul(plane, stride))
+            to = _element(context, builder, sig.args[2], into, place, column)
+            stored = builder.store(eight, builder.bitcast(to, eight.type.as_pointer()))
+            stored.align = sig.args[2].dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, into, types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
 def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
     """array[row, column] in every lane."""
     vector = VECTORS[array.dtype.bitwidth]

@@ -11,7 +11,7 @@ import numpy as np
 from numba import float64, int16, int32, int64
 
 from streed.engine.rows import list_side
-from streed.engine.simd import LANES, add_four, clear_four, first_one
+from streed.engine.simd import LANES, add_four, clear_four, first_one, spread_fours
 from streed.engine.views import inline, matrix, native, vector
 
 FOUR = 4
@@ -156,12 +156,17 @@ def _spread(e, table, width, pairs, planes, mirrored):  # type: ignore[no-untype
     Numba's loops are vectorised if they begin at 0, so the lower triangle is the one that is kept.
     """
     stride = e.stride
+    if width == FOUR:
+        for j in range(e.n_active):
+            for k in range(0, j + 1, BLOCK):
+                spread_fours(table, j * stride + k, pairs, j, stride, planes, k)
     for p in range(planes):
         for j in range(e.n_active):
             row = p * stride + j
             at = j * stride * width + p
-            for k in range(j + 1):
-                pairs[row, k] = table[at + k * width]
+            if width != FOUR:
+                for k in range(j + 1):
+                    pairs[row, k] = table[at + k * width]
             end = stride if mirrored else block_end(e, j)
             for k in range(j + 1, min(end, e.n_active)):
                 pairs[row, k] = table[(k * stride + j) * width + p]
