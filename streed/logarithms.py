@@ -11,5 +11,5 @@ from typing import Any
 
 
 def log_ratio(a: Any, b: Any) -> Any:
-    """log(a / b) of positive numbers; in native code -inf for a = 0, and nan or infinite for all others."""
+    """log(a / b) of positive numbers. Native code makes any number of those that are not positive, or are subnormal or infinite."""
     return math.log(a / b)
