@@ -48,13 +48,12 @@ def sum_node(e, lane, number, planes):  # type: ignore[no-untyped-def]
         for p in range(planes):
             totals[p] += values[rows[r] * width + p]
     pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
-    if e.row_floors != 0 or not has_few_blocks(e):
-        _list_columns(e)
     if has_few_blocks(e):
         _sum_blocks(e, values, width, pairs, planes, int64(NONE), int64(1))
         if e.scored == 0:
             _mirror(e, pairs, planes)
         return
+    _list_columns(e)
     table = vector(e.table, e.width * e.width * width, number)
     starts = vector(e.row_starts, e.row_space + 1, int32)
     columns = vector(e.row_columns, e.row_space * e.width, int16)
@@ -97,11 +96,21 @@ def sum_child(e, lane, number, planes, column, side):  # type: ignore[no-untyped
 def sum_floors(e):  # type: ignore[no-untyped-def]
     """Writes floor_sums (P + 1): the floors of the node's rows that have each column; then of all its rows.
 
-    Needs the columns that `sum_node` lists.
+    Needs the columns that `sum_node` lists where there are many.
     """
     rows = vector(e.rows, e.row_space + 64, int32)
     floors = vector(e.row_floors, e.row_space, float64)
     sums = vector(e.floor_sums, e.width + 1, float64)
+    if has_few_blocks(e):
+        listed = vector(e.rows_with, e.row_space + 64, int32)
+        for k in range(e.n_active):
+            sums[k] = 0.0
+            for i in range(_list_common(e, k, int64(NONE), int64(1), listed)):
+                sums[k] += floors[rows[listed[i]]]
+        sums[e.width] = 0.0
+        for r in range(e.n_rows):
+            sums[e.width] += floors[rows[r]]
+        return
     starts = vector(e.row_starts, e.row_space + 1, int32)
     columns = vector(e.row_columns, e.row_space * e.width, int16)
     for k in range(e.width + 1):
