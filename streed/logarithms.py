@@ -11,5 +11,5 @@ from typing import Any
 
 
 def log_ratio(a: Any, b: Any) -> Any:
-    """log(a / b) of positive numbers. Native code makes any number of those that are not positive, or are subnormal or infinite."""
+    """log(a / b) of positive numbers; natively they must be normal and finite, or the answer is any number."""
     return math.log(a / b)

@@ -131,7 +131,7 @@ def clear_four(typing: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: Any, count: Any, column: Any) -> Any:
-    """into[row + p * stride, column : column + 8] = table[4 * at + p :: 4], eight entries each, for p below `count` <= 4.
+    """into[row + p * stride, column : column + 8] = table[4 * at + p :: 4], eight each, for p < `count` <= 4.
 
     `table` is one-dimensional; numbers are converted to the lane type of `into`.
     """
@@ -178,14 +178,14 @@ def sum_fours(
     stride: Any,
     planes: Any,
 ) -> Any:
-    """Sums over the listed rows in the eight columns of a block: into[row + p * stride, 8 * block :][:8], p < planes.
+    """Sums over the listed rows in the eight columns of a block: into[row + p * stride, 8 * block :][:8].
 
-    Row r = rows[i], i < count, adds values[names[r] * width + first + p] in the lanes of its set bits, those of bits[r].
-    `planes` is at most four; `width` and `first` are multiples of four. Numbers are converted to the lane type of `into`.
+    Row r = rows[i], i < count, adds values[names[r] * width + first + p], p < planes, in the lanes of its set bits[r].
+    At most four planes are summed; `width` and `first` are multiples of four. Numbers become the lane type of `into`.
     """
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        values, width, first, names, rows, count, bits, block, into, row, stride, planes = args
+        _, width, first, _, _, count, bits, block, into, row, stride, planes = args
         arrays = {i: context.make_array(sig.args[i])(context, builder, args[i]) for i in (0, 3, 4)}
 
         def at(i: int, index: Any) -> Any:
@@ -197,7 +197,9 @@ def sum_fours(
         int64 = ir.IntType(64)
         sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(4)]
         word = builder.lshr(block, ir.Constant(int64, 2))
-        shift = builder.trunc(builder.shl(builder.and_(block, ir.Constant(int64, 3)), ir.Constant(int64, 3)), ir.IntType(32))
+        shift = builder.trunc(
+            builder.shl(builder.and_(block, ir.Constant(int64, 3)), ir.Constant(int64, 3)), ir.IntType(32)
+        )
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
         undefined = ir.Constant(kind, ir.Undefined)
         with cgutils.for_range(builder, count) as loop:

@@ -12,7 +12,16 @@ from numba import float64, int16, int32, int64, uint64
 
 from streed.engine.records import NONE
 from streed.engine.rows import WORD_ROWS, list_side
-from streed.engine.simd import LANES, add_four, clear_four, count_ones, first_one, spread_fours, store_set_bits, sum_fours
+from streed.engine.simd import (
+    LANES,
+    add_four,
+    clear_four,
+    count_ones,
+    first_one,
+    spread_fours,
+    store_set_bits,
+    sum_fours,
+)
 from streed.engine.views import inline, matrix, native, vector
 
 FOUR = 4
