@@ -34,7 +34,7 @@ def scores(train: tuple[Any, Any], test: tuple[Any, Any], risks: Any) -> tuple[f
     """(Harrell's concordance, integrated Brier score) of held-out rows whose relative risks are predicted.
 
     The Brier score is integrated from the 10th to the 80th percentile of the times of `test`, where censoring, which is
-    estimated from `train`, leaves rows.
+    estimated from `train`, leaves rows; of rows that outlive all of `train` it knows no censoring, and leaves them out.
     """
     from sksurv.metrics import concordance_index_censored, integrated_brier_score
     from sksurv.util import Surv
@@ -43,9 +43,11 @@ def scores(train: tuple[Any, Any], test: tuple[Any, Any], risks: Any) -> tuple[f
     grid = np.unique(np.percentile(times, np.arange(10, 81, 5)))
     grid = grid[(grid > times.min()) & (grid < min(times.max(), train[0].max()))]
     survival = survival_functions(risks, nelson_aalen(*train), grid)
-    known, asked = Surv.from_arrays(train[1] > 0, train[0]), Surv.from_arrays(events > 0, times)
+    within = times < train[0].max()
+    known = Surv.from_arrays(train[1] > 0, train[0])
+    asked = Surv.from_arrays(events[within] > 0, times[within])
     concordance = concordance_index_censored(events > 0, times, risks)[0]
-    return float(concordance), float(integrated_brier_score(known, asked, survival, grid))
+    return float(concordance), float(integrated_brier_score(known, asked, survival[within], grid))
 
 
 def main() -> None:

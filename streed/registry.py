@@ -9,7 +9,7 @@ import ast
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import attrs
 
@@ -17,6 +17,7 @@ import streed.tasks
 from streed.errors import InputError
 from streed.task import Limit, Task, is_parameter
 from streed.tasks.fairness import Fairness
+from streed.tasks.rates import Rate
 
 Kind = TypeVar("Kind", Task, Limit)
 
@@ -47,6 +48,11 @@ def notions() -> dict[str, Entry]:
     return _entries(Fairness)
 
 
+def rates() -> dict[str, Entry]:
+    """Every rate of right predictions that can be asked for, by name."""
+    return _entries(Rate)
+
+
 def make_task(written: str, parameters: Mapping[str, str]) -> Task:
     """The task that `written` names: "accuracy", or with arguments "sparse-accuracy(0.01)" or "...(lam=0.01)".
 
@@ -57,9 +63,14 @@ def make_task(written: str, parameters: Mapping[str, str]) -> Task:
 
 
 def make_limit(written: str) -> Limit:
-    """The limit that `written` names, such as "min-support(5)"; raises InputError as `make_task` does."""
-    made: Limit = _make(written, {}, limits(), "subject_to")
-    return made
+    """The limit that `written` names, such as "min-support(5)" or "recall >= 0.9".
+
+    Raises InputError as `make_task` does.
+    """
+    rate, asked, least = written.partition(">=")
+    if asked:
+        return cast("Limit", _make(rate, {}, rates(), "subject_to") >= literal(least.strip()))
+    return cast("Limit", _make(written, {}, limits(), "subject_to"))
 
 
 def make_notion_limit(name: str, most: float, sensitive: Sequence[str]) -> Limit:

@@ -43,7 +43,7 @@ def half_deviance(saturated: Any, events: Any, exposure: Any) -> Any:
 
 def saturated_terms(events: Array, exposures: Array) -> Array:
     """(n,) y log(y / e), and 0 where y is 0."""
-    happened = events > 0
+    happened = (events > 0) & (exposures > 0)
     rates = np.where(happened, events, 1.0) / np.where(happened, exposures, 1.0)
     terms: Array = np.where(happened, events * np.log(rates), 0.0)
     return terms

@@ -70,6 +70,22 @@ def scores(method: str, data: Dataset) -> Array:
     that were never given, which only the direct method can value.
     """
     known = treatments(data)
+    _check_given(method, data, known)
+    return _estimates(method, data, known)
+
+
+def _check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
+    """Raises InputError if the method cannot value a treatment, because it was never given."""
+    if method == "dm":
+        return
+    given = set(row_array(data, "treatment", f"PolicyValue({method!r})").tolist())
+    never = [treatment for treatment in known if treatment not in given]
+    if never:
+        raise InputError("treatment", f"{never[0]!r} was never given", 'leave it out, or use method "dm"')
+
+
+def _estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
+    """The scores by treatments that need not all occur."""
     predicted = None if method == "ipw" else row_matrix(data, "predicted", f"PolicyValue({method!r})")[0]
     if method == "dm":
         assert predicted is not None
@@ -79,10 +95,6 @@ def scores(method: str, data: Dataset) -> Array:
     given = np.array([place_of[treatment] for treatment in row_array(data, "treatment", asked_by).tolist()])
     outcome = row_numbers(data, "outcome", asked_by)
     propensity = _propensity(data, given, asked_by)
-    seen = np.bincount(given, minlength=len(known))
-    if not seen.all():
-        never = known[int(np.argmin(seen))]
-        raise InputError("treatment", f"{never!r} was never given", 'leave it out, or use method "dm"')
     rows = np.arange(data.n_rows)
     estimated = np.zeros((data.n_rows, len(known))) if predicted is None else predicted.astype(np.float64)
     estimated[rows, given] += (outcome - estimated[rows, given]) / propensity
@@ -100,12 +112,14 @@ class PolicyLoss(RowCostTask):
     """Minus the sum of the estimated outcomes, row weights counting."""
 
     method: str
+    known: tuple[Any, ...]
+    """The treatments, of which some may occur in no row of a part of the data."""
 
     def row_costs(self, data: Dataset) -> Array:
-        return -scores(self.method, data)
+        return -_estimates(self.method, data, self.known)
 
     def labels(self, data: Dataset) -> Sequence[Any]:
-        return treatments(data)
+        return self.known
 
 
 @final
@@ -118,7 +132,9 @@ class PolicyValue(Composition):
     method: str = attrs.field(default="dr", validator=_known_method)
 
     def compose(self, data: Dataset) -> Task:
-        return scale(Fraction(1) / Fraction(sum(data.class_totals())), PolicyLoss(self.method))
+        known = treatments(data)
+        _check_given(self.method, data, known)
+        return scale(Fraction(1) / Fraction(sum(data.class_totals())), PolicyLoss(self.method, known))
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return treatments(data)

@@ -43,11 +43,13 @@ def _probability(task: QuantileError, attribute: Any, value: Any) -> None:
 @final
 @attrs.frozen
 class PinballCosts(RowCostTask):
-    """The pinball loss of a quantile with the targets of the data set as labels."""
+    """The pinball loss of a quantile with some numbers as labels."""
 
     worsening: ClassVar[bool] = True
 
     quantile: Fraction
+    values: tuple[Any, ...]
+    """The labels, ascending: every target is one of them."""
 
     def row_costs(self, data: Dataset) -> Array:
         total: Array = sum((weight * costs.astype(object) for weight, costs in self.cost_terms(data)), start=0)  # type: ignore[assignment]
@@ -55,15 +57,16 @@ class PinballCosts(RowCostTask):
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """Twice: the losses of targets above, and of targets below."""
-        targets, unit, _ = exact_array(data.targets, "y")
-        above = targets[:, None] - np.unique(targets)[None, :]
+        n = data.n_rows
+        numbers, unit, _ = exact_array(np.concatenate([data.targets, np.array(self.values)]), "y")
+        above = numbers[:n, None] - numbers[None, n:]
         return [
             (unit * self.quantile, np.maximum(above, 0)),
             (unit * (1 - self.quantile), np.maximum(-above, 0)),
         ]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
-        return tuple(np.unique(data.targets).tolist())
+        return self.values
 
 
 @final
@@ -78,8 +81,8 @@ class QuantileError(GeneralTask):
 
     def bind(self, data: Dataset) -> Task:
         """`PinballCosts` where few different targets occur."""
-        few = len(np.unique(data.targets)) <= MOST_LABELS
-        return PinballCosts(Fraction(exact_number(self.quantile))) if few else self
+        values = tuple(np.unique(data.targets).tolist())
+        return PinballCosts(Fraction(exact_number(self.quantile)), values) if len(values) <= MOST_LABELS else self
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("quantile",)

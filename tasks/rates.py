@@ -10,10 +10,10 @@ rows.
 
 >>> import streed
 >>> from streed.tasks import Accuracy, Recall
->>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 0, 0, 1, 0, 0, 1, 1]
->>> streed.solve(Accuracy(), X, y, max_depth=1).tree.predict([[1, 0]])
+>>> X, y = [[0]] * 3 + [[1]] * 5, [0, 0, 0, 0, 0, 0, 1, 1]
+>>> streed.solve(Accuracy(), X, y, max_depth=1).tree.predict([[1]])
 array([0])
->>> streed.solve(Accuracy().subject_to(Recall() >= 1), X, y, max_depth=1).tree.predict([[1, 0]])
+>>> streed.solve(Accuracy().subject_to(Recall() >= 1), X, y, max_depth=1).tree.predict([[1]])
 array([1])
 """
 

@@ -26,7 +26,7 @@ param_option = click.option(
     "--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated."
 )
 subject_to_option = click.option(
-    "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)'; may be repeated."
+    "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
 )
 weights_option = click.option("--weights", metavar="COLUMN", help="Column of row weights.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

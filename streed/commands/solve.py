@@ -134,7 +134,7 @@ def solve(
             click.echo(result.to_text())
             for found in result.stats.get("limits", ()):
                 click.echo(kept(found))
-            told = {key: value for key, value in result.stats.items() if key != "limits"}
+            told = {key: value for key, value in result.stats.items() if key not in ("limits", "trace")}
             if told:
                 click.echo("\n" + "  ".join(f"{key} {brief(value)}" for key, value in told.items()))
         sys.exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))

@@ -12,11 +12,16 @@ from streed.commands.output import print_json
 @click.command()
 @json_option
 def tasks(as_json: bool) -> None:
-    """List the objectives, limits and notions of fairness, with their parameters."""
+    """List the objectives, limits, notions of fairness and rates, with their parameters."""
     with errors():
         from streed import registry
 
-        kinds = {"tasks": registry.tasks(), "limits": registry.limits(), "notions": registry.notions()}
+        kinds = {
+            "tasks": registry.tasks(),
+            "limits": registry.limits(),
+            "notions": registry.notions(),
+            "rates": registry.rates(),
+        }
         if as_json:
             listed = {
                 kind: [{"name": e.name, "parameters": dict(e.parameters), "summary": e.summary} for e in found.values()]

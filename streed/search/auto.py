@@ -32,7 +32,7 @@ class Auto(Driver):
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         driver, reason = choose(problem, orders)
         outcome = driver.search(problem, orders)
-        return attrs.evolve(outcome, stats={**outcome.stats, "chosen": reason})
+        return attrs.evolve(outcome, stats={"search": driver.name, **outcome.stats, "chosen": reason})
 
 
 def choose(problem: Problem, orders: Orders) -> tuple[Driver, str]:

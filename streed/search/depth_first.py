@@ -21,6 +21,7 @@ from streed.engine.workspace import PackedProblem, Workspace
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.search import memory, warmup, watch
+from streed.search.dive import grow_first
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
@@ -199,7 +200,7 @@ def _workspaces(
     workspaces = []
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
-        link_units(workspace, packed.kind, relaxed, threads > 1)
+        link_units(workspace, packed.kind, relaxed, threads > 1, depth)
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((ENGINE_TYPE,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
@@ -234,6 +235,9 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
     """
     engine = workspace.engine
     search = search_share if shared else search_root
+    if depth == UNLIMITED and not shared and not again:
+        grow_first(engine, depth, budget)
+        again = True
     seen: set[int] = set()
     while True:
         search(engine, depth, budget, again)
@@ -276,7 +280,7 @@ def all_rows(packed: PackedProblem) -> Any:
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> None:
+def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, depth: int) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane = workspace.engine, workspace.lane_type
     engine["solve_shallow"] = kernels.shallow().address
@@ -291,6 +295,8 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool) -> 
     engine["open_node"] = opening().address
     if shared and not search_share.signatures:
         search_share.compile((ENGINE_TYPE, int64, int64, boolean))
+    if depth == UNLIMITED and not shared and not grow_first.signatures:
+        grow_first.compile((ENGINE_TYPE, int64, int64))
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
@@ -298,7 +304,9 @@ def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     lane: int = np.dtype(lane_type).itemsize
     width = packed.n_columns + 32
     planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
-    return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
+    summed = packed.row_values
+    table = 0 if summed is None else width * width * summed.shape[1] * 8 + 2 * len(packed.row_bits) * width
+    return planes * width * width * lane + table + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
 def is_short(packed: PackedProblem, depth: int) -> bool:

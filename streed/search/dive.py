@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from numba import int64
 
+from streed.engine.compiled import entry
 from streed.engine.control import stopped
 from streed.engine.nodes import children_of, edges_of, nodes_of
-from streed.engine.records import INFINITE, NONE
+from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.views import native, vector
 from streed.search.expand import is_shallow, open_node
 from streed.search.improve import aim, enter, leave, solve_shallow, use_edge
+from streed.search.root import place_root
+
+
+@entry
+def grow_first(e, depth, budget):  # type: ignore[no-untyped-def]
+    """Gives the problem whose rows stand behind the last node a first tree; `search_root` goes on from there."""
+    place_root(e, depth, budget)
+    e.crowded = 0
+    vector(e.path, e.path_space, int64)[0] = e.root
+    if nodes_of(e)[e.root].depth == UNLIMITED:
+        dive(e, int64(0), e.root_high, e.root_low)
 
 
 @native

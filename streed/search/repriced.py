@@ -172,7 +172,7 @@ class RepricedEngine(Repricing):
             workspace.lane_type = lane_type
             if self._states:
                 workspace.restore(next(iter(self._states.values())))
-            link_units(workspace, self.packed.kind, self._relaxed, False)
+            link_units(workspace, self.packed.kind, self._relaxed, False, self.limits(None)[0])
             self._states[lane_type] = workspace.state()
             return
         workspace.restore(self._states[lane_type])

@@ -17,7 +17,8 @@ def test_the_engine_agrees_with_the_reference(family: str) -> None:
     assert [found for number in range(6) if (found := differences(family, 1, number))] == []
 
 
-@pytest.mark.parametrize("family", BY_ENGINE)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_engine_agrees_with_trying_every_tree(family: str) -> None:
     assert [found for number in range(3) if (found := differences(family, 2, number, every=True))] == []
 

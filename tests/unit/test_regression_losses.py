@@ -66,7 +66,7 @@ def test_both_ways_to_find_quantiles_agree(weighted: bool) -> None:
         sample_weight=rng.integers(0, 4, n) if weighted else None,
     )
     by_rows = streed.solve(QuantileError(0.3), data, max_depth=2)
-    by_labels = streed.solve(PinballCosts(Fraction(3, 10)), data, max_depth=2)
+    by_labels = streed.solve(PinballCosts(Fraction(3, 10), tuple(np.unique(data.targets).tolist())), data, max_depth=2)
     assert (by_rows.stats["route"], by_labels.stats["route"]) == ("general", "row costs")
     assert by_rows.value == pytest.approx(by_labels.value)
     assert by_rows.tree is not None

@@ -94,7 +94,14 @@ def test_every_task_that_ships_is_among_them() -> None:
     # tests/unit/test_tasks_facts.py has those whose leaf costs are no costs per row.
     # tests/unit/test_metrics.py has functions of one's own, tests/unit/test_fairness.py what needs groups.
     # tests/differential/applications.py has those that ask for row data.
-    elsewhere = {"MonotoneMetric", *APPLICATIONS} | {entry.made_by.__name__ for entry in registry.notions().values()}
+    # tests/unit/test_fronts.py has fronts, tests/unit/test_rates.py rates.
+    elsewhere = {
+        "MonotoneMetric",
+        "ClassErrors",
+        *APPLICATIONS,
+        *(e.made_by.__name__ for e in registry.rates().values()),
+    }
+    elsewhere |= {entry.made_by.__name__ for entry in registry.notions().values()}
     assert tried == set(streed.tasks.__all__) - {kind.__name__ for kind in FAMILIES} - elsewhere
 
 
