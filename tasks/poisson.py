@@ -17,7 +17,6 @@ Trees, 1984; T. Therneau, E. Atkinson: An Introduction to Recursive Partitioning
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -26,6 +25,7 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
+from streed.logarithms import log_ratio
 from streed.task import State, Task
 from streed.tasks.given import row_numbers
 
@@ -38,7 +38,7 @@ def half_deviance(saturated: Any, events: Any, exposure: Any) -> Any:
     if events <= 0 or exposure <= 0:
         return 0.0
     # Rounding may leave a little less than nothing.
-    return max(saturated - events * math.log(events / exposure), 0.0)
+    return max(saturated - events * log_ratio(events, exposure), 0.0)
 
 
 def saturated_terms(events: Array, exposures: Array) -> Array:

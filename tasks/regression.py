@@ -52,8 +52,8 @@ class SquaredError(Task):
     normalized: bool = False
     center: Any = bound(0)
     """Targets are measured from here, near their mean, lest sums of squares of large numbers cancel."""
-    unit: float = bound(1)
-    """What squared errors are divided by."""
+    scale: float = bound(1)
+    """What squared errors are multiplied by: a division per leaf would take longer than all else of it."""
 
     def bind(self, data: Dataset) -> Task:
         targets = data.targets
@@ -62,7 +62,7 @@ class SquaredError(Task):
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         offsets = (targets - center).astype(np.float64)
         squares = float(weights @ offsets**2 - (weights @ offsets) ** 2 / weights.sum())
-        return attrs.evolve(self, center=center, unit=squares if self.normalized and squares > 0 else 1)
+        return attrs.evolve(self, center=center, scale=1 / squares if self.normalized and squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         offsets = data.targets - self.center
@@ -75,7 +75,7 @@ class SquaredError(Task):
         if s.weight == 0:
             return 0.0
         # Rounding may leave a little less than nothing.
-        return max(s.square - s.sum * s.sum / s.weight, 0.0) / self.unit
+        return max(s.square - s.sum * s.sum / s.weight, 0.0) * self.scale
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return self.cost_complexity
@@ -83,7 +83,7 @@ class SquaredError(Task):
     def worst_per_row(self, data: Dataset) -> Array:
         """The square of the distance to the farthest target: a row adds w n / (n + w) (y - mean)^2."""
         targets = data.targets.astype(np.float64)
-        farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2 / self.unit
+        farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2 * self.scale
         return farthest
 
     def lower_bound(self, s: State) -> Any:

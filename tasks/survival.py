@@ -55,13 +55,13 @@ class RelativeRisk(Task):
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
 
-    unit: float = bound(1.0)
-    """What costs are divided by: the weight of all rows."""
+    scale: float = bound(1.0)
+    """What costs are multiplied by: one over the weight of all rows."""
     hazard: Any = bound(None)
 
     def bind(self, data: Dataset) -> Task:
         total = float(data.n_rows if data.weights is None else data.weights.sum())
-        return attrs.evolve(self, unit=total, hazard=baseline_hazard(data))
+        return attrs.evolve(self, scale=1 / total, hazard=baseline_hazard(data))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         events = row_numbers(data, "event", "RelativeRisk")
@@ -72,7 +72,7 @@ class RelativeRisk(Task):
         return ("relative risk",)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        return half_deviance(s.saturated, s.events, s.hazard) / self.unit
+        return half_deviance(s.saturated, s.events, s.hazard) * self.scale
 
     def lower_bound(self, s: State) -> Any:
         return 0.0

@@ -81,6 +81,7 @@ ADDRESSES = [
     ("here_prices", np.int64),  # int64 (P): of its columns
     ("pair_prices", np.int64),  # lane (P, P): of column j where k was tested too
     ("table", np.int64),  # int64 or float64 (P, P, S padded to fours), if `wide`: pair sums as they are added
+    ("rows_with", np.int64),  # int32 (N + 64), if `wide`: rows of the node that have a column
     ("row_starts", np.int64),  # int32 (N + 1), if `wide`: where the columns of each of its rows begin
     ("row_columns", np.int64),  # int16: these local columns
     ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see labels.py

@@ -105,7 +105,7 @@ def _smaller_side(e):  # type: ignore[no-untyped-def]
 
 @inline
 def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-def]
-    """Scores both sides of e.asked_column; the pair sums of the smaller one are known.
+    """Scores the sides of e.asked_column that are not known yet; the pair sums of the smaller one are.
 
     If `ordered`, there are those up to the block of j. The larger one, of which more can be told, comes first.
     """
@@ -119,15 +119,18 @@ def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-
         e.cost1 = _score_side(e, lane, total, ordered, int64(1), e.child_pairs)
         e.cost0 = INFINITE
         return
-    for p in range(planes):
-        for j in range(e.n_active):
-            row = p * stride + j
-            for k in range(block_end(e, j) if ordered else stride):
-                large_pairs[row, k] = pairs[row, k] - small_pairs[row, k]
     large = 1 - small
-    cost = _score_side(e, lane, total, ordered, large, e.rest_pairs)
-    other = int64(UNKNOWN)
-    if not reaches_goal(e, cost, small):
+    known = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    cost = known[rows.OPTIMUM1 if large == 1 else rows.OPTIMUM0, column]
+    other = known[rows.OPTIMUM0 if large == 1 else rows.OPTIMUM1, column]
+    if cost == UNKNOWN:
+        for p in range(planes):
+            for j in range(e.n_active):
+                row = p * stride + j
+                for k in range(block_end(e, j) if ordered else stride):
+                    large_pairs[row, k] = pairs[row, k] - small_pairs[row, k]
+        cost = _score_side(e, lane, total, ordered, large, e.rest_pairs)
+    if other == UNKNOWN and not reaches_goal(e, cost, small):
         other = _score_side(e, lane, total, ordered, small, e.child_pairs)
     e.cost1 = cost if large == 1 else other
     e.cost0 = other if large == 1 else cost

@@ -183,7 +183,8 @@ def score(address):
     floors = vector(e.floor_sums, e.width + 1, np.float64)  #: FLOORS
     e.scored_least = max(e.scored_least, $ENCODE(floors[e.width], scale))  #: FLOORS
     e.overflow |= int64(code == LOWEST)
-    for k in range(stride):
+    end = min(stride, (n + 7) // 8 * 8)
+    for k in range(end):
         $LOAD_K
         costs[LEAF1, k] = leaf_of(parameters, limits, min_leaf, $ARG_K1)
         costs[LEAF0, k] = leaf_of(parameters, limits, min_leaf, $ARG_K0)
@@ -191,7 +192,7 @@ def score(address):
         costs[SPLIT0, k] = $PRICE
     table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: TABLE
     active = vector(e.active, e.width, np.int64)  #: TABLE
-    for k in range(stride):  #: TABLE
+    for k in range(end):  #: TABLE
         costs[COST, k] = table[active[k]] if k < n else 0  #: TABLE
     for c in range(e.n_categorical):  #: TABLE
         costs[COST, n + c] = table[e.columns + local[2, c]]  #: TABLE

@@ -8,15 +8,28 @@ Sums of int64 numbers are exact; float64 numbers are those of a task's statistic
 from __future__ import annotations
 
 import numpy as np
-from numba import float64, int16, int32, int64
+from numba import float64, int16, int32, int64, uint64
 
-from streed.engine.rows import list_side
-from streed.engine.simd import LANES, add_four, clear_four, first_one
+from streed.engine.records import NONE
+from streed.engine.rows import WORD_ROWS, list_side
+from streed.engine.simd import (
+    LANES,
+    add_four,
+    clear_four,
+    count_ones,
+    first_one,
+    spread_fours,
+    store_set_bits,
+    sum_fours,
+)
 from streed.engine.views import inline, matrix, native, vector
 
 FOUR = 4
 """Planes that are added at once; the numbers of a row are padded to a multiple of it."""
 
+
+_FEW_BLOCKS = 8
+"""Of so many blocks of columns, sums are made in registers, over the rows that have a column; of more, row by row."""
 
 BLOCK = 8
 """Pair sums for scored tasks end with the block of columns that holds the diagonal."""
@@ -43,6 +56,12 @@ def sum_node(e, lane, number, planes):  # type: ignore[no-untyped-def]
     for r in range(e.n_rows):
         for p in range(planes):
             totals[p] += values[rows[r] * width + p]
+    pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
+    if has_few_blocks(e):
+        _sum_blocks(e, values, width, pairs, planes, int64(NONE), int64(1))
+        if e.scored == 0:
+            _mirror(e, pairs, planes)
+        return
     _list_columns(e)
     table = vector(e.table, e.width * e.width * width, number)
     starts = vector(e.row_starts, e.row_space + 1, int32)
@@ -50,13 +69,19 @@ def sum_node(e, lane, number, planes):  # type: ignore[no-untyped-def]
     _clear(e, table, width)
     for r in range(e.n_rows):
         _add_row(e, table, values, columns, starts[r], starts[r + 1], int64(rows[r]), width)
-    _spread(e, table, width, matrix(e.pairs, planes * e.stride, e.stride, lane), planes, e.scored == 0)
+    _spread(e, table, width, pairs, planes, e.scored == 0)
 
 
 @native
 def sum_child(e, lane, number, planes, column, side):  # type: ignore[no-untyped-def]
     """Pair sums (S * P, P) of the rows of the node on the side of the local column."""
     width = padded(planes)
+    child_pairs = matrix(e.child_pairs, planes * e.stride, e.stride, lane)
+    if has_few_blocks(e):
+        _sum_blocks(e, vector(e.row_values, e.row_space * width, number), width, child_pairs, planes, column, side)
+        if e.scored == 0:
+            _mirror(e, child_pairs, planes)
+        return
     words = matrix(e.words, e.n_words, e.stride, int16)
     node_rows = vector(e.rows, e.row_space + 64, int32)
     rows = vector(e.child_rows, e.row_space + 64, int32)
@@ -73,18 +98,28 @@ def sum_child(e, lane, number, planes, column, side):  # type: ignore[no-untyped
     for i in range(n):
         r = int64(rows[i])
         _add_row(e, table, values, columns, starts[r], starts[r + 1], int64(node_rows[r]), width)
-    _spread(e, table, width, matrix(e.child_pairs, planes * e.stride, e.stride, lane), planes, e.scored == 0)
+    _spread(e, table, width, child_pairs, planes, e.scored == 0)
 
 
 @native
 def sum_floors(e):  # type: ignore[no-untyped-def]
     """Writes floor_sums (P + 1): the floors of the node's rows that have each column; then of all its rows.
 
-    Needs the columns that `sum_node` lists.
+    Needs the columns that `sum_node` lists where there are many.
     """
     rows = vector(e.rows, e.row_space + 64, int32)
     floors = vector(e.row_floors, e.row_space, float64)
     sums = vector(e.floor_sums, e.width + 1, float64)
+    if has_few_blocks(e):
+        listed = vector(e.rows_with, e.row_space + 64, int32)
+        for k in range(e.n_active):
+            sums[k] = 0.0
+            for i in range(_list_common(e, k, int64(NONE), int64(1), listed)):
+                sums[k] += floors[rows[listed[i]]]
+        sums[e.width] = 0.0
+        for r in range(e.n_rows):
+            sums[e.width] += floors[rows[r]]
+        return
     starts = vector(e.row_starts, e.row_space + 1, int32)
     columns = vector(e.row_columns, e.row_space * e.width, int16)
     for k in range(e.width + 1):
@@ -113,6 +148,60 @@ def _list_columns(e):  # type: ignore[no-untyped-def]
                 count += 1
                 left = left & (left - np.uint64(1))
     starts[e.n_rows] = count
+
+
+@inline
+def has_few_blocks(e):  # type: ignore[no-untyped-def]
+    """Whether rows have so few columns that to pass over blocks of them in which a row has none takes little time."""
+    return e.stride <= _FEW_BLOCKS * BLOCK
+
+
+@native
+def _sum_blocks(e, values, width, pairs, planes, column, side):  # type: ignore[no-untyped-def]
+    """Writes the pair sums of the node's rows on the side of the local column (all if it is NONE) up to j's block."""
+    stride = e.stride
+    bits = matrix(e.local_bits, e.row_space + 64, stride // LANES, int32)
+    names = vector(e.rows, e.row_space + 64, int32)
+    listed = vector(e.rows_with, e.row_space + 64, int32)
+    for j in range(e.n_active):
+        count = _list_common(e, j, column, side, listed)
+        for block in range(j // BLOCK + 1):
+            for p in range(0, planes, FOUR):
+                row = p * stride + j
+                sum_fours(values, width, p, names, listed, count, bits, block, pairs, row, stride, planes - p)
+
+
+@inline
+def _list_common(e, j, column, side, listed):  # type: ignore[no-untyped-def]
+    """How many of the node's rows have column j and lie on the side of `column` (if it is not NONE); lists them."""
+    words = matrix(e.words, e.n_words, e.stride, int16)
+    begins = vector(e.group_begins, e.groups + 1, int64)
+    group_rows = vector(e.group_rows, e.groups + 1, int64)
+    count = int64(0)
+    for g in range(e.groups):
+        first = group_rows[g]
+        for word in range(begins[g], begins[g + 1]):
+            common = int64(words[word, j]) & 0xFFFF
+            if column != NONE:
+                other = int64(words[word, column])
+                common = common & (other if side == 1 else ~other)
+            store_set_bits(listed, count, first, common)
+            count += count_ones(uint64(common))
+            first += WORD_ROWS
+    return count
+
+
+@native
+def _mirror(e, pairs, planes):  # type: ignore[no-untyped-def]
+    """Completes the pair sums behind the block of j."""
+    stride = e.stride
+    for p in range(planes):
+        for j in range(e.n_active):
+            row = p * stride + j
+            for k in range(block_end(e, j), e.n_active):
+                pairs[row, k] = pairs[p * stride + k, j]
+            for k in range(max(block_end(e, j), e.n_active), stride):
+                pairs[row, k] = 0
 
 
 @inline
@@ -156,12 +245,17 @@ def _spread(e, table, width, pairs, planes, mirrored):  # type: ignore[no-untype
     Numba's loops are vectorised if they begin at 0, so the lower triangle is the one that is kept.
     """
     stride = e.stride
+    if width == FOUR:
+        for j in range(e.n_active):
+            for k in range(0, j + 1, BLOCK):
+                spread_fours(table, j * stride + k, pairs, j, stride, planes, k)
     for p in range(planes):
         for j in range(e.n_active):
             row = p * stride + j
             at = j * stride * width + p
-            for k in range(j + 1):
-                pairs[row, k] = table[at + k * width]
+            if width != FOUR:
+                for k in range(j + 1):
+                    pairs[row, k] = table[at + k * width]
             end = stride if mirrored else block_end(e, j)
             for k in range(j + 1, min(end, e.n_active)):
                 pairs[row, k] = table[(k * stride + j) * width + p]

@@ -274,6 +274,7 @@ class Workspace:
             "shares": max(2, int(np.diff(problem.literals).max(initial=0))) * 8,
             "label_profits": max(1, problem.n_labels) * 8,
             "table": 0 if row_values is None else width * width * row_values.shape[1] * 8,
+            "rows_with": 0 if row_values is None else (row_space + 64) * 4,
             "row_starts": 0 if row_values is None else (row_space + 1) * 4,
             "row_columns": 0 if row_values is None else row_space * width * 2,
             "floor_sums": (width + 1) * 8,

@@ -304,6 +304,9 @@ class Bench:
     def solve_children(self, column: int) -> tuple[int, int]:
         """(cost without, cost with) a local column, at depth two."""
         self.engine["asked_column"] = column
+        known = self.values()
+        known[[values.OPTIMUM1, values.OPTIMUM0], column] = values.UNKNOWN
+        self.write("values", known)
         self.call("solve_children")
         return int(self.engine["cost0"]), int(self.engine["cost1"])
 

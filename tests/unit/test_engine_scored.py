@@ -12,12 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.engine.compiled import entry
+from streed.engine.mathematics import STAND_INS
 from streed.exact import Array
+from streed.logarithms import log_ratio
 from streed.reference import optimum
 from streed.search.driver import Problem
 from streed.search.scored import Scored
 from streed.task import State, Task
 from tests.unit.engine_harness import Bench
+
+native_log_ratio = STAND_INS[id(log_ratio)]
 
 
 @attrs.frozen
@@ -59,14 +64,15 @@ def posed(rng: np.random.Generator, real: bool, columns: int, categorical: bool)
 
 
 def pairs_of(bench: Bench, field: str, having: Array, z: Array) -> None:
-    """Assert that the record's pair sums are those of the statistics over the rows that have both columns."""
+    """Assert that the record's pair sums j >= k are those of the statistics over the rows that have both columns."""
     lane = bench.workspace.lane_type
     stride, planes = int(bench.engine["stride"]), int(bench.engine["planes"])
     found = bench.view(field, lane, planes, stride, stride)
     one = having.astype(float)
     for plane, amounts in enumerate((z, z * z, np.ones(len(z)))):
         expected = one.T @ (one * amounts[:, None])
-        assert found[plane, : one.shape[1], : one.shape[1]] == pytest.approx(expected, abs=1e-9)
+        kept = np.tril_indices(one.shape[1])
+        assert found[plane][kept] == pytest.approx(expected[kept], abs=1e-9)
 
 
 def least(data: Dataset, rows: Array, depth: int) -> float:
@@ -74,6 +80,40 @@ def least(data: Dataset, rows: Array, depth: int) -> float:
     best = optimum(Deviations(), data.subset(np.flatnonzero(rows)), max_depth=depth)
     assert best is not None
     return float(best[0])
+
+
+@pytest.mark.parametrize("columns", [1, 8, 30, 64, 65, 100])
+def test_sums_of_few_and_of_many_columns(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    instance = posed(rng, True, columns, False)
+    z = np.asarray(instance.data.row_data["z"], float)
+    rows = instance.everything()
+    with Bench(instance, lane=np.float64) as bench:  # type: ignore[arg-type]
+        bench.load(rows)
+        bench.call("prepare")
+        having = np.stack([bench.rows_with(f) for f in bench.active()], axis=1)
+        pairs_of(bench, "pairs", having, z)
+        for column in range(0, len(bench.active()), 7):
+            without, with_it = bench.sides(rows, column)
+            small = with_it if 2 * with_it.sum() <= rows.sum() else without
+            bench.solve_children(column)
+            pairs_of(bench, "child_pairs", having[small], z[small])
+
+
+@entry
+def _log_ratios(a, b, found):  # type: ignore[no-untyped-def]
+    for i in range(len(a)):
+        found[i] = native_log_ratio(a[i], b[i])
+
+
+def test_logarithms_of_ratios_are_numpys() -> None:
+    rng = np.random.default_rng(0)
+    a = np.concatenate([np.exp(rng.uniform(-700, 700, 2000)), rng.integers(1, 99, 2000)])
+    b = np.concatenate([np.exp(rng.uniform(-700, 700, 1000)), a[1000:3000] * rng.uniform(0.5, 2, 2000), a[3000:]])
+    found = np.zeros(len(a))
+    _log_ratios(a, b, found)
+    assert found == pytest.approx(np.log(a) - np.log(b), rel=1e-15, abs=1e-12)
+    assert found[3000:].tolist() == [0.0] * 1000
 
 
 @pytest.mark.parametrize("real", [False, True])
