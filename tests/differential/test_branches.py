@@ -34,6 +34,7 @@ def test_it_agrees_with_the_reference(first: int) -> None:
         assert not wrong, "\n".join([*wrong, instance.snippet(search="branches")])
 
 
+@pytest.mark.slow
 def test_two_threads_agree_with_the_reference() -> None:
     for number in range(20):
         instance = make_instance(2027, number)

@@ -63,15 +63,15 @@ def _close(a: Any, b: Any) -> bool:
     return math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SOME = [pytest.param(kind, marks=() if i % 3 == 0 else pytest.mark.slow) for i, kind in enumerate(KINDS)]
+"""A third of the kinds, and the others for the long run."""
+
+
+@pytest.mark.parametrize("kind", SOME)
 def test_generated_kernels_find_the_optimum(kind: str) -> None:
     for seed in range(CASES):
         case = make_case(kind, seed)
         assert not wrong_in(case), "\n".join([*wrong_in(case), str(case)])
-
-
-SOME = [pytest.param(kind, marks=() if i % 3 == 0 else pytest.mark.slow) for i, kind in enumerate(KINDS)]
-"""A third of the kinds, and the others for the long run."""
 
 
 @pytest.mark.parametrize("kind", SOME)

@@ -123,7 +123,7 @@ def supported(draw: random.Random, task: Task) -> Task:
     return task.subject_to(MinSupport(draw.randint(1, 3))) if draw.random() < 0.2 else task
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seeded())
 def test_recursion_finds_what_trying_every_tree_finds(draw: random.Random) -> None:
     data = data_set(draw)

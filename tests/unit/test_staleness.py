@@ -133,6 +133,7 @@ def test_edits_give_new_answers(place: Path) -> None:
     assert seconds <= QUICK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "more"), [("x * x * FIFTH", "x * FIFTH", -6 * 0.2), ("FIFTH = 0.2", "FIFTH = 0.3", 9 * 0.1)]
 )

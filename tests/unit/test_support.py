@@ -21,7 +21,16 @@ def leaves(task: Task, **given: Any) -> int | None:
     return None if tree is None else tree.n_leaves
 
 
-@pytest.mark.parametrize("task", [Accuracy(), Gini(), WorstLeaf(), AbsoluteError(), 0.5 * Gini() + 0.01 * Splits()])
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy(),
+        Gini(),
+        AbsoluteError(),
+        pytest.param(WorstLeaf(), marks=pytest.mark.slow),
+        pytest.param(0.5 * Gini() + 0.01 * Splits(), marks=pytest.mark.slow),
+    ],
+)
 def test_any_task_takes_limits_with_statistics_of_their_own(task: Task) -> None:
     assert leaves(task) > 1  # type: ignore[operator]
     assert leaves(task.subject_to(MinSupportOf("class", 1))) == 1
