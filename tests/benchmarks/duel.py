@@ -62,6 +62,17 @@ def peer_version() -> str:
         harness.fail(f'{PEER} is not installed: pip install -e ".[bench]", or give --no-peer')
 
 
+def render(
+    record: harness.Record, table: Callable[[list[harness.Record], str | None], str], goals: Mapping[int, float]
+) -> str:
+    """The tables of a benchmark, one per depth, and what they come to."""
+    parts = []
+    for depth in sorted({row["depth"] for row in record["rows"]}):
+        rows = [row for row in record["rows"] if row["depth"] == depth]
+        parts += [f"Depth {depth}", table(rows, record["peer"]), mean_line(rows, goals, depth)]
+    return "\n\n".join(part for part in parts if part)
+
+
 def mean_line(rows: list[harness.Record], goals: Mapping[Any, float], group: Any) -> str:
     """The geometric mean of the ratios of some rows, the smallest one, and the goal of their group."""
     compared = [row for row in rows if row["ratio"] is not None]

@@ -125,11 +125,7 @@ def _peer(X: Any, y: Any, groups: Any, task: str, depth: int) -> Callable[[], An
 
 def render(record: harness.Record) -> str:
     """The tables, one per depth, and what they come to."""
-    parts = []
-    for depth in sorted({row["depth"] for row in record["rows"]}):
-        rows = [row for row in record["rows"] if row["depth"] == depth]
-        parts += [f"Depth {depth}", _table(rows, record["peer"]), duel.mean_line(rows, GOALS, depth)]
-    return "\n\n".join(part for part in parts if part)
+    return duel.render(record, _table, GOALS)
 
 
 def _table(rows: list[harness.Record], peer: str | None) -> str:

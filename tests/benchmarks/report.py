@@ -3,8 +3,8 @@
     python -m tests.benchmarks.report accuracy.json sparse.json ...
 
 Each file's table goes between the markers `<!-- NAME -->` and `<!-- /NAME -->` of the page, NAME being the benchmark:
-accuracy, costs, sparse, known-optima, startup, stopping; a table of accuracy for a restricted instruction set goes to
-accuracy-avx2 and the like. Everything else on the page stays as it is.
+accuracy, costs, f1, fairness, sparse, known-optima, startup, stopping; a table of accuracy for a restricted instruction
+set goes to accuracy-avx2 and the like. Everything else on the page stays as it is.
 """
 
 from __future__ import annotations
@@ -16,13 +16,26 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.benchmarks import accuracy, costs, harness, known_optima, sparse, startup, stopping, user_tasks
+from tests.benchmarks import (
+    accuracy,
+    costs,
+    f1,
+    fairness,
+    harness,
+    known_optima,
+    sparse,
+    startup,
+    stopping,
+    user_tasks,
+)
 
 PAGE = harness.ROOT / "docs" / "explanation" / "performance.md"
 
 RENDERERS: dict[str, Callable[[harness.Record], str]] = {
     "accuracy": accuracy.render,
     "costs": costs.render,
+    "f1": f1.render,
+    "fairness": fairness.render,
     "known-optima": known_optima.render,
     "sparse": sparse.render,
     "startup": startup.render,
