@@ -12,6 +12,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
+from tests.ahead import compile_ahead
+
 ROOT = Path(__file__).resolve().parents[1]
 
 _WEEK = 7 * 24 * 3600
@@ -54,3 +58,10 @@ def _choose_cache() -> None:
 
 # At import, because numba reads the variable when it is first imported; subprocesses inherit it.
 _choose_cache()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before several workers run the whole suite."""
+    several = getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput")
+    if several and config.args_source is config.ArgsSource.TESTPATHS and not config.option.collectonly:
+        compile_ahead()

@@ -58,6 +58,7 @@ def test_a_broken_task_is_rejected_for_the_right_law(task: type[Task], law: str,
     assert counterexample.headline in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_differs_from_python_is_rejected() -> None:
     report = find_violations(broken.BeyondMachineIntegers, tuple(law for law in LAWS if law.name == LAW_OF_KERNELS))
     if report[LAW_OF_KERNELS].note == "no native kernel":

@@ -1,0 +1,45 @@
+"""Compiles what most tests need before any of them runs, by several processes at once.
+
+Otherwise each of pytest's workers meets the same functions at the same time, and compiles them once more. What is found
+in the cache costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_DATA = """
+import numpy as np, streed
+from streed.tasks import *
+draw = np.random.default_rng(0)
+X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)
+"""
+
+_FIRST = "streed.solve(Accuracy(), X, y, max_depth=4)"
+"""The search itself, which all others find in the cache."""
+
+_THEN = (
+    "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3, sensitive_features=X[:, 0])",
+    "streed.solve(ClassErrors(), X, y, max_depth=3); streed.solve(F1(), X, y, max_depth=3)",
+    "streed.solve(InstanceCosts(), X, costs=draw.integers(0, 10**6, (60, 3)), max_depth=4)",
+    "streed.solve(SparseAccuracy(0.01), X, y); streed.solve(Accuracy(), X, draw.integers(0, 3, 60), max_depth=4)",
+    "streed.solve(Gini(), X, y, max_depth=4); streed.solve(SquaredError(), X, draw.random(60), max_depth=4)",
+)
+"""Lists, fronts, sums of rows, searches of any depth and of several labels, generated kernels."""
+
+
+def compile_ahead() -> None:
+    """Runs the solves; one that fails is left to the tests."""
+    _solve(_FIRST)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(_solve, _THEN))
+
+
+def _solve(code: str) -> None:
+    subprocess.run([sys.executable, "-c", _DATA + code], cwd=ROOT, check=False, capture_output=True, timeout=600)
