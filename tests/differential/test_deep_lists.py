@@ -35,7 +35,7 @@ def sample(seed: int) -> Dataset:
 
 
 @pytest.mark.parametrize(("seed", "max_depth"), LISTED)
-@pytest.mark.parametrize("notion", [DemographicParity(), EqualizedOdds()])
+@pytest.mark.parametrize("notion", [DemographicParity(), pytest.param(EqualizedOdds(), marks=pytest.mark.slow)])
 def test_deep_lists_agree_with_reference(seed: int, max_depth: int | None, notion: Any) -> None:
     data = sample(seed)
     for objective in LISTED[seed, max_depth]:

@@ -69,6 +69,7 @@ def test_engine_agrees_with_reference(first: int) -> None:
         assert not wrong, "\n".join([*wrong, instance.snippet()])
 
 
+@pytest.mark.slow
 def test_two_threads_agree_with_reference() -> None:
     for number in range(200):
         instance = make_instance(2024, number)

@@ -51,7 +51,7 @@ ENGINE_LAWS = tuple(law for law in LAWS if law.needs_engine)
 ONE_KIND = datasets(weights=False, multiway=False, row_data=ROW_DATA, few_kinds=True)
 """Data for which the engine compiles the costs of a task once."""
 
-OF_EACH_KIND = ("accuracy", "gini", "worst-leaf", "squared-error", "absolute-error")
+OF_EACH_KIND = ("accuracy", "gini", "absolute-error")
 """Tasks by each of the ways that the engine has."""
 
 COMPOSED = {

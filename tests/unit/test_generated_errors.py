@@ -139,7 +139,8 @@ def divides(self: Any, s: Any, k: int) -> Any:
 @pytest.mark.parametrize(
     "leaf_cost",
     [
-        real_at_times, beyond_int64, beyond_int64_and_back, of_every_size, infinite_at_times, large, tiny, divides
+        real_at_times, beyond_int64, infinite_at_times, tiny,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (beyond_int64_and_back, of_every_size, large, divides)),
     ],
 )  # fmt: skip
 def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
