@@ -131,6 +131,7 @@ def hangs_on_five_columns(task: Any, X: Any, y: Any, **options: Any) -> Result:
     return by_reference(task, X, y, **options)
 
 
+@pytest.mark.slow
 def test_no_answer_is_a_mismatch() -> None:
     numbers = range(4, 6)
     expected = [["no answer in 6 s"] if make_instance(0, i).array().shape[1] == 5 else [] for i in numbers]
