@@ -60,13 +60,7 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     sums = np.zeros((m, labels), np.int64)
     rows = np.zeros(m, np.int64)
     for i in range(n):
-        at = 0
-        while preorder[at] != LEAF:
-            side = codes[i, preorder[at]]
-            child = at + 1 if side == 0 else second[at]
-            for _ in range(1, side):
-                child = end[child]
-            at = child
+        at = _find_leaf(preorder, codes[i], end, second)
         rows[at] += 1
         for k in range(labels):
             sums[at, k] += costs[i, k]
@@ -81,6 +75,19 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
         label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
         cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
     return label, rows, cost, depth
+
+
+@native
+def _find_leaf(preorder, codes, end, second):  # type: ignore[no-untyped-def]
+    """The leaf of the row with these codes (p,): its place in the preorder."""
+    at = 0
+    while preorder[at] != LEAF:
+        side = codes[preorder[at]]
+        child = at + 1 if side == 0 else second[at]
+        for _ in range(1, side):
+            child = end[child]
+        at = child
+    return at
 
 
 @native
@@ -118,13 +125,7 @@ def weigh_tree(preorder, codes, arity, kinds, costs, vectors):  # type: ignore[n
     rows = np.zeros(m, np.int64)
     leaf = np.empty(n, np.int64)
     for i in range(n):
-        at = 0
-        while preorder[at] != LEAF:
-            side = codes[i, preorder[at]]
-            child = at + 1 if side == 0 else second[at]
-            for _ in range(1, side):
-                child = end[child]
-            at = child
+        at = _find_leaf(preorder, codes[i], end, second)
         leaf[i] = at
         rows[at] += 1
         for k in range(labels):
@@ -161,13 +162,7 @@ def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignor
     rows = np.zeros(m, np.int64)
     sums = np.zeros((m, width), np.int64)
     for i in range(n):
-        at = 0
-        while preorder[at] != LEAF:
-            side = codes[i, preorder[at]]
-            child = at + 1 if side == 0 else second[at]
-            for _ in range(1, side):
-                child = end[child]
-            at = child
+        at = _find_leaf(preorder, codes[i], end, second)
         leaf[i] = at
         rows[at] += 1
         for c in range(width):
