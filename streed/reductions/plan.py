@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -19,10 +19,8 @@ from streed.sums import (
     SumLimit,
     SumTask,
     integer_weights,
-    least_of_labels,
-    most_of_labels,
 )
-from streed.task import Totals
+from streed.task import State
 from streed.tree import Branch, Leaf, Node
 
 
@@ -42,7 +40,7 @@ class Plan:
     rank_of: Callable[[Vector], Any]
     """What a tree is worth, larger is better, by its whole numbers."""
     fraction: LinearFraction | None
-    """The rank as a fraction of the whole numbers of the objective, or None."""
+    """The rank as a fraction of the whole numbers of the objective, its coefficients whole, too; or None."""
     price: Fraction | None
     """What every branching node, the last of the objective's components, takes from the score; None without one.
 
@@ -51,12 +49,15 @@ class Plan:
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
 
-    def value(self, vector: Vector) -> Any:
-        """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
+    def value(self, vector: Vector, spreads: Sequence[Window]) -> Any:
+        """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
+
+        `spreads` (m,): the least and the most that any labels give each sum.
+        """
         count = len(vector) - len(self.windows)
         value = [_plain(unit * x) for x, unit in zip(vector[:count], self.units, strict=False)]
-        for part, x, unit in zip(self.parts[count:], vector[count:], self.units[count:], strict=True):
-            value += [_plain(unit * (x - _least(part))), _plain(unit * (_most(part) - x))]
+        for (least, most), x, unit in zip(spreads[count:], vector[count:], self.units[count:], strict=True):
+            value += [_plain(unit * (x - least)), _plain(unit * (most - x))]
         return tuple(value)
 
     def bounds(self, rank: Any) -> tuple[Any, Any]:
@@ -91,14 +92,6 @@ class Plan:
         return grown(0)[0]
 
 
-def _least(part: Array) -> int:
-    return int(least_of_labels(part).sum())
-
-
-def _most(part: Array) -> int:
-    return int(most_of_labels(part).sum())
-
-
 def _plain(x: Fraction | int) -> int | Fraction:
     return int(x) if x.denominator == 1 else x
 
@@ -110,28 +103,32 @@ def make_plan(problem: Problem) -> Plan:
     """
     task, data = objective(problem.task), problem.data
     inner = task.task if isinstance(task, BoundTask) else task
-    bounded = task.bounded_sums if isinstance(task, BoundTask) else ()
-    limits = task.sum_limits if isinstance(task, BoundTask) else ()
+    bounded, limits = (task.bounded_sums, task.sum_limits) if isinstance(task, BoundTask) else ((), ())
     weights, fine = integer_weights(data)
     unit = _plain(fine)
-    by_row = 1 if weights is None else weights[:, None]
-    sums = [each.costs * by_row for each in bounded]
+
+    def weighted(costs: Array) -> Array:
+        return costs if weights is None else costs * weights[:, None]
+
+    sums = [weighted(each.costs) for each in bounded]
     windows = tuple((each.least, each.most) for each in bounded)
     if not isinstance(inner, SumTask):
         costs = exact_costs(inner, data)
-        fraction = LinearFraction(0, (1,), 1, (0,))
-        parts, splits = np.stack([costs.costs, *sums]), (costs.split, *[0] * len(sums))
+        cost = LinearFraction(0, (1,), 1, (0,))
+        parts, splits = _by_row([costs.costs, *sums]), (costs.split, *[0] * len(sums))
         units = (_plain(costs.unit), *[unit] * len(sums))
-        return Plan(parts, splits, units, windows, limits, lambda vector: -vector[0], fraction, None, None)
+        return Plan(parts, splits, units, windows, limits, lambda vector: -vector[0], cost, None, None)
     price = inner.price if isinstance(inner, Penalized) else None
     scored = inner.task if isinstance(inner, Penalized) else inner
     named = scored.sums(data)
-    components = [np.asarray(named[name], dtype=np.int64) * by_row for name in scored.components]
-    totals = Totals(scored, data)
-    found = scored.fraction(totals)
-    if found is not None:
-        falls, slopes = [tuple(_plain(unit * x) for x in each) for each in (found.falls, found.slopes)]
-        found = LinearFraction(_plain(found.top), falls, _plain(found.base), slopes)
+    components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]
+    sizes = {
+        name: tuple(_plain(unit * x) for x in part.sum(axis=0).tolist())
+        for name, part in zip(scored.components, components, strict=True)
+    }
+    totals = State(data.n_rows, bound=scored, **sizes)
+    fraction = scored.fraction(totals)
+    found = None if fraction is None else fraction.in_units(unit)
     count = len(components)
     nodes = [] if price is None else [np.zeros_like(components[0])]
 
@@ -142,7 +139,12 @@ def make_plan(problem: Problem) -> Plan:
             score = scored.rank(tuple(_plain(unit * x) for x in vector[:count]), totals)
         return score if price is None else score - price * vector[count]
 
-    parts = np.stack([*components, *nodes, *sums])
+    parts = _by_row([*components, *nodes, *sums])
     splits = (*[0] * count, *[1 for _ in nodes], *[0] * len(sums))
     units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
     return Plan(parts, splits, units, windows, limits, rank, found, price, inner.shown)
+
+
+def _by_row(parts: Sequence[Array]) -> Array:
+    """(m, n, K) the parts, those of a row side by side in memory, since rows are told apart by them."""
+    return np.stack(parts, axis=-1).transpose(2, 0, 1)

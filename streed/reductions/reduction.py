@@ -54,7 +54,7 @@ class Reduction(Driver):
         trees = Trees(problem, plan.parts, plan.splits, self.driver, orders)
         oracle = Oracle(trees, plan.windows)
         incumbent = Incumbent(plan.rank_of, oracle.allows)
-        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found.vector)
+        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found.vector, trees.spreads)
         stopped = None
         try:
             if plan.price is not None:
@@ -84,7 +84,7 @@ class Reduction(Driver):
         weighed = trees.weigh(incumbent.found)
         root = plan.relabelled(incumbent.found, weighed)
         stats["limits"] = [check_limit(limit, problem, weighed.predicted) for limit in plan.limits]
-        solution = Solution(plan.value(incumbent.found.vector), root)
+        solution = Solution(plan.value(incumbent.found.vector, trees.spreads), root)
         return Outcome((solution,), lower, stopped, stats, score_bound=bound)
 
 

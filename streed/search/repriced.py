@@ -35,6 +35,7 @@ from streed.search.depth_first import (
 )
 from streed.search.driver import Orders, Problem
 from streed.search.expand import SHALLOW
+from streed.search.extract import extract_tree
 from streed.search.repricing import Answer, ListSpec, Repricing, TreeLists
 from streed.search.row_costs import RowCosts, category_counts
 
@@ -117,17 +118,20 @@ class RepricedEngine(Repricing):
         lower, upper = int(workspace.root["lower"]), int(workspace.root["upper"])
         nodes = int(engine["visits"])
         stopped = (reason or "memory") if lower < min(upper, target) else None
-        preorder = None
-        if upper < (INFINITE if stopped else target):
-            engine["root_target"] = INFINITE
-            preorder = extract_best(workspace, self.packed, depth, budget)
         bound = None if lower <= LOWEST else base + divisor * lower
-        if preorder is None:
+        if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        counts = None
-        if self._bit_columns is not None:
-            counts = count_kinds(engine, self.rows, preorder, self._bit_columns)
-        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, counts)
+        engine["root_target"] = INFINITE
+        preorder = extract_tree(engine, self.packed.column, self.packed.flipped, self.rows, depth, budget)
+        if engine["missing"]:
+            preorder = extract_best(workspace, self.packed, depth, budget)
+        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
+
+    def count(self, preorder: Array) -> Array | None:
+        if self._bit_columns is None:
+            return None
+        counts: Array = count_kinds(self.workspace.engine, self.rows, preorder, self._bit_columns)
+        return counts
 
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
         """Takes binary columns, and a limited depth or nodes that have a price."""
