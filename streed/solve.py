@@ -119,7 +119,7 @@ def solve(
             status = "optimal" if outcome.stopped is None else "feasible"
         front = []
         for solution in outcome.solutions:
-            value = shown(solution.value)
+            value = shown(solution.value) if solution.score is None else readable(solution.score)
             lower, upper = _bounds(task, value, bound_score)
             tree = Tree.grown(solution.root, data, tuple(bound.labels(data)), unit=outcome.unit)
             tree = attrs.evolve(tree, shown=_shown(solution, tree, problem))

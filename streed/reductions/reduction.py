@@ -84,7 +84,8 @@ class Reduction(Driver):
         weighed = trees.weigh(incumbent.found)
         root = plan.relabelled(incumbent.found, weighed)
         stats["limits"] = [check_limit(limit, problem, weighed.predicted) for limit in plan.limits]
-        solution = Solution(plan.value(incumbent.found.vector, trees.spreads), root)
+        score = None if plan.shown is None else plan.shown(incumbent.rank)
+        solution = Solution(plan.value(incumbent.found.vector, trees.spreads), root, score=score)
         return Outcome((solution,), lower, stopped, stats, score_bound=bound)
 
 
