@@ -123,7 +123,7 @@ def make_plan(problem: Problem) -> Plan:
     named = scored.sums(data)
     components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]
     sizes = {
-        name: tuple(_plain(unit * x) for x in part.sum(axis=0).tolist())
+        name: tuple(_plain(unit * int(column.sum())) for column in part.T)
         for name, part in zip(scored.components, components, strict=True)
     }
     totals = State(data.n_rows, bound=scored, **sizes)
