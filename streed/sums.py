@@ -114,6 +114,13 @@ class BoundedSum:
     most: int
     on: Callable[[Dataset], Array] | None = None
     """The same costs of the rows of other data (default: there is no other)."""
+    split: int = 0
+    """What a branching node adds, at least 0; if it adds anything, the labels alone keep `least`."""
+
+    @property
+    def counts_nodes(self) -> bool:
+        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
+        return self.split > 0 and not self.costs.any()
 
     def costs_on(self, data: Dataset) -> Array:
         """(n, K) the costs of the rows of `data`."""
@@ -171,10 +178,10 @@ class SumLimit(Limit):
         """The sums that must lie in bounds, in units of `integer_weights`; raises InputError for data at fault."""
 
     @abc.abstractmethod
-    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
-        """What the limited quantity is for predictions (n,), numbers of labels, counted from the raw rows.
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
+        """What the limited quantity is for predictions (n,), numbers of labels, and so many branching nodes.
 
-        Holds at least "value" and "limit", exact numbers, and "holds".
+        Counted from the raw rows. Holds at least "value" and "limit", exact numbers, and "holds".
         """
 
     @final
@@ -238,7 +245,7 @@ class Bounded(Task):
             for each, (least, most) in zip(sums, spreads, strict=True)
             for cap in (unit * (each.most - least), unit * (most - each.least))
         ]
-        return BoundTask(inner, self.sum_limits, sums, tuple(caps), labels)
+        return BoundTask(inner, self.sum_limits, sums, tuple(caps), labels, unit)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return self.bind(data).statistics(data)
@@ -262,6 +269,8 @@ class BoundTask(Task):
     caps: tuple[Fraction, ...]
     """The most that the worsening sums may be, two for every bounded sum."""
     inner_labels: tuple[Any, ...]
+    unit: Fraction
+    """What one of the bounded sums' whole numbers is worth in a value."""
 
     order: ClassVar[str] = COMPONENTWISE
 
@@ -281,7 +290,11 @@ class BoundTask(Task):
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         cost = self.task.branching_cost(rows, path, split)
-        return None if cost is None else (*sums_of_values(cost), *[0] * len(self.caps))
+        if cost is None and not any(each.split for each in self.bounded_sums):
+            return None
+        if cost is None:
+            cost = (0,) * (len(self.task.components) if isinstance(self.task, SumTask) else 1)
+        return (*sums_of_values(cost), *[x for each in self.bounded_sums for x in (self.unit * each.split, 0)])
 
     def feasible(self, value: Value) -> bool:
         return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))

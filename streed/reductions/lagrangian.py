@@ -137,7 +137,7 @@ class Relaxation:
         solutions: none but the ends if n0 and n1 are coprime, as may be under a limit of 0.
         """
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
-        if vectors.shape[1] != 2:
+        if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
         steps, number = np.unique(vectors[:, 1] - vectors[:, 0], return_inverse=True)
         least, most = self.windows[j]
