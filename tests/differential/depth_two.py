@@ -136,13 +136,15 @@ class Imbalances:
         inside: NDArray[np.bool_] = (np.abs(vectors @ self.factors) <= most).all(axis=1)
         return inside
 
-    def gaps(self, vectors: Counts) -> tuple[Counts, int]:
-        """(m,) the gaps as whole numbers of one over a common size, and that size."""
-        common = math.lcm(*self.sizes)
-        assert common < 2**62
-        scaled = np.abs(vectors @ self.factors) * [common // size for size in self.sizes]
-        gaps: Counts = scaled.max(axis=1)
-        return gaps, common
+    @property
+    def common(self) -> int:
+        """The size of which all gaps are whole numbers."""
+        return math.lcm(*self.sizes)
+
+    def gaps(self, vectors: Counts) -> Counts:
+        """(m,) the gaps times the common size, which must be less than 2**62."""
+        gaps: Counts = (np.abs(vectors @ self.factors) * [self.common // size for size in self.sizes]).max(axis=1)
+        return gaps
 
 
 @attrs.frozen(eq=False)
@@ -273,19 +275,20 @@ def _compare(
 
 
 def judge_trade(rows: Rows, notion: str) -> list[str]:
-    """The same of the front of errors and gap."""
+    """The same of the front of errors and gap; nothing if the gaps of so many groups have no common size in 62 bits."""
     imbalances = Imbalances.of(rows, notion)
+    if imbalances.common >= 2**62:
+        return []
     least = np.full(len(rows.y) + 1, NONE)
     for vectors in trees(rows):
         errors = Errors.of(rows, vectors)
-        gaps, _ = imbalances.gaps(vectors[:, :-1])
-        np.minimum.at(least, errors.missed + errors.false, gaps)
+        np.minimum.at(least, errors.missed + errors.false, imbalances.gaps(vectors[:, :-1]))
     result = _solve(rows, tasks.Accuracy() & getattr(tasks, notion)())
     found = []
     for _, tree in result.front:
         vector = _vector(rows, tree)
-        errors, (gaps, _) = Errors.of(rows, vector), imbalances.gaps(vector[:, :-1])
-        found.append((int((errors.missed + errors.false)[0]), int(gaps[0])))
+        errors = Errors.of(rows, vector)
+        found.append((int((errors.missed + errors.false)[0]), int(imbalances.gaps(vector[:, :-1])[0])))
     return [_differing(f"errors and {notion}", result, found, _staircase(least))]
 
 
