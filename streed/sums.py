@@ -27,6 +27,7 @@ import numpy as np
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_array
 from streed.task import COMPONENTWISE, Limit, RowCostTask, State, Task, Value
+from streed.tracing import adds, row_cost_form
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -232,7 +233,7 @@ class Bounded(Task):
         return self.task.maximize
 
     def bind(self, data: Dataset) -> Task:
-        inner = self.task.bind(data)
+        inner = bind_summed(self.task, data)
         labels = tuple(inner.labels(data))
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         for each in sums:
@@ -254,7 +255,10 @@ class Bounded(Task):
         raise TaskError("bind a task with limits on sums to its data before you ask for costs")
 
     def score(self, value: Value, totals: State) -> Any:
-        return self.task.score(_inner_value(self.task, value), totals)
+        # how many components a score has may be known on the data only
+        return (
+            totals.bound.score(value, totals) if isinstance(self.task, SumTask) else self.task.score(value[0], totals)
+        )
 
 
 @final
@@ -323,12 +327,23 @@ def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
     """The task under limits on sums; raises TaskError for tasks whose values are not added up."""
     if isinstance(task, Bounded):
         return Bounded(task.task, task.sum_limits + tuple(sum_limits))
-    if not isinstance(task, (RowCostTask, SumTask)):
-        raise TaskError(
-            f"{sum_limits[0]!r} limits a sum over the whole tree, which needs a task whose costs are sums over rows, "
-            f"and {type(task).__name__} is none; subclass RowCostTask or SumTask"
-        )
+    check_summed(task, f"{sum_limits[0]!r} limits a sum over the whole tree")
     return Bounded(task, tuple(sum_limits))
+
+
+def check_summed(task: Task, why: str) -> None:
+    """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
+    if not isinstance(task, (RowCostTask, SumTask)) and (not adds(task) or task.reads_rows):
+        raise TaskError(
+            f"{why}, which needs a task whose values are sums over rows and nodes, and {type(task).__name__} is none; "
+            "subclass RowCostTask or SumTask"
+        )
+
+
+def bind_summed(task: Task, data: Dataset) -> Task:
+    """The task on its data, as a cost per row where it is one."""
+    bound = task.bind(data)
+    return bound if isinstance(bound, (RowCostTask, SumTask, BoundTask)) else row_cost_form(bound, data) or bound
 
 
 def sums_of_values(value: Value) -> tuple[Any, ...]:

@@ -142,8 +142,9 @@ class SumThreshold(SumLimit):
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         bound = self.threshold.task.bind(data)
         costs = exact_costs(row_cost_form(bound, data) or bound, data)
-        value = costs.value(int(costs.costs[np.arange(data.n_rows), predicted].sum()) + costs.split * nodes)
-        most = self.threshold.limit
+        # exact, since a tree may be just within the limit
+        value = costs.unit * (int(costs.costs[np.arange(data.n_rows), predicted].sum()) + costs.split * nodes)
+        most = Fraction(self.threshold.limit)
         return {
             "limit_on": name(self.threshold.task),
             "value": float(value),

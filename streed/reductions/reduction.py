@@ -17,8 +17,8 @@ from streed.reductions.plan import make_plan
 from streed.reductions.searches import FixedCosts
 from streed.reductions.trees import Stop, Trees
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
-from streed.sums import Bounded, SumLimit, SumTask
-from streed.task import RowCostTask, Task
+from streed.sums import Bounded, SumLimit, SumTask, check_summed
+from streed.task import Task
 
 
 @final
@@ -35,8 +35,7 @@ class Reduction(Driver):
     def check(self, task: Task) -> None:
         inner = objective(task)
         inner = inner.task if isinstance(inner, Bounded) else inner
-        if not isinstance(inner, (RowCostTask, SumTask)):
-            raise TaskError(f"{type(inner).__name__} has no costs per row; subclass RowCostTask or SumTask")
+        check_summed(inner, "a reduction adds up what trees cost")
         for limit in task.limits:
             if limit.support is None:
                 raise TaskError(
