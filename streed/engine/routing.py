@@ -6,6 +6,7 @@ import numpy as np
 from numba import int64, uint8, uint64
 
 from streed.engine.compiled import entry
+from streed.engine.pointers import engine_at
 from streed.engine.records import LEAF
 from streed.engine.simd import count_ones
 from streed.engine.views import matrix, native, vector
@@ -171,12 +172,13 @@ def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignor
 
 
 @entry
-def count_kinds(e, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
+def count_kinds(engine, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
     """(m, G) int64: how many rows of each group of a packed problem are at every node of a tree in preorder.
 
     `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's
     binary columns, LEAF for those that none holds. There are binary splits only.
     """
+    e = engine_at(engine)
     m = len(preorder)
     columns = matrix(e.column_rows, e.columns, e.row_words, uint64)
     flipped = vector(e.flipped, e.columns, uint8)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from streed.engine.packed import writable
 from streed.engine.records import LEAF
 from streed.engine.routing import measure_tree, route_rows
-from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
 from streed.search.driver import Problem, Solution

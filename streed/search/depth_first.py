@@ -15,9 +15,9 @@ from streed.constrained import objective
 from streed.engine import kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.eviction import evict
+from streed.engine.packed import PackedProblem
 from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, UNLIMITED
-from streed.engine.views import ENGINE_TYPE
-from streed.engine.workspace import PackedProblem, Workspace
+from streed.engine.workspace import Workspace
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.search import memory, warmup, watch
@@ -126,13 +126,13 @@ class Native(Driver):
             searched_at = time.perf_counter()
             nodes, lower, upper = _bounds(workspaces)
             trace.note(searched_at - packed_at, upper, lower, nodes)
-            best = min(workspaces, key=lambda each: int(each.root["upper"]))
+            best = min(workspaces, key=lambda each: each.root_bounds[1])
             preorder = None
             if upper < INFINITE:
                 preorder = extract_best(best, packed, depth, budget)
             stats = {"search": self.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
             if self.best_first and stats["evictions"]:
-                stats["frontier"] = max(int(each.engine["frontier"]) for each in workspaces)
+                stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
             stats["trace"] = trace.decoded(best_of, bound_of)
         finally:
             for each in workspaces:
@@ -202,7 +202,7 @@ def _workspaces(
         workspace = Workspace(packed, space, lane_type, control, relaxed)
         link_units(workspace, packed.kind, relaxed, threads > 1, depth)
         if orders.memory_limit is not None and not evict.signatures:
-            evict.compile((ENGINE_TYPE,))  # not in the middle of the search
+            evict.compile((int64,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
         workspace.node_rows[0] = 0
         workspace.node_rows[0, : len(rows)] = rows
@@ -215,13 +215,10 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
 
     Of several threads, each edge was taken by one, whose lower bound of it is the largest.
     """
-    nodes = sum(int(each.engine["visits"]) for each in workspaces)
-    roots = [each.root for each in workspaces]
-    upper = min(int(root["upper"]) for root in roots)
-    if len(workspaces) == 1:
-        return nodes, int(roots[0]["lower"]), upper
-    lower = max(int(root["lower"]) for root in roots)
-    if len({int(root["n_edges"]) for root in roots}) == 1 and lower < upper:
+    nodes = sum(each.engine["visits"] for each in workspaces)
+    lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
+    lower, upper = max(lowers), min(uppers)
+    if len(workspaces) > 1 and lower < upper and len({int(each.root["n_edges"]) for each in workspaces}) == 1:
         edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
@@ -236,20 +233,20 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
     engine = workspace.engine
     search = search_share if shared else search_root
     if depth == UNLIMITED and not shared and not again:
-        grow_first(engine, depth, budget)
+        grow_first(engine.address, depth, budget)
         again = True
     seen: set[int] = set()
     while True:
-        search(engine, depth, budget, again)
-        if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
+        search(engine.address, depth, budget, again)
+        if engine["crowded"] == 0 or evict(engine.address) > _MOST_KEPT * workspace.space.nodes:
             return
-        if int(engine["kept"]) in seen:
+        if engine["kept"] in seen:
             if engine["best_first"] == 0 or engine["frontier"] == 0:
                 return
             engine["frontier"] = 0
             seen.clear()
-        engine["frontier"] = min(int(engine["frontier"]), int(engine["level"])) // 2
-        seen.add(int(engine["kept"]))
+        engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
+        seen.add(engine["kept"])
         again = True
 
 
@@ -258,19 +255,20 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
     engine = workspace.engine
     rows = all_rows(packed)
     for _ in range(_MOST_REPAIRS):
-        preorder = extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
+        preorder = extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
         if engine["missing"] == 0:
             return preorder
-        if int(engine["node_count"]) + 2 >= len(workspace.nodes):
+        if engine["node_count"] + 2 >= workspace.space.nodes:
             engine["level"] = 0
-            evict(engine)
+            evict(engine.address)
         engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
-        search_fully(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
-        if workspace.root["lower"] < workspace.root["upper"]:
+        search_fully(workspace, engine["missing_depth"], engine["missing_budget"], False)
+        lower, upper = workspace.root_bounds
+        if lower < upper:
             break
     # stopped, or without room for the whole tree: what is known has to do
     workspace.control[STOP] = 1
-    return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
+    return extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
 
 
 def all_rows(packed: PackedProblem) -> Any:
@@ -294,9 +292,9 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, dep
     engine["load"] = kernels.load().address
     engine["open_node"] = opening().address
     if shared and not search_share.signatures:
-        search_share.compile((ENGINE_TYPE, int64, int64, boolean))
+        search_share.compile((int64, int64, int64, boolean))
     if depth == UNLIMITED and not shared and not grow_first.signatures:
-        grow_first.compile((ENGINE_TYPE, int64, int64))
+        grow_first.compile((int64, int64, int64))
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
@@ -325,13 +323,13 @@ def statistics(
     engines = [each.engine for each in workspaces]
 
     def total(name: str) -> int:
-        return sum(int(engine[name]) for engine in engines)
+        return sum(engine[name] for engine in engines)
 
     cache = (
-        total("node_count") * (int(engines[0]["key_words"]) * 8 + NODE.itemsize + 16)
+        total("node_count") * (engines[0]["key_words"] * 8 + NODE.itemsize + 16)
         + total("edge_count") * EDGE.itemsize
         + total("child_count") * CHILD.itemsize
-        + total("branch_slots") * int(engines[0]["branch_words"]) * 8
+        + total("branch_slots") * engines[0]["branch_words"] * 8
     )
     return {
         "threads": len(workspaces),

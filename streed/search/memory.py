@@ -7,8 +7,9 @@ import math
 import os
 from pathlib import Path
 
+from streed.engine.packed import PackedProblem
 from streed.engine.records import CHILD, EDGE, NODE
-from streed.engine.workspace import PackedProblem, Space
+from streed.engine.workspace import Space
 from streed.errors import InputError
 
 _SHARE_OF_FREE = 0.7
