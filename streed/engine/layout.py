@@ -136,8 +136,11 @@ def link_problem(  # type: ignore[no-untyped-def]
 
 
 @entry
-def empty_caches(engine):  # type: ignore[no-untyped-def]
-    """Makes the caches empty; what their tables grow into is emptied then."""
+def empty_caches(engine, rows):  # type: ignore[no-untyped-def]
+    """Makes the caches empty, with the rows (W,) of the root behind the last node, where a search begins.
+
+    What the tables grow into is emptied then.
+    """
     e = engine_at(engine)
     slots = vector(e.slots, e.slot_count, int32)
     slots[:] = 0
@@ -146,3 +149,6 @@ def empty_caches(engine):  # type: ignore[no-untyped-def]
     for group in range(len(e.free_edges)):
         e.free_edges[group] = NONE
         e.free_children[group] = NONE
+    root = vector(e.node_rows, e.key_words, uint64)
+    for w in range(e.key_words):
+        root[w] = rows[w] if w < len(rows) else uint64(0)

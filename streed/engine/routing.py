@@ -45,7 +45,7 @@ def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
 
 @entry
 def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
-    """(labels, rows, costs, depths) of every node of a tree in preorder; label and cost are those of leaves.
+    """(4, m) int64: label, rows, cost and depth of every node of a tree in preorder; only leaves have a cost.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
     columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
@@ -55,11 +55,11 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     n, labels = costs.shape
     end = np.empty(m, np.int64)
     parent = np.empty(m, np.int64)
-    depth = np.empty(m, np.int64)
     second = np.empty(m, np.int64)
+    measured = np.zeros((4, m), np.int64)
+    label, rows, cost, depth = measured[0], measured[1], measured[2], measured[3]
     _find_parents(preorder, arity, end, parent, depth, second)
     sums = np.zeros((m, labels), np.int64)
-    rows = np.zeros(m, np.int64)
     for i in range(n):
         at = _find_leaf(preorder, codes[i], end, second)
         rows[at] += 1
@@ -69,13 +69,11 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
         rows[parent[at]] += rows[at]
         for k in range(labels):
             sums[parent[at], k] += sums[at, k]
-    label = np.empty(m, np.int64)
-    cost = np.zeros(m, np.int64)
     for at in range(m):
         source = at if rows[at] > 0 else parent[at]
         label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
         cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
-    return label, rows, cost, depth
+    return measured
 
 
 @native

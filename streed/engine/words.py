@@ -6,6 +6,7 @@ a small search takes. Native code is given the address instead.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -31,6 +32,11 @@ class EngineWords:
 
     def __setitem__(self, name: str, word: int) -> None:
         self._words[_PLACE[name]] = word if word < 2**63 else int(word) - 2**64
+
+    def read(self, names: Sequence[str]) -> list[int]:
+        """Many fields at once."""
+        words: list[int] = self._words[[_PLACE[name] for name in names]].tolist()
+        return words
 
     def write(self, words: dict[str, int]) -> None:
         """Sets many fields at once."""

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from streed.engine import buffers
+from streed.engine.columns import find_rows
 from streed.engine.layout import ALIGNMENT, empty_caches, lay_out, link_problem
 from streed.engine.packed import PackedProblem
 from streed.engine.records import EDGE, INFINITE, NODE
@@ -84,7 +85,9 @@ class Workspace:
         self._buffer = buffers.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
         self._begin = self._buffer.ctypes.data
         lay_out(self.engine.address, self._begin + -self._begin % ALIGNMENT, lane, calls_costs)
-        empty_caches(self.engine.address)
+        self.rows = find_rows(groups.places, problem.column_rows.shape[1])
+        """(W,) uint64: the set of all rows."""
+        empty_caches(self.engine.address, self.rows)
 
     def _sizes(self, problem: PackedProblem, relaxed: bool) -> dict[str, int]:
         """What the record says of the problem and of the space for it, but for addresses."""
@@ -141,7 +144,7 @@ class Workspace:
     def restore(self, state: Array) -> None:
         """Forgets all that was searched; `profits` and `signed_costs` may then be written anew."""
         self.engine.restore(state)
-        empty_caches(self.engine.address)
+        empty_caches(self.engine.address, self.rows)
 
     @cached_property
     def nodes(self) -> Array:

@@ -26,7 +26,6 @@ from streed.engine.workspace import Workspace
 from streed.exact import Array
 from streed.search import memory, watch
 from streed.search.depth_first import (
-    all_rows,
     extract_best,
     is_short,
     link_units,
@@ -76,7 +75,7 @@ class RepricedEngine(Repricing):
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.workspace.engine["best_first"] = best_first
         self.workspace.engine["frontier"] = UNLIMITED
-        self.rows = all_rows(self.packed)
+        self.rows = self.workspace.rows
         self._bit_columns: Array | None = None
         if self.packed.n_binary == self.packed.n_columns:
             self._bit_columns = np.full(problem.data.n_columns, LEAF)
@@ -103,8 +102,6 @@ class RepricedEngine(Repricing):
             return Answer(below, None, None, None, 0)
         depth, budget = self.limits(max_depth)
         workspace, engine = self.workspace, self.workspace.engine
-        workspace.node_rows[0] = 0
-        workspace.node_rows[0, : len(self.rows)] = self.rows
         engine["root_target"] = target
         reason = None
         begin = time.perf_counter()
