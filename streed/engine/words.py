@@ -11,6 +11,7 @@ from typing import final
 
 import numpy as np
 
+from streed.engine.pointers import address_of
 from streed.engine.records import ENGINE
 from streed.exact import Array
 
@@ -24,7 +25,7 @@ class EngineWords:
 
     def __init__(self) -> None:
         self._words: Array = np.zeros(ENGINE.itemsize // 8, np.int64)
-        self.address = int(self._words.ctypes.data)
+        self.address: int = address_of(self._words)
         """What native functions take."""
 
     def __getitem__(self, name: str) -> int:

@@ -17,6 +17,7 @@ from streed.engine import buffers
 from streed.engine.columns import find_rows
 from streed.engine.layout import ALIGNMENT, empty_caches, lay_out, link_problem
 from streed.engine.packed import PackedProblem
+from streed.engine.pointers import address_of
 from streed.engine.records import EDGE, INFINITE, NODE
 from streed.engine.simd import LANES
 from streed.engine.words import EngineWords
@@ -83,8 +84,8 @@ class Workspace:
         lane = np.dtype(lane_type).itemsize
         calls_costs = scoring is not None and scoring.calls_costs
         self._buffer = buffers.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
-        self._begin = self._buffer.ctypes.data
-        lay_out(self.engine.address, self._begin + -self._begin % ALIGNMENT, lane, calls_costs)
+        self._begin: int = address_of(self._buffer)
+        lay_out(self.engine.address, -(-self._begin // ALIGNMENT) * ALIGNMENT, lane, calls_costs)
         self.rows = find_rows(groups.places, problem.column_rows.shape[1])
         """(W,) uint64: the set of all rows."""
         empty_caches(self.engine.address, self.rows)
