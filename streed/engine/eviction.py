@@ -26,6 +26,7 @@ from streed.engine.nodes import (
     split_columns,
     write_child_rows,
 )
+from streed.engine.pointers import engine_at
 from streed.engine.records import EMPTY, NONE
 from streed.engine.views import native, vector
 
@@ -158,8 +159,9 @@ def _digest(e):  # type: ignore[no-untyped-def]
 
 
 @entry
-def evict(e):  # type: ignore[no-untyped-def]
+def evict(engine):  # type: ignore[no-untyped-def]
     """How many nodes remain: all, or those of the path down to e.level and of its best trees; renumbers them."""
+    e = engine_at(engine)
     level = e.level
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)

@@ -109,7 +109,7 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
     limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
     with Bench(instance, relaxed=relaxed, space=attrs.evolve(SPACE, nodes=30, path=200)) as bench:
         e = bench.engine
-        search_root(e, *limits, False)
+        search_root(e.address, *limits, False)
         assert e["crowded"] == 1
         count, level = int(e["node_count"]), int(e["level"])
         path = bench.view("path", np.int64, level + 1)
@@ -117,7 +117,7 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
         rows = bench.workspace.node_rows[path].copy()
         edges = bench.workspace.edges.copy()
         lowers = [np.sort(edges["lower"][n["edges"] : n["edges"] + max(0, n["n_edges"])]).tolist() for n in before]
-        kept = evict(e)
+        kept = evict(e.address)
         assert level < kept == int(e["node_count"]) < count
         path = bench.view("path", np.int64, level + 1)
         after = bench.workspace.nodes[path]
@@ -133,7 +133,7 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
         for v in range(kept):
             node = bench.workspace.nodes[v]
             row_set = bench.workspace.node_rows[v].copy()
-            assert find_or_add(e, row_set, int(node["depth"]), int(node["budget"]), False) == v
+            assert find_or_add(e.address, row_set, int(node["depth"]), int(node["budget"]), False) == v
 
 
 def test_edges_go_before_nodes() -> None:
