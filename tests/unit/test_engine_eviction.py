@@ -139,12 +139,12 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
 def test_edges_go_before_nodes() -> None:
     with Bench(_instance(1, kind="weights", split=1), space=attrs.evolve(SPACE, children=600, path=200)) as bench:
         e = bench.engine
-        search_root(e, UNLIMITED, UNLIMITED, False)
+        search_root(e.address, UNLIMITED, UNLIMITED, False)
         assert e["crowded"] == 1
         count, level = int(e["node_count"]), int(e["level"])
         before = bench.workspace.nodes[:count].copy()
         path = bench.view("path", np.int64, level + 1).tolist()
-        assert evict(e) == count
+        assert evict(e.address) == count
         assert bench.view("path", np.int64, level + 1).tolist() == path
         after = bench.workspace.nodes[:count]
         for name in ("lower", "upper", "depth", "budget", "split", "hash"):
