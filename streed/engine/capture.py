@@ -113,7 +113,8 @@ def _number(name: str, value: Any) -> Number | None:
             return None
         if array.ndim in (1, 2):
             kind = "ints" if array.dtype == np.int64 else "reals"
-            return Number(name, f"{kind}{array.ndim}", np.ascontiguousarray(array))
+            empty = "" if array.size else " empty"
+            return Number(name, f"{kind}{array.ndim}{empty}", np.ascontiguousarray(array))
     return None
 
 

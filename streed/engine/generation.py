@@ -26,10 +26,11 @@ from numba import cfunc, float64, int64, njit, uint8, uint64
 from streed.engine import coding, records, scored, simd, values
 from streed.engine.capture import compilable, fingerprint
 from streed.engine.compiled import cache_directory, caching
+from streed.engine.lowest import lowest
 from streed.engine.pointers import KERNEL, engine_at
 from streed.engine.scoring_text import SCORE
 from streed.engine.sums import padded
-from streed.engine.views import inline, matrix, native, vector
+from streed.engine.views import inline, keep_apart, matrix, native, vector
 
 ROWS = -1
 """In place of the plane of a statistic that is 1 for every row: the plane of rows."""
@@ -184,7 +185,8 @@ _NAMES = {
     "njit": njit,
     "inline": inline,
     "native": native,
-    "lowest": njit(fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True),
+    "keep_apart": keep_apart,
+    "lowest": lowest,
     "int64": int64,
     "float64": float64,
     "uint8": uint8,
@@ -202,7 +204,7 @@ _NAMES = {
     "NO_COST": records.NO_COST,
     "RAISED": records.RAISED,
     "NONE": records.NONE,
-    **{name: getattr(scored, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "FIRST", "SECOND", "COST")},
+    **{name: getattr(scored, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "WITH1", "WITH0", "COST")},
     "ROWS_OF_COSTS": scored.ROWS_OF_COSTS,
     **{f"V_{name}": getattr(values, name) for name in ("KEY", "LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "COST", "LEAST1")},
     "ROWS_OF_VALUES": values.ROWS_OF_VALUES,
@@ -457,11 +459,14 @@ def _unpacking(shape: Shape) -> str:
     def read(kind: str) -> str:
         nonlocal at
         word = f"numbers[{at}]"
+        kind, _, is_empty = kind.partition(" ")
         at += {"int": 1, "real": 1, "ints1": 2, "reals1": 2, "ints2": 3, "reals2": 3}[kind]
         dtype = "np.int64" if kind.startswith("int") else "np.float64"
         if kind in ("int", "real"):
             return word if kind == "int" else f"real_of({word})"
-        sizes = ", ".join(f"numbers[{at - n}]" for n in range(int(kind[-1]), 0, -1))
+        # LLVM is told what is not empty, lest it computes both what a method does with entries and what it does without
+        size = "{}" if is_empty else "max({}, 1)"
+        sizes = ", ".join(size.format(f"numbers[{at - n}]") for n in range(int(kind[-1]), 0, -1))
         return f"{'vector' if kind.endswith('1') else 'matrix'}({word}, {sizes}, {dtype})"
 
     parameters = []

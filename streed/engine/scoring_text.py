@@ -5,14 +5,6 @@ task's shape makes of it. What the text may name, besides Python's own, is liste
 """
 
 SCORE = """
-@lowest
-def lowest_of(costs, row, count):
-    best = costs[row, 0]
-    for k in range(1, count):
-        best = best if best < costs[row, k] else costs[row, k]
-    return best
-
-
 @native  #: CALLED
 def list_path(bits, words, more, last, into):  #: CALLED
     size = 0  #: CALLED
@@ -29,51 +21,91 @@ def list_path(bits, words, more, last, into):  #: CALLED
     return size  #: CALLED
 
 
+@inline
+def score_row(
+    numbers,
+    min_leaf,
+    pairs,
+    sums,
+    stride,
+    end,
+    j,
+    $ARG_T,
+    split1,
+    split0,
+    with1,
+    with0,
+    prices,  #: TABLE
+    second,  #: CALLED
+):
+    keep_apart()
+    parameters = parameters_of(numbers)
+    limits = limits_of(numbers)
+    $LOAD_J
+    price = prices[j]  #: TABLE
+    for k in range(end):
+        $LOAD_B
+        $LOAD_K
+        c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
+        c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
+        c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
+        c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
+        with_k = joined(parameters, c10, c11)
+        without_k = joined(parameters, c00, c01)
+        with_j = joined(parameters, c01, c11)
+        without_j = joined(parameters, c00, c10)
+        with_k = joined(parameters, with_k, price)  #: TABLE
+        without_k = joined(parameters, without_k, price)  #: TABLE
+        with_j = joined(parameters, with_j, prices[k])  #: TABLE
+        without_j = joined(parameters, without_j, prices[k])  #: TABLE
+        with_k = joined(parameters, with_k, second[2 * k, j])  #: CALLED
+        without_k = joined(parameters, without_k, second[2 * k + 1, j])  #: CALLED
+        with_j = joined(parameters, with_j, second[2 * j, k])  #: CALLED
+        without_j = joined(parameters, without_j, second[2 * j + 1, k])  #: CALLED
+        split1[k] = split1[k] if split1[k] <= with_k else with_k
+        split0[k] = split0[k] if split0[k] <= without_k else without_k
+        with1[k] = with_j
+        with0[k] = without_j
+
+
 @native
-def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
+def score_pairs(e, numbers, pairs, sums, totals):
     stride = e.stride
     binary = e.n_binary
     min_leaf = e.min_leaf
-    space = e.width + e.categorical  #: CALLED
-    second1 = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
+    space = e.width + e.categorical
+    split1 = vector(e.costs + 8 * SPLIT1 * space, space, np.$VALUE)
+    split0 = vector(e.costs + 8 * SPLIT0 * space, space, np.$VALUE)
+    with1 = vector(e.costs + 8 * WITH1 * space, space, np.$VALUE)
+    with0 = vector(e.costs + 8 * WITH0 * space, space, np.$VALUE)
+    prices = vector(e.costs + 8 * COST * space, space, np.$VALUE)  #: TABLE
+    second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
     $LOAD_T
     for j in range(binary):
         $LOAD_J
         if j_rows < min_leaf or t_rows - j_rows < min_leaf:
             continue
         end = min(stride, (j + 8) // 8 * 8)
-        split1 = costs[SPLIT1, j]
-        split0 = costs[SPLIT0, j]
-        cost = costs[COST, j]  #: TABLE
-        for k in range(end):
-            $LOAD_B
-            $LOAD_K
-            c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
-            c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
-            c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
-            c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
-            with_k = joined(parameters, c10, c11)
-            without_k = joined(parameters, c00, c01)
-            with_j = joined(parameters, c01, c11)
-            without_j = joined(parameters, c00, c10)
-            with_k = joined(parameters, with_k, cost)  #: TABLE
-            without_k = joined(parameters, without_k, cost)  #: TABLE
-            with_j = joined(parameters, with_j, costs[COST, k])  #: TABLE
-            without_j = joined(parameters, without_j, costs[COST, k])  #: TABLE
-            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED
-            without_k = joined(parameters, without_k, second1[2 * k + 1, j])  #: CALLED
-            with_j = joined(parameters, with_j, second1[2 * j, k])  #: CALLED
-            without_j = joined(parameters, without_j, second1[2 * j + 1, k])  #: CALLED
-            old1 = costs[SPLIT1, k]
-            old0 = costs[SPLIT0, k]
-            costs[SPLIT1, k] = old1 if old1 <= with_k else with_k
-            costs[SPLIT0, k] = old0 if old0 <= without_k else without_k
-            costs[FIRST, k] = with_j
-            costs[SECOND, k] = without_j
-        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), min(end, binary)))
-        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), min(end, binary)))
-        costs[SPLIT1, j] = split1
-        costs[SPLIT0, j] = split0
+        best1 = split1[j]
+        best0 = split0[j]
+        score_row(
+            numbers,
+            min_leaf,
+            pairs,
+            sums,
+            stride,
+            end,
+            j,
+            $ARG_T,
+            split1,
+            split0,
+            with1,
+            with0,
+            prices,  #: TABLE
+            second,  #: CALLED
+        )
+        split1[j] = min(best1, split1[j], lowest(with1, min(end, binary)))
+        split0[j] = min(best0, split0[j], lowest(with0, min(end, binary)))
 
 
 @native  #: MULTIWAY
@@ -199,7 +231,7 @@ def score(address):
     path = np.empty(64 * e.path_words + 2, np.int64)  #: CALLED
     find_costs(e, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
     if e.asked_depth != 1 or e.scored_column != NONE:
-        score_pairs(e, parameters, limits, pairs, sums, totals, costs)
+        score_pairs(e, numbers, pairs, sums, totals)
         if e.categorical > 0:  #: MULTIWAY
             score_categories(e, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
     best = leaf
