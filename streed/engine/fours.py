@@ -148,7 +148,7 @@ def _sums(count: int) -> Any:
         return types.void(*types_), generate
 
     typed.__name__ = f"sum_{count}"
-    typed.__doc__ = f"""Sums over the listed rows in the eight columns of a block: into[row + p * stride, 8 * block :][:8].
+    typed.__doc__ = f"""Sums over the listed rows in eight columns: into[row + p * stride, 8 * block :][:8].
 
     Row r = rows[i], i < size, adds values[names[r] * width + first + p], p < {count}, in the lanes of its set bits[r].
     Numbers become the lane type of `into`.

@@ -1,4 +1,4 @@
-"""The lowest of many costs, found eight at a time: LLVM keeps to one at a time where a cost may be NaN."""
+"""The lowest of many costs, found eight at a time: where a cost may be NaN, LLVM compares one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EIGHT = 8
 
 @intrinsic
 def _lowest_of_eights(typing: Any, costs: Any, count: Any, start: Any) -> Any:
-    """The lowest of `start` and the first 8 * count of one-dimensional int64 or float64 costs, none of them NaN."""
+    """The lowest of `start`, no NaN, and the first 8 * count of one-dimensional int64 or float64 costs."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         costs, count, start = args
@@ -50,10 +50,10 @@ def _lowest_of_eights(typing: Any, costs: Any, count: Any, start: Any) -> Any:
 
 
 @inline
-def lowest(costs, count):  # type: ignore[no-untyped-def]
-    """The lowest of the first `count` > 0 costs (n,), int64 or float64."""
+def lowest(costs, count, start):  # type: ignore[no-untyped-def]
+    """The lowest of `start` and the first `count` costs (n,), int64 or float64; those that are NaN do not count."""
     eights = count // _EIGHT
-    best = _lowest_of_eights(costs, eights, costs[0])
+    best = _lowest_of_eights(costs, eights, start)
     for k in range(eights * _EIGHT, count):
         best = min(best, costs[k])
     return best

@@ -59,6 +59,7 @@ def _resize(builder: Any, value: Any, bits: int) -> Any:
 
 
 def element(context: Any, builder: Any, array_type: Any, array: Any, row: Any, column: Any) -> Any:
+    """The address of array[row, column]."""
     struct = context.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, struct, [row, column], wraparound=False)
 

@@ -18,10 +18,11 @@ import numpy as np
 from streed.algebra.terms import written_terms
 from streed.constrained import objective
 from streed.data import Dataset
-from streed.engine import capture, coding, generation
+from streed.engine import capture, coding
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
 from streed.engine.records import INFINITE, LOWEST
+from streed.engine.shapes import ROWS, Shape
 from streed.engine.sums import FOUR
 from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
@@ -115,7 +116,7 @@ class Scored(Measure):
         read = [capture.numbers_of(term.task, term.functions) for term in terms]
         read_by_limits = [capture.numbers_of(limit, {"allows": type(limit).allows}) for limit, _ in limits]
         lane = np.float64 if groups is None else _lane(planes)
-        shape = generation.Shape(
+        shape = Shape(
             terms=tuple(
                 term.shape(plane_of, [(number.name, number.kind) for number in numbers])
                 for term, numbers in zip(terms, read, strict=True)
@@ -179,7 +180,7 @@ class Scored(Measure):
             kept=kept,
         )
         packed = attrs.evolve(packed, scoring=scoring)
-        kept_entries = np.array([plane != generation.ROWS for places, _ in plane_of.values() for plane in places], bool)
+        kept_entries = np.array([plane != ROWS for places, _ in plane_of.values() for plane in places], bool)
         exact = whole or grain is not None
         return cls(packed, problem, task, codes, sums, counts, kind, scale, sign, exact, kept_entries)
 
@@ -338,7 +339,7 @@ def _planes(sums: dict[str, Array], n_rows: int) -> tuple[Array, dict[str, tuple
         places = []
         for column in values.reshape(n_rows, -1).T:
             if (column == 1).all():
-                places.append(generation.ROWS)
+                places.append(ROWS)
             else:
                 places.append(len(columns))
                 columns.append(column)
