@@ -18,8 +18,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.engine.listing import number_rows
+from streed.engine.packed import writable
 from streed.engine.routing import weigh_leaves, weigh_tree
-from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.reductions.searches import FixedCosts, Searches, preorder_of
@@ -65,6 +65,11 @@ class Found:
     """(m,) int64: those of leaves count."""
     arity: Array
     """(p,) int64: the categories of every column, 0 for binary ones."""
+
+    @property
+    def branches(self) -> int:
+        """How many branching nodes it has."""
+        return int(np.count_nonzero(self.preorder >= 0))
 
     @functools.cached_property
     def root(self) -> Node:
