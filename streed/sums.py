@@ -27,6 +27,7 @@ import numpy as np
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_array
 from streed.task import COMPONENTWISE, Limit, RowCostTask, State, Task, Value
+from streed.tracing import adds, row_cost_form
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -114,6 +115,13 @@ class BoundedSum:
     most: int
     on: Callable[[Dataset], Array] | None = None
     """The same costs of the rows of other data (default: there is no other)."""
+    split: int = 0
+    """What a branching node adds, at least 0; if it adds anything, the labels alone keep `least`."""
+
+    @property
+    def counts_nodes(self) -> bool:
+        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
+        return self.split > 0 and not self.costs.any()
 
     def costs_on(self, data: Dataset) -> Array:
         """(n, K) the costs of the rows of `data`."""
@@ -171,10 +179,10 @@ class SumLimit(Limit):
         """The sums that must lie in bounds, in units of `integer_weights`; raises InputError for data at fault."""
 
     @abc.abstractmethod
-    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
-        """What the limited quantity is for predictions (n,), numbers of labels, counted from the raw rows.
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
+        """What the limited quantity is for predictions (n,), numbers of labels, and so many branching nodes.
 
-        Holds at least "value" and "limit", exact numbers, and "holds".
+        Counted from the raw rows. Holds at least "value" and "limit", exact numbers, and "holds".
         """
 
     @final
@@ -225,7 +233,7 @@ class Bounded(Task):
         return self.task.maximize
 
     def bind(self, data: Dataset) -> Task:
-        inner = self.task.bind(data)
+        inner = bind_summed(self.task, data)
         labels = tuple(inner.labels(data))
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         for each in sums:
@@ -238,7 +246,7 @@ class Bounded(Task):
             for each, (least, most) in zip(sums, spreads, strict=True)
             for cap in (unit * (each.most - least), unit * (most - each.least))
         ]
-        return BoundTask(inner, self.sum_limits, sums, tuple(caps), labels)
+        return BoundTask(inner, self.sum_limits, sums, tuple(caps), labels, unit)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return self.bind(data).statistics(data)
@@ -247,7 +255,10 @@ class Bounded(Task):
         raise TaskError("bind a task with limits on sums to its data before you ask for costs")
 
     def score(self, value: Value, totals: State) -> Any:
-        return self.task.score(_inner_value(self.task, value), totals)
+        # how many components a score has may be known on the data only
+        return (
+            totals.bound.score(value, totals) if isinstance(self.task, SumTask) else self.task.score(value[0], totals)
+        )
 
 
 @final
@@ -262,6 +273,8 @@ class BoundTask(Task):
     caps: tuple[Fraction, ...]
     """The most that the worsening sums may be, two for every bounded sum."""
     inner_labels: tuple[Any, ...]
+    unit: Fraction
+    """What one of the bounded sums' whole numbers is worth in a value."""
 
     order: ClassVar[str] = COMPONENTWISE
 
@@ -281,7 +294,11 @@ class BoundTask(Task):
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         cost = self.task.branching_cost(rows, path, split)
-        return None if cost is None else (*sums_of_values(cost), *[0] * len(self.caps))
+        if cost is None and not any(each.split for each in self.bounded_sums):
+            return None
+        if cost is None:
+            cost = (0,) * (len(self.task.components) if isinstance(self.task, SumTask) else 1)
+        return (*sums_of_values(cost), *[x for each in self.bounded_sums for x in (self.unit * each.split, 0)])
 
     def feasible(self, value: Value) -> bool:
         return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))
@@ -310,12 +327,23 @@ def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
     """The task under limits on sums; raises TaskError for tasks whose values are not added up."""
     if isinstance(task, Bounded):
         return Bounded(task.task, task.sum_limits + tuple(sum_limits))
-    if not isinstance(task, (RowCostTask, SumTask)):
-        raise TaskError(
-            f"{sum_limits[0]!r} limits a sum over the whole tree, which needs a task whose costs are sums over rows, "
-            f"and {type(task).__name__} is none; subclass RowCostTask or SumTask"
-        )
+    check_summed(task, f"{sum_limits[0]!r} limits a sum over the whole tree")
     return Bounded(task, tuple(sum_limits))
+
+
+def check_summed(task: Task, why: str) -> None:
+    """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
+    if not isinstance(task, (RowCostTask, SumTask)) and (not adds(task) or task.reads_rows):
+        raise TaskError(
+            f"{why}, which needs a task whose values are sums over rows and nodes, and {type(task).__name__} is none; "
+            "subclass RowCostTask or SumTask"
+        )
+
+
+def bind_summed(task: Task, data: Dataset) -> Task:
+    """The task on its data, as a cost per row where it is one."""
+    bound = task.bind(data)
+    return bound if isinstance(bound, (RowCostTask, SumTask, BoundTask)) else row_cost_form(bound, data) or bound
 
 
 def sums_of_values(value: Value) -> tuple[Any, ...]:

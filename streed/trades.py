@@ -22,12 +22,14 @@ from streed.sums import (
     Gap,
     SumLimit,
     SumTask,
+    bind_summed,
     bound_sums,
+    check_summed,
     integer_weights,
     sums_of_values,
     worsening_statistics,
 )
-from streed.task import COMPONENTWISE, RowCostTask, State, Task, Totals, Value
+from streed.task import COMPONENTWISE, State, Task, Totals, Value
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -48,7 +50,7 @@ class Traded(Task):
         return self.task.maximize
 
     def bind(self, data: Dataset) -> Task:
-        inner = self.task.bind(data)
+        inner = bind_summed(self.task, data)
         weights, unit = integer_weights(data)
         sums, sizes, kinds = [], [], []
         for number, gap in enumerate(self.gaps):
@@ -152,13 +154,9 @@ class BoundTrade(Task):
 
 
 def trade(task: Task, gap: Gap) -> Traded:
-    """The front of the task and the gap; raises TaskError for tasks whose values are not sums over rows."""
+    """The front of the task and the gap; raises TaskError for tasks whose values are not sums."""
     if isinstance(task, Traded):
         return Traded(task.task, (*task.gaps, gap))
     inner = task.task if isinstance(task, Bounded) else task
-    if not isinstance(inner, (RowCostTask, SumTask)):
-        raise TaskError(
-            f"{gap!r} is a gap between sums over the whole tree, which needs costs that are sums over rows, and "
-            f"{type(inner).__name__} is none; subclass RowCostTask or SumTask"
-        )
+    check_summed(inner, f"{gap!r} is a gap between sums over the whole tree")
     return Traded(task, (gap,))

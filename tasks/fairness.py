@@ -167,7 +167,7 @@ class FairnessLimit(SumLimit):
             for ratio in self.notion.ratios(data)
         )
 
-    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         gaps, rates = group_rates(self.notion, data, predicted)
         value, limit = max(gaps.values()), Fraction(exact_number(self.limit))
         shown = {kind: {name: float(rate) for name, rate in by_group.items()} for kind, by_group in rates.items()}

@@ -130,7 +130,7 @@ class RateLimit(SumLimit):
         positive = positive_number(data, self.rate.positive, type(self.rate).__name__)
         return (self.rate.bounded_sum(Fraction(exact_number(self.limit)), data, positive),)
 
-    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         positive = positive_number(data, self.rate.positive, type(self.rate).__name__)
         weights, _ = integer_weights(data)
         each = np.ones(data.n_rows, np.int64) if weights is None else weights

@@ -128,22 +128,23 @@ class SumThreshold(SumLimit):
         bound = self.threshold.task.bind(data)
         costs = exact_costs(row_cost_form(bound, data) or bound, data)
         weights, _ = integer_weights(data)
-        if costs.split or not costs.exact:
-            what = "a branching node costs something" if costs.split else "its costs are real numbers"
+        if costs.split < 0 or not costs.exact:
+            what = "a branching node is paid for" if costs.exact else "its costs are real numbers"
             raise TaskError(
-                f"a limit on {name(self.threshold.task)} beside sums over the whole tree needs whole costs of rows "
-                f"alone, and {what}; limit nodes by max_nodes"
+                f"a limit on {name(self.threshold.task)} beside sums over the whole tree needs whole costs of rows and "
+                f"nodes, and {what}"
             )
         by_row = costs.costs if weights is None else costs.costs // np.maximum(weights, 1)[:, None]
-        found = BoundedSum(by_row, 0, 0, None)
+        found = BoundedSum(by_row, 0, 0, None, costs.split)
         most = math.floor(Fraction(self.threshold.limit) / costs.unit)
         return (attrs.evolve(found, least=found.spread(weights)[0], most=most),)
 
-    def achieved(self, data: Dataset, predicted: Array) -> Mapping[str, Any]:
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         bound = self.threshold.task.bind(data)
         costs = exact_costs(row_cost_form(bound, data) or bound, data)
-        value = costs.value(int(costs.costs[np.arange(data.n_rows), predicted].sum()))
-        most = self.threshold.limit
+        # exact, since a tree may be just within the limit
+        value = costs.unit * (int(costs.costs[np.arange(data.n_rows), predicted].sum()) + costs.split * nodes)
+        most = Fraction(self.threshold.limit)
         return {
             "limit_on": name(self.threshold.task),
             "value": float(value),

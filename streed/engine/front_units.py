@@ -13,7 +13,7 @@ import numpy as np
 from numba import int64
 
 from streed.engine.counts import count_pairs
-from streed.engine.keys import KeyLayout, add_sets, drain, join, pour, sort_and_sweep
+from streed.engine.keys import KeyLayout, add_sets, drain, empty, join, pour, sort_and_sweep
 from streed.engine.rows import build_words, list_rows
 from streed.engine.simd import LANES, fill, load, popcount, store
 from streed.engine.views import native
@@ -249,17 +249,7 @@ def _side_by_buckets(rows, scratch, pairs, stride, kept, j, side):  # type: igno
                 if key & mask < best[x]:
                     best[x] = key & mask
                     top = max(top, x)
-    nothing = np.iinfo(np.int64).max
-    least = nothing
-    found = np.empty(top + 1, np.int64)
-    count = 0
-    for x in range(top + 1):
-        if best[x] < least:
-            least = best[x]
-            found[count] = (int64(x) << shift) + least
-            count += 1
-        best[x] = nothing
-    return found[:count]
+    return empty(layout, best, top + 1)
 
 
 @native

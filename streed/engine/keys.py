@@ -226,6 +226,23 @@ def drain(layout, best, origins):  # type: ignore[no-untyped-def]
     return keys[:kept].copy(), columns[:kept].copy()
 
 
+@native
+def empty(layout, best, count):  # type: ignore[no-untyped-def]
+    """The staircase of the first `count` buckets, which are empty after, whatever its keys are allowed."""
+    shift = layout.shifts[0]
+    nothing = np.iinfo(np.int64).max
+    least = nothing
+    found = np.empty(count, np.int64)
+    kept = 0
+    for x in range(count):
+        if best[x] < least:
+            least = best[x]
+            found[kept] = (int64(x) << shift) + least
+            kept += 1
+        best[x] = nothing
+    return found[:kept]
+
+
 @entry
 def merge_sets(layout, keys, columns, a, b, column):  # type: ignore[no-untyped-def]
     """(keys, columns) with all sums of a key of each set and the cost of a split merged into them."""

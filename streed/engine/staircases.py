@@ -14,7 +14,7 @@ from numba import int64
 
 from streed.engine.counts import count_pairs
 from streed.engine.front_units import front_of_any_pairs, leaf_keys, load_rows, start_front
-from streed.engine.keys import drain, pour
+from streed.engine.keys import drain, empty, pour
 from streed.engine.views import inline, native
 
 DIRECTIONS = 5
@@ -212,14 +212,4 @@ def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyp
         if key & mask < best[at]:
             best[at] = key & mask
             top = max(top, at)
-    nothing = np.iinfo(np.int64).max
-    least = nothing
-    found = np.empty(top + 1, np.int64)
-    count = 0
-    for x in range(top + 1):
-        if best[x] < least:
-            least = best[x]
-            found[count] = (int64(x) << shift) + least
-            count += 1
-        best[x] = nothing
-    return found[:count]
+    return empty(layout, best, top + 1)

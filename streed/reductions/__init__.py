@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streed.algebra import Penalized, objective
-from streed.sums import Bounded, SumTask
+from streed.sums import Bounded, SumTask, bind_summed
+from streed.task import RowCostTask
 from streed.trades import Traded
 
 if TYPE_CHECKING:
@@ -30,15 +31,27 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     Of more than two sums, only those of limits are reduced.
     """
     inner = objective(task)
-    if driver.reduces and isinstance(inner, Traded) and len(inner.gaps) == 1:
+    if not isinstance(inner, (SumTask, Bounded, Traded)):
+        return driver
+    if not driver.reduces or not _is_reducible(inner, data):
+        from streed.reductions.checked import Checked
+
+        return driver if isinstance(inner, SumTask) else Checked(driver)
+    if isinstance(inner, Traded):
         from streed.reductions.trade import TradeOff
 
         return TradeOff(driver)
-    if not driver.reduces or not isinstance(inner, (SumTask, Bounded)):
-        return driver
-    sums = 3 if isinstance(inner, Penalized) else 2
-    if isinstance(inner, SumTask) and len(getattr(inner.bind(data), "components", ())) != sums:
-        return driver
     from streed.reductions.reduction import Reduction
 
     return Reduction(driver)
+
+
+def _is_reducible(task: Task, data: Dataset) -> bool:
+    """Whether on the data the task is a cost per row or a score of two sums, with what is limited and one gap."""
+    if isinstance(task, Traded):
+        return len(task.gaps) == 1 and _is_reducible(task.task, data)
+    inner = task.task if isinstance(task, Bounded) else task
+    if isinstance(inner, SumTask):
+        sums = 3 if isinstance(inner, Penalized) else 2
+        return len(getattr(inner.bind(data), "components", ())) == sums
+    return isinstance(inner, RowCostTask) or isinstance(bind_summed(inner, data), RowCostTask)

@@ -24,7 +24,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.reductions.native_listing import make_listing
-from streed.reductions.trees import Found, Stop, Trees, Window
+from streed.reductions.trees import SHALLOW, Found, Stop, Trees, Window
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
@@ -137,7 +137,7 @@ class Relaxation:
         solutions: none but the ends if n0 and n1 are coprime, as may be under a limit of 0.
         """
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
-        if vectors.shape[1] != 2:
+        if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
         steps, number = np.unique(vectors[:, 1] - vectors[:, 0], return_inverse=True)
         least, most = self.windows[j]
@@ -251,6 +251,13 @@ class Relaxation:
 
     def _search(self) -> Found | None:
         """The optimum, by lists of the trees between the bound and the best one known."""
+        depth = self.trees.problem.max_depth
+        if depth is not None and depth > SHALLOW and (self.best is None or not self.best.branches):
+            # the lists of deep trees are long, and a best one that is a leaf says nothing of where they may end
+            with self.trees.restricted(max_depth=depth - 1) as shallower:
+                self.learn(shallower)
+            if not self._is_open():
+                return self.best
         scale, whole = self._scaled
         keys = range(self.first, len(self.trees.parts))
         listing = make_listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)

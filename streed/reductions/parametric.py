@@ -93,8 +93,10 @@ def whole_scale(numbers: list[Fraction | int]) -> Fraction:
 def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction) -> Fraction | float:
     """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
 
-    D is at least what the labels that give it least make of it.
+    D is at least what the labels that give it least make of it, and where it is constant the excess may be negative.
     """
+    if not any(score.slopes):
+        return f + excess / (f.denominator * Fraction(score.base))
     least = score.base + sum(
         min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.spreads(), strict=True)
     )

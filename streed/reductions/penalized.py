@@ -263,8 +263,7 @@ class Search:
             return self.incumbent.rank_of((*vector[:place], 0, *vector[place:]))
 
         def whole(found: Found) -> Found:
-            nodes = int(np.count_nonzero(found.preorder >= 0))
-            return attrs.evolve(found, vector=(*found.vector[:place], nodes, *found.vector[place:]))
+            return attrs.evolve(found, vector=(*found.vector[:place], found.branches, *found.vector[place:]))
 
         with trees.restricted(kept, max_nodes=max_nodes) as inner:
             oracle = Oracle(inner, self.oracle.windows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -14,6 +14,7 @@ from streed.exact import Array
 from streed.reductions.trees import Found, Vector, Weighed, Window
 from streed.search.driver import Problem
 from streed.sums import (
+    BoundedSum,
     BoundTask,
     LinearFraction,
     SumLimit,
@@ -31,6 +32,8 @@ from streed.tree import Branch, Leaf, Node
 class Plan:
     """The sums of a task and what they are worth."""
 
+    problem: Problem
+    """With limits on numbers of nodes as `max_nodes`."""
     parts: Array
     """(m, n, K) int64, row weights multiplied in: the objective's components, then the limited sums."""
     splits: tuple[int, ...]
@@ -38,6 +41,8 @@ class Plan:
     units: tuple[Fraction | int, ...]
     """(m,) what one of the whole numbers is worth in the task's values."""
     windows: tuple[Window, ...]
+    bounded: tuple[BoundedSum, ...]
+    """All sums under limits: those of the windows, and those that count nodes."""
     limits: tuple[SumLimit, ...]
     rank_of: Callable[[Vector], Any]
     """What a tree is worth, larger is better, by its whole numbers."""
@@ -48,15 +53,23 @@ class Plan:
 
     The fraction, if there is one, is then what the price is taken from.
     """
+    fine: Fraction
+    """What one of a limited sum is worth."""
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
 
-    def value(self, vector: Vector) -> Any:
+    def value(self, found: Found) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
-        count = len(vector) - len(self.windows)
-        value = [_plain(unit * x) for x, unit in zip(vector[:count], self.units, strict=False)]
-        for part, x, unit in zip(self.parts[count:], vector[count:], self.units[count:], strict=True):
-            value += [_plain(unit * (x - _least(part))), _plain(unit * (_most(part) - x))]
+        count = len(found.vector) - len(self.windows)
+        value = [_plain(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
+        rest = zip(self.parts[count:], found.vector[count:], self.units[count:], strict=True)
+        for each in self.bounded:
+            by_nodes = found.branches * each.split
+            if each.counts_nodes:
+                value += [_plain(self.fine * by_nodes), 0]
+            else:
+                part, x, unit = next(rest)
+                value += [_plain(unit * (x - _least(part))), _plain(unit * (_most(part) - x + by_nodes))]
         return tuple(value)
 
     def bounds(self, rank: Any) -> tuple[Any, Any]:
@@ -65,7 +78,7 @@ class Plan:
             return None, None
         if self.shown is not None:
             return None, self.shown(rank)
-        return (_plain(-rank * self.units[0]), *[0] * (2 * len(self.windows))), None
+        return (_plain(-rank * self.units[0]), *[0] * (2 * len(self.bounded))), None
 
     def relabelled(self, found: Found, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
@@ -115,14 +128,30 @@ def make_plan(problem: Problem) -> Plan:
     weights, fine = integer_weights(data)
     unit = _plain(fine)
     by_row = 1 if weights is None else weights[:, None]
-    sums = [each.costs * by_row for each in bounded]
-    windows = tuple((each.least, each.most) for each in bounded)
+    problem = _within_nodes(problem, bounded)
+    in_windows = [each for each in bounded if not each.counts_nodes]
+    sums = [each.costs * by_row for each in in_windows]
+    sum_splits = [each.split for each in in_windows]
+    windows = tuple((each.least, each.most) for each in in_windows)
     if not isinstance(inner, SumTask):
         costs = exact_costs(inner, data)
         fraction = LinearFraction(0, (1,), 1, (0,))
-        parts, splits = np.stack([costs.costs, *sums]), (costs.split, *[0] * len(sums))
+        parts, splits = np.stack([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *[unit] * len(sums))
-        return Plan(parts, splits, units, windows, limits, lambda vector: -vector[0], fraction, None, None)
+        return Plan(
+            problem,
+            parts,
+            splits,
+            units,
+            windows,
+            bounded,
+            limits,
+            lambda vector: -vector[0],
+            fraction,
+            None,
+            fine,
+            None,
+        )
     price = inner.price if isinstance(inner, Penalized) else None
     scored = inner.task if isinstance(inner, Penalized) else inner
     named = scored.sums(data)
@@ -143,6 +172,18 @@ def make_plan(problem: Problem) -> Plan:
         return score if price is None else score - price * vector[count]
 
     parts = np.stack([*components, *nodes, *sums])
-    splits = (*[0] * count, *[1 for _ in nodes], *[0] * len(sums))
+    splits = (*[0] * count, *[1 for _ in nodes], *sum_splits)
     units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
-    return Plan(parts, splits, units, windows, limits, rank, found, price, inner.shown)
+    return Plan(problem, parts, splits, units, windows, bounded, limits, rank, found, price, fine, inner.shown)
+
+
+def _within_nodes(problem: Problem, bounded: Sequence[BoundedSum]) -> Problem:
+    """The problem with the limits on numbers of nodes as its own."""
+    budgets = [each.most // each.split for each in bounded if each.counts_nodes]
+    if not budgets:
+        return problem
+    if problem.max_nodes is not None:
+        budgets.append(problem.max_nodes)
+    # fewer nodes than none: no leaf has as many rows, either
+    min_leaf = problem.min_leaf if min(budgets) >= 0 else problem.data.n_rows + 1
+    return attrs.evolve(problem, max_nodes=max(0, min(budgets)), min_leaf=min_leaf)

@@ -17,8 +17,8 @@ from streed.reductions.plan import make_plan
 from streed.reductions.searches import FixedCosts
 from streed.reductions.trees import Stop, Trees
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
-from streed.sums import Bounded, SumLimit, SumTask
-from streed.task import RowCostTask, Task
+from streed.sums import Bounded, SumLimit, SumTask, check_summed
+from streed.task import Task
 
 
 @final
@@ -35,8 +35,7 @@ class Reduction(Driver):
     def check(self, task: Task) -> None:
         inner = objective(task)
         inner = inner.task if isinstance(inner, Bounded) else inner
-        if not isinstance(inner, (RowCostTask, SumTask)):
-            raise TaskError(f"{type(inner).__name__} has no costs per row; subclass RowCostTask or SumTask")
+        check_summed(inner, "a reduction adds up what trees cost")
         for limit in task.limits:
             if limit.support is None:
                 raise TaskError(
@@ -51,10 +50,11 @@ class Reduction(Driver):
     def search(self, problem: Problem, orders: Orders) -> Outcome:
         begin = time.perf_counter()
         plan = make_plan(problem)
+        problem = plan.problem
         trees = Trees(problem, plan.parts, plan.splits, self.driver, orders)
         oracle = Oracle(trees, plan.windows)
         incumbent = Incumbent(plan.rank_of, oracle.allows)
-        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found.vector)
+        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found)
         stopped = None
         try:
             if plan.price is not None:
@@ -83,14 +83,16 @@ class Reduction(Driver):
             return Outcome((), lower, stopped, stats, score_bound=bound)
         weighed = trees.weigh(incumbent.found)
         root = plan.relabelled(incumbent.found, weighed)
-        stats["limits"] = [check_limit(limit, problem, weighed.predicted) for limit in plan.limits]
-        solution = Solution(plan.value(incumbent.found.vector), root)
+        stats["limits"] = [
+            check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in plan.limits
+        ]
+        solution = Solution(plan.value(incumbent.found), root)
         return Outcome((solution,), lower, stopped, stats, score_bound=bound)
 
 
-def check_limit(limit: SumLimit, problem: Problem, predicted: Array) -> dict[str, Any]:
+def check_limit(limit: SumLimit, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:
     """What the limited quantity came to by predictions (n,) on the raw rows; raises MismatchError if too much."""
-    found = limit.achieved(problem.data, predicted)
+    found = limit.achieved(problem.data, predicted, nodes)
     if not found["holds"]:
         raise MismatchError(f"{limit!r} is broken by the tree found: {dict(found)}; please report this")
     return dict(found)

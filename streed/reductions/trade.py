@@ -18,7 +18,7 @@ import attrs
 
 from streed.algebra import Constrained, objective
 from streed.reductions.reduction import Reduction, check_limit
-from streed.reductions.trees import predict_rows
+from streed.reductions.trees import count_branches, predict_rows
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.nondominated import nondominated_at_root
 from streed.sums import BoundedSum, BoundTask
@@ -68,7 +68,8 @@ class TradeOff(Driver):
                     break
                 solution = last.solutions[0]
                 below = trade.gaps_of(solution.value)[0]
-                check_limit(trade.gaps[0] <= below, problem, predict_rows(solution.root, problem.data.X))
+                predicted, nodes = predict_rows(solution.root, problem.data.X), count_branches(solution.root)
+                check_limit(trade.gaps[0] <= below, problem, predicted, nodes)
                 solutions.append(solution)
         except KeyboardInterrupt:
             stopped = "interrupt"
@@ -107,5 +108,5 @@ def _limited(task: Task, trade: BoundTrade, below: Fraction | None) -> Task:
     limits = inner.sum_limits if isinstance(inner, BoundTask) else ()
     caps = inner.caps if isinstance(inner, BoundTask) else ()
     base = inner.task if isinstance(inner, BoundTask) else inner
-    found: Task = BoundTask(base, limits, (*earlier, *sums), caps, tuple(trade.labels(trade.data)))
+    found: Task = BoundTask(base, limits, (*earlier, *sums), caps, tuple(trade.labels(trade.data)), trade.unit)
     return Constrained(found, task.further) if isinstance(task, Constrained) else found

@@ -66,6 +66,11 @@ class Found:
     arity: Array
     """(p,) int64: the categories of every column, 0 for binary ones."""
 
+    @property
+    def branches(self) -> int:
+        """How many branching nodes it has."""
+        return int(np.count_nonzero(self.preorder >= 0))
+
     @functools.cached_property
     def root(self) -> Node:
         """Its nodes; leaves bear their labels, rows are unweighted."""

@@ -112,7 +112,7 @@ def make_reduced(seed: int, kind: str) -> Reduced:
     elif draw.random() < 0.1:
         extras["sample_weight"] = [draw.choice([0.5, 1.25, 2.0]) for _ in X]
     limits = {
-        "max_depth": draw.choice([0, 1, 2, 2, 3, 3, None]),
+        "max_depth": draw.choice([0, 1, 2, 2, 3, 3, 4, None]),
         "max_nodes": draw.choice([None, None, None, 1, 2, 3]),
         "min_leaf": draw.choice([1, 1, 1, 2, 3]),
     }

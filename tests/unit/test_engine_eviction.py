@@ -136,6 +136,27 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
             assert find_or_add(e.address, row_set, int(node["depth"]), int(node["budget"]), False) == v
 
 
+def test_edges_go_before_nodes() -> None:
+    with Bench(_instance(1, kind="weights", split=1), space=attrs.evolve(SPACE, children=600, path=200)) as bench:
+        e = bench.engine
+        search_root(e.address, UNLIMITED, UNLIMITED, False)
+        assert e["crowded"] == 1
+        count, level = int(e["node_count"]), int(e["level"])
+        before = bench.workspace.nodes[:count].copy()
+        path = bench.view("path", np.int64, level + 1).tolist()
+        assert evict(e.address) == count
+        assert bench.view("path", np.int64, level + 1).tolist() == path
+        after = bench.workspace.nodes[:count]
+        for name in ("lower", "upper", "depth", "budget", "split", "hash"):
+            assert after[name].tolist() == before[name].tolist()
+        assert sum(before["n_edges"] > 0) > sum(after["n_edges"] > 0)
+        assert all(v in path for v in np.flatnonzero(after["n_edges"] > 0).tolist())
+        # unsolved nodes are to be expanded anew
+        assert ((after["n_edges"] >= 0) | (after["n_edges"] == NONE)).all()
+        assert (after["n_edges"][(before["n_edges"] > 0) & (after["n_edges"] <= 0)] == NONE).all()
+        _blocks(bench)
+
+
 @pytest.mark.parametrize(("edges", "children"), [(64, 4000), (4000, 64)])
 def test_a_node_whose_edges_never_fit_ends_the_search(edges: int, children: int) -> None:
     instance = _instance(0)

@@ -11,8 +11,21 @@ import pytest
 
 import streed
 from streed.algebra import at_most
+from streed.data import Dataset
 from streed.errors import TaskError
-from streed.tasks import F1, Accuracy, Misclassifications, Precision, Recall, Specificity, Splits
+from streed.reference import best_trees
+from streed.task import Totals
+from streed.tasks import (
+    F1,
+    Accuracy,
+    GMean,
+    Misclassifications,
+    Precision,
+    Recall,
+    SparseAccuracy,
+    Specificity,
+    Splits,
+)
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused
 
@@ -66,5 +79,22 @@ def test_refused_input() -> None:
         _ = Recall() <= 0.5
     with pytest.raises(TaskError, match=r">= 0\.5"):
         _ = Recall() > 0.5
-    with pytest.raises(TaskError, match="max_nodes"):
-        streed.solve(F1().subject_to(at_most(Splits(), 2)), X, Y, max_depth=2)
+
+
+@pytest.mark.parametrize("task", [F1(), GMean(), Accuracy().subject_to(Recall() >= 0.8), F1() - 0.001 * Splits()])
+def test_a_limit_on_splits_beside_sums_is_max_nodes(task: Any) -> None:
+    for most in (0, 1, 2):
+        result = streed.solve(task.subject_to(at_most(Splits(), most)), X, Y, max_depth=3)
+        assert tree_of(result).n_branches <= most
+        assert result.value == streed.solve(task, X, Y, max_depth=3, max_nodes=most).value
+        assert result.stats["limits"][-1]["value"] == tree_of(result).n_branches
+    assert streed.solve(task.subject_to(at_most(Splits(), -1)), X, Y, max_depth=3).status == "infeasible"
+
+
+def test_a_limit_on_errors_and_splits_together_is_kept_exactly() -> None:
+    task = F1().subject_to(at_most(SparseAccuracy(0.05), 0.4))
+    result = streed.solve(task, X, Y, max_depth=2)
+    values = [value for value, _ in best_trees(task, Dataset.make(X, Y), max_depth=2)]
+    assert result.value == max(task.score(value, Totals(task, Dataset.make(X, Y))) for value in values)
+    predicted = tree_of(result).predict(X)
+    assert (predicted != Y).mean() + 0.05 * tree_of(result).n_branches <= 0.4 + 1e-12

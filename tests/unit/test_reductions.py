@@ -172,6 +172,9 @@ def test_limits_on_sums_need_sums() -> None:
         def leaf_cost(self, s: Any, k: int) -> Any:
             return s.y**2
 
+        def combine(self, a: Any, b: Any) -> Any:
+            return max(a, b)
+
     with pytest.raises(TaskError, match="sums over rows"):
         Odd().subject_to(DemographicParity() <= 0.1)
     assert repr(Accuracy().subject_to(DemographicParity() <= 0.1)).count("DemographicParity") == 1

@@ -1,0 +1,43 @@
+"""Limits on sums that another way than a reduction has kept: counted anew from the raw rows."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+
+from streed.algebra import objective
+from streed.reductions.reduction import check_limit
+from streed.reductions.trees import count_branches, predict_rows
+from streed.search.driver import Driver, Orders, Outcome, Problem
+from streed.sums import BoundTask
+from streed.task import Task
+from streed.trades import BoundTrade
+
+
+@final
+@attrs.frozen(eq=False)
+class Checked(Driver):
+    """Another driver, all of whose trees are asked whether they keep the limits on sums."""
+
+    driver: Driver
+    name: ClassVar[str] = "checked"
+
+    def knows_gap(self, task: Task) -> bool:
+        return self.driver.knows_gap(task)
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, orders: Orders) -> Outcome:
+        """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
+        outcome = self.driver.search(problem, orders)
+        task = objective(problem.task)
+        task = task.task if isinstance(task, BoundTrade) else task
+        if not isinstance(task, BoundTask):
+            return outcome
+        found = []
+        for solution in outcome.solutions:
+            predicted, nodes = predict_rows(solution.root, problem.data.X), count_branches(solution.root)
+            found.append([check_limit(limit, problem, predicted, nodes) for limit in task.sum_limits])
+        return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome
