@@ -72,6 +72,8 @@ class RepricedEngine(Repricing):
             relaxed,
         )
         self._relaxed = relaxed
+        self.lists_in_pieces = 0
+        """Lists that outgrew the memory."""
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.workspace.engine["best_first"] = best_first
         self.workspace.engine["frontier"] = UNLIMITED
@@ -143,7 +145,9 @@ class RepricedEngine(Repricing):
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
         order = "branches" if self.workspace.engine["best_first"] else "depth-first"
         nodes = int(self.workspace.engine["visits"])
-        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route} | (
+            {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
+        )
 
     def close(self) -> None:
         self.workspace.close()
