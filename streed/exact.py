@@ -51,6 +51,8 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
 
 def readable(value: Any) -> Any:
     """A value without fractions, which few libraries take: ints and floats in their place, in tuples too."""
+    if isinstance(value, (int, float)):
+        return value
     if isinstance(value, tuple):
         return tuple(map(readable, value))
     if isinstance(value, Fraction):
@@ -116,8 +118,7 @@ class IntegerCosts:
 
     def value(self, total: int) -> int | float:
         """`total` in the task's own unit: an int where that is a whole number by its nature, else a float."""
-        worth = self.unit * total
-        return int(worth) if self.unit.denominator == 1 else float(worth)
+        return self.unit.numerator * total if self.unit.denominator == 1 else float(self.unit * total)
 
 
 def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:

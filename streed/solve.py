@@ -10,10 +10,11 @@ import numbers
 import operator
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
+from streed import search as searches
 from streed.algebra import Thresholded, constrain, objective
 from streed.constrained import Constrained
 from streed.contract import check_contract, is_shipped
@@ -22,12 +23,11 @@ from streed.errors import InputError, TaskError
 from streed.evaluate import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
+from streed.reductions import reduced
 from streed.result import Result, TightestLimit
+from streed.search.driver import Driver, Orders, Problem, Solution
 from streed.task import Task, Totals
-from streed.tree import Tree
-
-if TYPE_CHECKING:
-    from streed.search.driver import Problem, Solution
+from streed.tree import Claims, Tree
 
 MOST_THREADS = 64
 
@@ -82,14 +82,11 @@ def solve(
     with reporter(progress) as listener:
         if not is_shipped(task):
             check_contract(task, data)
-        from streed.reductions import reduced
-
         driver = reduced(task, _driver(search), data)
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
         from streed.search.compilation import Compilation
-        from streed.search.driver import Orders, Problem
 
         bound = task.bind(data)
         totals = Totals(task, data)
@@ -121,9 +118,9 @@ def solve(
         for solution in outcome.solutions:
             value = shown(solution.value)
             lower, upper = _bounds(task, value, bound_score)
-            tree = Tree.grown(solution.root, data, tuple(bound.labels(data)), unit=outcome.unit)
-            tree = attrs.evolve(tree, shown=_shown(solution, tree, problem))
-            front.append((value, tree.claiming(task, value, lower, upper, status, max_depth, max_nodes, min_leaf)))
+            n_rows = solution.root.rows
+            claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)
+            front.append((value, _tree(solution, problem, outcome.unit, claims)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin
             nodes = int(outcome.stats["nodes"])
@@ -166,17 +163,14 @@ def _tightest_limits(task: Task, data: Dataset, **arguments: Any) -> tuple[Tight
 
 def _driver(search: Any) -> Any:
     """The driver of a name, or the driver itself."""
-    from streed.search import drivers
-    from streed.search.driver import Driver
-
+    known = searches.drivers()
+    if isinstance(search, str) and search in known:
+        return known[search]()
     if isinstance(search, Driver):
         return search
     if isinstance(search, type) and issubclass(search, Driver):
         return search()
-    known = drivers()
-    if not isinstance(search, str) or search not in known:
-        raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
-    return known[search]()
+    raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
 
 
 def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
@@ -241,11 +235,13 @@ def within_gap(value: Any, bound: Any, gap: Any) -> bool:
     return bool(abs(value - bound) <= gap * abs(value))
 
 
-def _shown(solution: Solution, tree: Tree, problem: Problem) -> tuple[Any, ...] | None:
-    """What the leaves show, if it is not their labels."""
-    if solution.shown is not None or problem.task.shows_labels:
-        return solution.shown
-    return leaf_displays(tree, problem.task, problem.data, problem.sums)
+def _tree(solution: Solution, problem: Problem, unit: Any, claims: Claims) -> Tree:
+    """The tree of a solution, with what its leaves show if it is not their labels."""
+    task, data = problem.task, problem.data
+    tree = Tree.grown(solution.root, data, tuple(task.labels(data)), unit=unit, shown=solution.shown, claims=claims)
+    if solution.shown is not None or task.shows_labels:
+        return tree
+    return attrs.evolve(tree, shown=leaf_displays(tree, task, data, problem.sums))
 
 
 def _bounds(task: Task, value: Any, bound: Any) -> tuple[Any, Any]:

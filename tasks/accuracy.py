@@ -37,7 +37,9 @@ class Misclassifications(RowCostTask):
     worsening: ClassVar[bool] = True
 
     def row_costs(self, data: Dataset) -> Array:
-        wrong: Array = (data.y[:, None] != np.arange(data.n_classes)).astype(np.int64)
+        wrong: Array = np.empty((data.n_rows, data.n_classes), np.int64)
+        for k in range(data.n_classes):
+            wrong[:, k] = data.y != k
         return wrong
 
 

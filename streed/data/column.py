@@ -130,9 +130,10 @@ def distinct_numbers(values: Array) -> tuple[Array, Array]:
         spread = high - low
         # Counting beats sorting as long as the counters stay few; beyond int64 there is no common type to subtract in.
         if spread <= max(1024, 4 * len(values)) and low >= -(2**63) and high < 2**63:
-            offsets = values.astype(np.int64) - low
+            offsets = values.astype(np.int64)
+            offsets -= low
             present = np.bincount(offsets) > 0
-            if present.all():
+            if np.count_nonzero(present) == len(present):
                 return np.arange(low, high + 1, dtype=np.int64), offsets
             return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[offsets]
     found, codes = np.unique(values, return_inverse=True)

@@ -87,15 +87,17 @@ def count_more_splits(e, values):  # type: ignore[no-untyped-def]
 
 @native
 def push_bounds(e, lane):  # type: ignore[no-untyped-def]
-    """Raises the bounds of all children by e.cost1 and e.cost0, those of the children of e.asked_column."""
+    """Raises the bounds of all children by those of the children of e.asked_column, which may be known exactly."""
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     pairs = matrix(e.pairs, (e.worst_pairs + 1) * e.stride, e.stride, lane)
     row = e.worst_pairs * e.stride + e.asked_column
     own = values[WEIGHT, e.asked_column]
-    with_both = e.cost1 - own
-    with_neither = e.cost0 - (e.weight - own)
+    least1 = values[LOWER1, e.asked_column]
+    least0 = values[LOWER0, e.asked_column]
+    with_both = least1 - own
+    with_neither = least0 - (e.weight - own)
     for k in range(e.n_active):
         both = int64(pairs[row, k]) * e.worst_unit
         other = values[WEIGHT, k] - both
         values[LOWER1, k] = max(values[LOWER1, k], with_both + both, with_neither + other)
-        values[LOWER0, k] = max(values[LOWER0, k], e.cost1 - both, e.cost0 - other)
+        values[LOWER0, k] = max(values[LOWER0, k], least1 - both, least0 - other)

@@ -8,57 +8,46 @@ category of a categorical column becomes a bit column, a literal.
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint64
+from numba import int64, uint64
 
+from streed.engine.bits import WORD, pack_bytes, transpose_bits
 from streed.engine.compiled import entry
-from streed.engine.simd import LANES, count_ones, load_eight
-from streed.engine.views import inline, native
-
-WORD = 64
+from streed.engine.simd import LANES, count_ones
+from streed.engine.views import native
 
 
 @native
-def _transpose_block(block):  # type: ignore[no-untyped-def]
-    """Transposes a 64 x 64 bit matrix in place: bit c of block[r] becomes bit r of block[c]."""
-    width = uint64(32)
-    mask = uint64(0x00000000FFFFFFFF)
-    while width != uint64(0):
-        k = uint64(0)
-        while k < uint64(64):
-            swap = ((block[k] >> width) ^ block[k | width]) & mask
-            block[k] ^= swap << width
-            block[k | width] ^= swap
-            k = ((k | width) + uint64(1)) & ~width
-        width = width >> uint64(1)
-        mask = mask ^ (mask << width)
+def _pack_rows(codes, position, bits):  # type: ignore[no-untyped-def]
+    """Writes the bits of every row to its places in bits (places, p / 64), which is zero.
 
-
-@native
-def _transpose_bits(bits, transposed):  # type: ignore[no-untyped-def]
-    """Writes the transpose of bits (64 * a, b) to transposed (64 * b, a), both matrices of 64-bit words."""
-    block = np.empty(WORD, np.uint64)
-    for i in range(bits.shape[0] // WORD):
-        for j in range(bits.shape[1]):
-            for r in range(WORD):
-                block[r] = bits[i * WORD + r, j]
-            _transpose_block(block)
-            for r in range(WORD):
-                transposed[j * WORD + r, i] = block[r]
-
-
-@inline
-def _gather(word):  # type: ignore[no-untyped-def]
-    """The lowest bits of the eight bytes of a word, as the lowest eight bits: one product moves each to its place."""
-    return ((word & uint64(0x0101010101010101)) * uint64(0x0102040810204080)) >> uint64(56)
+    What follows the last column of a row are bits of the next one.
+    """
+    flat = codes.reshape(codes.size)
+    p = codes.shape[1]
+    # fewer than 64 codes follow those behind this one
+    last = codes.size - WORD
+    for i in range(len(position) // 2):
+        row = position[2 * i]
+        place = position[2 * i + 1]
+        for block in range(bits.shape[1]):
+            at = row * p + block * WORD
+            if at <= last:
+                bits[place, block] = pack_bytes(flat, at)
+            else:
+                word = uint64(0)
+                for f in range(codes.size - at):
+                    word |= uint64(flat[at + f] != 0) << uint64(f)
+                bits[place, block] = word
 
 
 @native
 def _hash(words, flip, valid):  # type: ignore[no-untyped-def]
+    """A hash of a column; its words are multiplied by different odd numbers, so that they can be taken in any order."""
     h = uint64(0)
     for w in range(len(words)):
-        h = (h ^ ((words[w] ^ flip) & valid[w])) * uint64(0x9E3779B97F4A7C15)
-        h ^= h >> uint64(29)
-    return h
+        h += ((words[w] ^ flip) & valid[w]) * (uint64(2 * w + 1) * uint64(0x9E3779B97F4A7C15))
+    h ^= h >> uint64(32)
+    return (h * uint64(0xD6E8FEB86659FD93)) >> uint64(32)
 
 
 @native
@@ -140,27 +129,11 @@ def pack_columns(codes, position, categories, words, merge):  # type: ignore[no-
     p = codes.shape[1]
     blocks = (p + WORD - 1) // WORD
     bits = np.zeros((words * WORD, blocks), np.uint64)
-    valid = np.zeros(words, np.uint64)
-    rows = int64(0)
-    for i in range(len(position) // 2):
-        row = position[2 * i]
-        place = position[2 * i + 1]
-        valid[place // WORD] |= uint64(1) << uint64(place % WORD)
-        rows += 1
-        for block in range(blocks):
-            first = block * WORD
-            word = uint64(0)
-            f = first
-            end = min(p, first + WORD)
-            while f + 8 <= end:
-                word |= _gather(load_eight(codes, row, f)) << uint64(f - first)
-                f += 8
-            while f < end:
-                word |= uint64(codes[row, f] & 1) << uint64(f - first)
-                f += 1
-            bits[place, block] = word
+    _pack_rows(codes, position, bits)
+    valid = find_rows(position, words)
+    rows = int64(len(position) // 2)
     raw = np.empty((blocks * WORD, words), np.uint64)
-    _transpose_bits(bits, raw)
+    transpose_bits(bits, raw)
     n_literals = int64(0)
     n_categorical = int64(0)
     for f in range(p):
@@ -179,10 +152,19 @@ def pack_columns(codes, position, categories, words, merge):  # type: ignore[no-
     literals = np.zeros(n_categorical + 1, np.int64)
     count = _add_literals(codes, position, categories, sets, kept, column, literals)
     row_words = np.empty((words * WORD, space // WORD), np.uint64)
-    _transpose_bits(sets, row_words)
+    transpose_bits(sets, row_words)
     lanes = (count + LANES - 1) // LANES
-    row_bits = np.empty((words * WORD, lanes), np.int32)
-    for r in range(words * WORD):
-        for lane in range(lanes):
-            row_bits[r, lane] = int32(row_words[r, lane // 2] >> uint64(LANES * (lane % 2)))
-    return column[:count], flipped[:count], literals, sets[:count].copy(), row_bits
+    row_bits = row_words.view(np.int32)
+    if lanes < row_bits.shape[1]:
+        row_bits = row_bits[:, :lanes].copy()
+    return column[:count], flipped[:count], literals, sets[:count], row_bits
+
+
+@entry
+def find_rows(position, words):  # type: ignore[no-untyped-def]
+    """(words,) uint64: the set of all rows that have a place, which is that of the root."""
+    rows = np.zeros(words, np.uint64)
+    for i in range(len(position) // 2):
+        place = position[2 * i + 1]
+        rows[place // WORD] |= uint64(1) << uint64(place % WORD)
+    return rows

@@ -1,8 +1,10 @@
 """Making room in a full node store: forget what can be found again.
 
-Kept are the nodes on the path from the root to the node at hand, with their edges, and the nodes of the best trees
-known below them, without edges. Bounds live on in the edges of the path; what was learnt about forgotten nodes beyond
-that is lost, which costs time, never the answer. It runs between calls of the search and is compiled when first needed.
+Edges and their children take most of the room, and are made again by one expansion. So they go first: all nodes are
+kept, with their bounds, and only those on the path from the root to the node at hand keep their edges. Where it is
+nodes that fill the store, the path remains and the nodes of the best trees known below it. What was learnt about
+forgotten nodes beyond the edges of the path is lost, which costs time, never the answer. It runs between calls of the
+search and is compiled when first needed.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from streed.engine.nodes import (
     split_columns,
     write_child_rows,
 )
+from streed.engine.pointers import engine_at
 from streed.engine.records import EMPTY, NONE
 from streed.engine.views import native, vector
 
@@ -54,8 +57,24 @@ def _mark_best_tree(e, root, keep):  # type: ignore[no-untyped-def]
 
 
 @native
+def _frees_enough(e, keep):  # type: ignore[no-untyped-def]
+    """Whether to forget the edges of nodes that are not on the path leaves half of the store to what comes."""
+    nodes = nodes_of(e)
+    edges = int64(0)
+    children = int64(0)
+    for v in range(e.node_count):
+        node = nodes[v]
+        if keep[v] > 0 and node.n_edges > 0:
+            edges += node.edge_space
+            children += node.child_space
+        if node.plan != NONE:
+            children += block_size(most_sides(e))
+    return 2 * e.node_count <= e.node_space and 2 * edges <= e.edge_space and 2 * children <= e.child_space
+
+
+@native
 def _move_blocks(e, keep):  # type: ignore[no-untyped-def]
-    """Moves the blocks of kept nodes to the front, in the order in which they lie; best trees lose their edges."""
+    """Moves the blocks of kept nodes to the front, in the order in which they lie; only the path's keep their edges."""
     nodes = nodes_of(e)
     edges = edges_of(e)
     children = children_of(e)
@@ -140,16 +159,20 @@ def _digest(e):  # type: ignore[no-untyped-def]
 
 
 @entry
-def evict(e):  # type: ignore[no-untyped-def]
-    """How many nodes remain: those of the path down to e.level and of its best trees; renumbers them."""
+def evict(engine):  # type: ignore[no-untyped-def]
+    """How many nodes remain: all, or those of the path down to e.level and of its best trees; renumbers them."""
+    e = engine_at(engine)
     level = e.level
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     keep = np.zeros(e.node_count, np.uint8)
     for i in range(level + 1):
         keep[path[i]] = 2
-    for i in range(level + 1):
-        _mark_best_tree(e, path[i], keep)
+    if _frees_enough(e, keep):
+        keep = np.maximum(keep, np.uint8(1))
+    else:
+        for i in range(level + 1):
+            _mark_best_tree(e, path[i], keep)
     number = np.full(e.node_count, NONE, np.int64)
     count = int64(0)
     for v in range(e.node_count):

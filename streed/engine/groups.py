@@ -8,8 +8,6 @@ and in its group of fours. Where that makes too many groups, distinct rows are s
 
 from __future__ import annotations
 
-import math
-
 import attrs
 import numpy as np
 from numba import int64, uint64
@@ -17,6 +15,7 @@ from numba import int64, uint64
 from streed.engine.compiled import entry
 from streed.engine.distinct import merge_rows
 from streed.engine.simd import count_ones
+from streed.engine.views import inline, native
 from streed.exact import Array
 
 _MOST_GROUPS = 48
@@ -73,16 +72,31 @@ def group_vectors(vectors: Array, most: int) -> Groups | None:
     return Groups(places, words, multipliers, 0, 0)
 
 
-def common_divisor(costs: Array, split: int) -> int:
+@native
+def divisor_of(a, b):  # type: ignore[no-untyped-def]
+    """The greatest common divisor of two numbers >= 0."""
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+@entry
+def common_divisor(costs, split):  # type: ignore[no-untyped-def]
     """The greatest common divisor of all differences of costs (n, K) within a row and of the cost of a split, or 1."""
-    if split == 1:
-        return 1
-    differences = costs[:, 1:] - costs[:, :1]
-    if differences.size == 0:
-        return max(1, split)
-    if max(differences.max(), -differences.min()) == 1:
-        return 1
-    return max(1, math.gcd(split, int(np.gcd.reduce(differences, axis=None))))
+    n, labels = costs.shape
+    divisor = int64(split)
+    for i in range(n):
+        for k in range(1, labels):
+            divisor = divisor_of(divisor, abs(costs[i, k] - costs[i, 0]))
+        if divisor == 1:
+            break
+    return max(divisor, int64(1))
+
+
+@inline
+def _in_units(cost, divisor):  # type: ignore[no-untyped-def]
+    """The cost in units of the divisor, which it is a multiple of; most divisors are 1, and divisions are slow."""
+    return cost if divisor == 1 else cost // divisor
 
 
 @entry
@@ -91,7 +105,10 @@ def _group(costs, divisor, count_rows, most):  # type: ignore[no-untyped-def]
     group_of = np.empty(n, np.int64)
     profits = np.zeros((most, labels + 2), np.int64)
     sizes = np.zeros(most, np.int64)
-    slots = np.full(4 * most, -1, np.int64)
+    size = int64(4)
+    while size < 4 * most:
+        size *= 2
+    slots = np.full(size, -1, np.int64)
     groups = 0
     base = int64(0)
     total = int64(0)
@@ -106,14 +123,14 @@ def _group(costs, divisor, count_rows, most):  # type: ignore[no-untyped-def]
         base += least
         key = uint64(0)
         for k in range(labels):
-            vector[k] = (worst - costs[i, k]) // divisor
+            vector[k] = _in_units(worst - costs[i, k], divisor)
             key = (key ^ uint64(vector[k])) * uint64(0x9E3779B97F4A7C15)
-        worst = (worst - least) // divisor
+        worst = _in_units(worst - least, divisor)
         total += worst
         if worst == 0 and not count_rows:
             group_of[i] = -1
             continue
-        slot = int64(key >> uint64(40)) % len(slots)
+        slot = int64(key >> uint64(40)) & (size - 1)
         while True:
             g = slots[slot]
             if g < 0:
@@ -123,7 +140,7 @@ def _group(costs, divisor, count_rows, most):  # type: ignore[no-untyped-def]
                 same = same and profits[g, k] == vector[k]
             if same:
                 break
-            slot = (slot + 1) % len(slots)
+            slot = (slot + 1) & (size - 1)
         if g < 0:
             if groups == most:
                 return nothing, nothing, profits, base, total

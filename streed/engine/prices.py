@@ -5,15 +5,7 @@ from __future__ import annotations
 from numba import int64
 
 from streed.engine.compiled import entry
-from streed.engine.views import native
-
-
-@native
-def _divisor_of(a, b):  # type: ignore[no-untyped-def]
-    """The greatest common divisor of two numbers >= 0."""
-    while b != 0:
-        a, b = b, a % b
-    return a
+from streed.engine.groups import divisor_of
 
 
 @entry
@@ -29,7 +21,7 @@ def set_prices(costs, sizes, split, profits, signed_costs):  # type: ignore[no-u
     divisor = int64(split)
     for g in range(groups):
         for k in range(1, labels):
-            divisor = _divisor_of(divisor, abs(costs[g, k] - costs[g, 0]))
+            divisor = divisor_of(divisor, abs(costs[g, k] - costs[g, 0]))
     divisor = max(divisor, int64(1))
     base = int64(0)
     total = int64(0)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import int64, uint8, uint64
 
 from streed.engine.compiled import entry
+from streed.engine.pointers import engine_at
 from streed.engine.records import LEAF
 from streed.engine.simd import count_ones
 from streed.engine.views import matrix, native, vector
@@ -44,7 +45,7 @@ def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
 
 @entry
 def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
-    """(labels, rows, costs, depths) of every node of a tree in preorder; label and cost are those of leaves.
+    """(4, m) int64: label, rows, cost and depth of every node of a tree in preorder; only leaves have a cost.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
     columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
@@ -54,11 +55,11 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     n, labels = costs.shape
     end = np.empty(m, np.int64)
     parent = np.empty(m, np.int64)
-    depth = np.empty(m, np.int64)
     second = np.empty(m, np.int64)
+    measured = np.zeros((4, m), np.int64)
+    label, rows, cost, depth = measured[0], measured[1], measured[2], measured[3]
     _find_parents(preorder, arity, end, parent, depth, second)
     sums = np.zeros((m, labels), np.int64)
-    rows = np.zeros(m, np.int64)
     for i in range(n):
         at = _find_leaf(preorder, codes[i], end, second)
         rows[at] += 1
@@ -68,13 +69,11 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
         rows[parent[at]] += rows[at]
         for k in range(labels):
             sums[parent[at], k] += sums[at, k]
-    label = np.empty(m, np.int64)
-    cost = np.zeros(m, np.int64)
     for at in range(m):
         source = at if rows[at] > 0 else parent[at]
         label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
         cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
-    return label, rows, cost, depth
+    return measured
 
 
 @native
@@ -171,12 +170,13 @@ def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignor
 
 
 @entry
-def count_kinds(e, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
+def count_kinds(engine, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
     """(m, G) int64: how many rows of each group of a packed problem are at every node of a tree in preorder.
 
     `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's
     binary columns, LEAF for those that none holds. There are binary splits only.
     """
+    e = engine_at(engine)
     m = len(preorder)
     columns = matrix(e.column_rows, e.columns, e.row_words, uint64)
     flipped = vector(e.flipped, e.columns, uint8)

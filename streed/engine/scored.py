@@ -79,7 +79,7 @@ def solve_counted_children(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.cost1 and e.cost0: the optimal values at depth two of the rows with and without e.asked_column.
 
     The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
-    have it are solved. The second child is left UNKNOWN where the first and its bound reach the goal.
+    have it are solved, the others stay UNKNOWN. The second child is left UNKNOWN where the first and its bound reach the goal.
     """
     small = _smaller_side(e)
     load_child(e, e.asked_column, small)
@@ -117,7 +117,7 @@ def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-
     large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
     if column >= e.n_binary:
         e.cost1 = _score_side(e, lane, total, ordered, int64(1), e.child_pairs)
-        e.cost0 = INFINITE
+        e.cost0 = UNKNOWN
         return
     large = 1 - small
     known = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)

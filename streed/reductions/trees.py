@@ -18,8 +18,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.engine.listing import number_rows
+from streed.engine.packed import writable
 from streed.engine.routing import weigh_leaves, weigh_tree
-from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.reductions.searches import FixedCosts, Searches, preorder_of

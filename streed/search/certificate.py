@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from streed.engine.packed import writable
 from streed.engine.records import LEAF
 from streed.engine.routing import measure_tree, route_rows
-from streed.engine.workspace import writable
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
 from streed.search.driver import Problem, Solution
@@ -26,12 +26,12 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     arity = np.zeros(data.n_columns, np.int64)
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
-    labels, rows, leaf_costs, depths = measure_tree(preorder, writable(data.X), arity, writable(costs.costs))
-    is_leaf = preorder == LEAF
-    branches = len(preorder) - int(np.count_nonzero(is_leaf))
-    _check_limits(problem, int(depths.max()), branches, rows[is_leaf & (rows > 0)] if problem.min_leaf > 1 else rows)
-    root = nest_preorder(preorder, arity, labels.tolist(), rows.tolist(), leaf_costs.tolist())
-    return int(leaf_costs.sum()) + costs.split * branches, root
+    labels, rows, leaf_costs, depths = measure_tree(preorder, writable(data.X), arity, writable(costs.costs)).tolist()
+    is_leaf = (preorder == LEAF).tolist()
+    branches = is_leaf.count(False)
+    _check_limits(problem, max(depths), branches, [n for n, here in zip(rows, is_leaf, strict=True) if here and n])
+    root = nest_preorder(preorder, arity, labels, rows, leaf_costs)
+    return sum(leaf_costs) + costs.split * branches, root
 
 
 def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
@@ -59,14 +59,14 @@ def nest_preorder(preorder: Array, arity: Array, labels: list[int], rows: list[i
     return stack[0]
 
 
-def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: Array) -> None:
-    """Raises MismatchError if the tree breaks a limit."""
+def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: list[int]) -> None:
+    """Raises MismatchError if the tree breaks a limit; `leaf_rows` are the rows of its leaves that have any."""
     if problem.max_depth is not None and depth > problem.max_depth:
         raise MismatchError(f"the tree has depth {depth}, above {problem.max_depth}; please report this")
     if problem.max_nodes is not None and branches > problem.max_nodes:
         raise MismatchError(f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this")
-    if problem.min_leaf > 1 and leaf_rows.min(initial=problem.min_leaf) < problem.min_leaf:
-        raise MismatchError(f"a leaf has {leaf_rows.min()} rows, below {problem.min_leaf}; please report this")
+    if min(leaf_rows, default=problem.min_leaf) < problem.min_leaf:
+        raise MismatchError(f"a leaf has {min(leaf_rows)} rows, below {problem.min_leaf}; please report this")
 
 
 def measure_task(
@@ -144,7 +144,7 @@ def measure_task(
 
     value, root = measure(0, 0, frozenset(), 0)
     branches = int(np.count_nonzero(preorder != LEAF))
-    _check_limits(problem, deepest, branches, np.array(leaf_rows))
+    _check_limits(problem, deepest, branches, leaf_rows)
     return Solution(value, root, None if shows_labels else tuple(shown))
 
 

@@ -15,9 +15,9 @@ from streed.constrained import objective
 from streed.engine import kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.eviction import evict
+from streed.engine.packed import PackedProblem
 from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, UNLIMITED
-from streed.engine.views import ENGINE_TYPE
-from streed.engine.workspace import PackedProblem, Workspace
+from streed.engine.workspace import Workspace
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.search import memory, warmup, watch
@@ -33,7 +33,7 @@ from streed.search.routes import measure_of, search_otherwise
 from streed.search.trace import Trace
 from streed.task import Task, Value
 
-_SHORT = 0.03
+_SHORT = 0.05
 """Seconds: a search that cannot take longer runs in the caller's thread."""
 
 _MOST_KEPT = 0.9
@@ -44,6 +44,13 @@ _MOST_REPAIRS = 16
 
 _PAIR_SECONDS = 1e-12
 """Seconds per pair of columns and row, a generous estimate."""
+
+
+_COUNTERS = (
+    *("expansions", "repeats", "units", "pair_passes", "pruned", "evictions"),
+    *("node_count", "edge_count", "child_count", "branch_slots"),
+)
+"""What a record counts, beside the nodes visited."""
 
 
 @attrs.frozen
@@ -93,7 +100,7 @@ class Native(Driver):
         free = packed.split_cost == 0
         relaxed = free and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        control[[UPPER, SHARED_UPPER]] = INFINITE
+        control[UPPER] = control[SHARED_UPPER] = INFINITE
         threads = 1 if is_short(packed, depth) else orders.threads
         workspaces = _workspaces(problem, packed, orders, threads, depth, budget, relaxed, control)
         for each in workspaces:
@@ -126,13 +133,13 @@ class Native(Driver):
             searched_at = time.perf_counter()
             nodes, lower, upper = _bounds(workspaces)
             trace.note(searched_at - packed_at, upper, lower, nodes)
-            best = min(workspaces, key=lambda each: int(each.root["upper"]))
+            best = min(workspaces, key=lambda each: each.root_bounds[1])
             preorder = None
             if upper < INFINITE:
                 preorder = extract_best(best, packed, depth, budget)
             stats = {"search": self.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
             if self.best_first and stats["evictions"]:
-                stats["frontier"] = max(int(each.engine["frontier"]) for each in workspaces)
+                stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
             stats["trace"] = trace.decoded(best_of, bound_of)
         finally:
             for each in workspaces:
@@ -196,16 +203,13 @@ def _workspaces(
         budget != UNLIMITED,
         relaxed,
     )
-    rows = all_rows(packed)
     workspaces = []
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
         link_units(workspace, packed.kind, relaxed, threads > 1, depth)
         if orders.memory_limit is not None and not evict.signatures:
-            evict.compile((ENGINE_TYPE,))  # not in the middle of the search
+            evict.compile((int64,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
-        workspace.node_rows[0] = 0
-        workspace.node_rows[0, : len(rows)] = rows
         workspaces.append(workspace)
     return workspaces
 
@@ -215,13 +219,12 @@ def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
 
     Of several threads, each edge was taken by one, whose lower bound of it is the largest.
     """
-    nodes = sum(int(each.engine["visits"]) for each in workspaces)
-    roots = [each.root for each in workspaces]
-    upper = min(int(root["upper"]) for root in roots)
     if len(workspaces) == 1:
-        return nodes, int(roots[0]["lower"]), upper
-    lower = max(int(root["lower"]) for root in roots)
-    if len({int(root["n_edges"]) for root in roots}) == 1 and lower < upper:
+        return workspaces[0].engine["visits"], *workspaces[0].root_bounds
+    nodes = sum(each.engine["visits"] for each in workspaces)
+    lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
+    lower, upper = max(lowers), min(uppers)
+    if lower < upper and len({int(each.root["n_edges"]) for each in workspaces}) == 1:
         edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
@@ -236,48 +239,41 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
     engine = workspace.engine
     search = search_share if shared else search_root
     if depth == UNLIMITED and not shared and not again:
-        grow_first(engine, depth, budget)
+        grow_first(engine.address, depth, budget)
         again = True
     seen: set[int] = set()
     while True:
-        search(engine, depth, budget, again)
-        if engine["crowded"] == 0 or evict(engine) > _MOST_KEPT * len(workspace.nodes):
+        search(engine.address, depth, budget, again)
+        if engine["crowded"] == 0 or evict(engine.address) > _MOST_KEPT * workspace.space.nodes:
             return
-        if int(engine["kept"]) in seen:
+        if engine["kept"] in seen:
             if engine["best_first"] == 0 or engine["frontier"] == 0:
                 return
             engine["frontier"] = 0
             seen.clear()
-        engine["frontier"] = min(int(engine["frontier"]), int(engine["level"])) // 2
-        seen.add(int(engine["kept"]))
+        engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
+        seen.add(engine["kept"])
         again = True
 
 
 def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
-    engine = workspace.engine
-    rows = all_rows(packed)
+    engine, rows = workspace.engine, workspace.rows
     for _ in range(_MOST_REPAIRS):
-        preorder = extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
+        preorder = extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
         if engine["missing"] == 0:
             return preorder
-        if int(engine["node_count"]) + 2 >= len(workspace.nodes):
+        if engine["node_count"] + 2 >= workspace.space.nodes:
             engine["level"] = 0
-            evict(engine)
+            evict(engine.address)
         engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
-        search_fully(workspace, int(engine["missing_depth"]), int(engine["missing_budget"]), False)
-        if workspace.root["lower"] < workspace.root["upper"]:
+        search_fully(workspace, engine["missing_depth"], engine["missing_budget"], False)
+        lower, upper = workspace.root_bounds
+        if lower < upper:
             break
     # stopped, or without room for the whole tree: what is known has to do
     workspace.control[STOP] = 1
-    return extract_tree(engine, packed.column, packed.flipped, rows, depth, budget)
-
-
-def all_rows(packed: PackedProblem) -> Any:
-    """The set of all rows, (W,) uint64."""
-    bits = np.zeros(len(packed.row_bits), np.uint8)
-    bits[packed.groups.places[1::2]] = 1
-    return np.packbits(bits, bitorder="little").view(np.uint64)
+    return extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
 
 
 def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, depth: int) -> None:
@@ -294,9 +290,9 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, dep
     engine["load"] = kernels.load().address
     engine["open_node"] = opening().address
     if shared and not search_share.signatures:
-        search_share.compile((ENGINE_TYPE, int64, int64, boolean))
+        search_share.compile((int64, int64, int64, boolean))
     if depth == UNLIMITED and not shared and not grow_first.signatures:
-        grow_first.compile((ENGINE_TYPE, int64, int64))
+        grow_first.compile((int64, int64, int64))
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
@@ -314,7 +310,8 @@ def is_short(packed: PackedProblem, depth: int) -> bool:
     if depth > 8:
         return False
     columns, rows = packed.n_columns, len(packed.row_bits)
-    passes = float(2 * columns) ** max(0, depth - 2)
+    # the two sides of a split have all rows between them
+    passes = float(columns) ** max(0, depth - 2)
     return passes * columns * columns * rows * (packed.n_labels + 1) * _PAIR_SECONDS < _SHORT
 
 
@@ -323,30 +320,30 @@ def statistics(
 ) -> dict[str, Any]:
     """What was done, by all threads together."""
     engines = [each.engine for each in workspaces]
-
-    def total(name: str) -> int:
-        return sum(int(engine[name]) for engine in engines)
-
+    done = dict(
+        zip(_COUNTERS, map(sum, zip(*(engine.read(_COUNTERS) for engine in engines), strict=True)), strict=True)
+    )
+    key_words, branch_words = engines[0].read(("key_words", "branch_words"))
     cache = (
-        total("node_count") * (int(engines[0]["key_words"]) * 8 + NODE.itemsize + 16)
-        + total("edge_count") * EDGE.itemsize
-        + total("child_count") * CHILD.itemsize
-        + total("branch_slots") * int(engines[0]["branch_words"]) * 8
+        done["node_count"] * (key_words * 8 + NODE.itemsize + 16)
+        + done["edge_count"] * EDGE.itemsize
+        + done["child_count"] * CHILD.itemsize
+        + done["branch_slots"] * branch_words * 8
     )
     return {
         "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
         "seconds_search": end - packed_at,
-        "expansions": total("expansions"),
-        "repeats": total("repeats"),
-        "work_units": total("units"),
-        "pair_passes": total("pair_passes"),
-        "subproblems": total("node_count"),
-        "pruned": total("pruned"),
-        "evictions": total("evictions"),
+        "expansions": done["expansions"],
+        "repeats": done["repeats"],
+        "work_units": done["units"],
+        "pair_passes": done["pair_passes"],
+        "subproblems": done["node_count"],
+        "pruned": done["pruned"],
+        "evictions": done["evictions"],
         "cache_bytes": cache,
         "peak_bytes": memory.peak(),
         "columns": packed.n_columns,
-        "lane": np.dtype(workspaces[0].lane_type).name,
+        "lane": workspaces[0].lane_type.__name__,
         "kernel": packed.kind,
     }

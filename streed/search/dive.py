@@ -11,6 +11,7 @@ from numba import int64
 from streed.engine.compiled import entry
 from streed.engine.control import stopped
 from streed.engine.nodes import children_of, edges_of, nodes_of
+from streed.engine.pointers import engine_at
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.views import native, vector
 from streed.search.expand import is_shallow, open_node
@@ -19,8 +20,9 @@ from streed.search.root import place_root
 
 
 @entry
-def grow_first(e, depth, budget):  # type: ignore[no-untyped-def]
+def grow_first(engine, depth, budget):  # type: ignore[no-untyped-def]
     """Gives the problem whose rows stand behind the last node a first tree; `search_root` goes on from there."""
+    e = engine_at(engine)
     place_root(e, depth, budget)
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root

@@ -113,7 +113,7 @@ class EngineLists(TreeLists):
         profits = (entries[:, 1:] - entries[:, :1]).reshape(kinds, -1)
         self._weights = np.ascontiguousarray(np.concatenate([np.ones((kinds, 1), np.int64), profits], axis=1))
         self._under = np.ascontiguousarray(entries[:, 0])
-        columns = int(engine.workspace.engine["width"])
+        columns = engine.workspace.engine["width"]
         self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)
         self._bounds = np.zeros(5, np.int64)
         self._bounds[MOST_KEY] = INFINITE if spec.most_key is None else spec.most_key
@@ -190,7 +190,7 @@ class EngineLists(TreeLists):
                     break
             return listed
         entries: Array = list_rows(
-            self._engine.workspace.engine, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
+            self._engine.workspace.engine.address, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
             self._weights, self._under, self._split, self._bounds, self._scratch,
         )  # fmt: skip
         return entries
@@ -292,7 +292,7 @@ class EngineLists(TreeLists):
             return
         if part.depth <= DEEPEST:
             ranked = rank_columns(
-                self._engine.workspace.engine, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
+                self._engine.workspace.engine.address, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
                 self._split,
             )  # fmt: skip
             yield from ranked[:, 1:].tolist()
@@ -325,15 +325,15 @@ class EngineLists(TreeLists):
             return target
         capped = self._capped(part, target - 1)
         part = capped if capped.depth <= SHALLOW else part
-        if int(engine["node_count"]) + 2 >= len(workspace.nodes):
+        if engine["node_count"] + 2 >= workspace.space.nodes:
             self._engine.price(self._costs, self._split_cost)
             self._engine.priced_for = self
             engine["count_listed"] = kernels.count_listed().address
-        workspace.node_rows[int(engine["node_count"])] = part.rows
+        workspace.node_rows[engine["node_count"]] = part.rows
         engine["root_target"] = target
         engine["root_high"], engine["root_low"] = part.branch
         search_fully(workspace, part.depth, UNLIMITED, False)
-        return int(workspace.root["lower"])
+        return workspace.root_bounds[0]
 
     def _find(self, part: Part, target: Array) -> tuple[Array, Array]:
         """(columns, labels) of a tree in preorder whose entry is the target."""
@@ -341,7 +341,7 @@ class EngineLists(TreeLists):
         engine = self._engine.workspace.engine
         shallow = part if part.depth < SHALLOW else part.as_leaf()
         found: tuple[Array, Array] = find_shallow(
-            engine, part.rows, np.int64(shallow.depth), target,
+            engine.address, part.rows, np.int64(shallow.depth), target,
             self._weights, self._under, self._split, self._scratch,
         )  # fmt: skip
         if len(found[0]) or self._stopped():

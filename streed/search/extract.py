@@ -23,18 +23,20 @@ from streed.engine.nodes import (
     split_columns,
     write_side,
 )
+from streed.engine.pointers import engine_at
 from streed.engine.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
 from streed.engine.views import native
 from streed.search.expand import SHALLOW, ask
 
 
 @entry
-def extract_tree(e, column, flipped, row_set, depth, budget):  # type: ignore[no-untyped-def]
+def extract_tree(engine, column, flipped, row_set, depth, budget):  # type: ignore[no-untyped-def]
     """The best tree known for the rows (W,): the caller's column of every node in preorder, LEAF for leaves.
 
     `column` (F,) and `flipped` (F,) say which of the caller's columns each bit column is. Children follow in the
     caller's order: of a binary column 0 before 1, of a categorical column its categories, empty ones as leaves.
     """
+    e = engine_at(engine)
     words = e.key_words
     sides = most_sides(e)
     space = e.path_space * sides

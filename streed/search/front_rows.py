@@ -11,10 +11,10 @@ import numpy as np
 from streed.engine.columns import pack_columns
 from streed.engine.front_units import FrontRows, Scratch
 from streed.engine.groups import Groups, group_vectors
+from streed.engine.packed import writable
 from streed.engine.rows import WORD_ROWS
 from streed.engine.simd import LANES
 from streed.engine.staircases import DIRECTIONS
-from streed.engine.workspace import writable
 from streed.exact import Array
 from streed.search.driver import Problem
 from streed.search.key_layout import Keys

@@ -38,7 +38,7 @@ from streed.engine.listing import (
 )
 from streed.engine.nodes import columns_of
 from streed.engine.pair_sums import put_leaf
-from streed.engine.pointers import call
+from streed.engine.pointers import call, engine_at
 from streed.engine.records import BELOW, INFINITE, LEAF, NONE
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.engine.views import matrix, native, vector
@@ -310,15 +310,15 @@ def list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, 
 
 
 @entry
-def list_rows(e, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+def list_rows(engine, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
     """The list of the rows (W,), reached by the branch (high, low), for depths up to DEEPEST."""
-    return list_trees(e, rows, depth, budget, high, low, weights, base, split, limits, scratch)
+    return list_trees(engine_at(engine), rows, depth, budget, high, low, weights, base, split, limits, scratch)
 
 
 @entry
-def rank_columns(e, rows, depth, high, low, budget, split):  # type: ignore[no-untyped-def]
+def rank_columns(engine, rows, depth, high, low, budget, split):  # type: ignore[no-untyped-def]
     """What `_rank` gives: the columns to split the rows on for trees of depth three or four."""
-    return _rank(e, rows, depth, budget, split, high, low)
+    return _rank(engine_at(engine), rows, depth, budget, split, high, low)
 
 
 # -- from an entry to a tree ---------------------------------------------------------------------------------------
@@ -408,11 +408,12 @@ def _split_shallow(e, rows, depth, target, weights, base, split, scratch, first,
 
 
 @entry
-def find_shallow(e, rows, depth, target, weights, base, split, scratch):  # type: ignore[no-untyped-def]
+def find_shallow(engine, rows, depth, target, weights, base, split, scratch):  # type: ignore[no-untyped-def]
     """(columns, labels) of a tree of depth at most two, in preorder, whose entry over the rows (W,) is the target.
 
     The columns are the caller's, LEAF for leaves. Empty if there is none.
     """
+    e = engine_at(engine)
     width = len(split)
     flipped = vector(e.flipped, e.columns, np.uint8)
     caller_columns = vector(e.caller_columns, e.columns, int64)

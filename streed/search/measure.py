@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from streed.engine.workspace import PackedProblem
+from streed.engine.packed import PackedProblem
 from streed.exact import Array
 from streed.search.driver import Problem, Solution
 

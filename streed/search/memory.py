@@ -5,11 +5,20 @@ from __future__ import annotations
 import functools
 import math
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
+from streed.engine.packed import PackedProblem
 from streed.engine.records import CHILD, EDGE, NODE
-from streed.engine.workspace import PackedProblem, Space
+from streed.engine.workspace import Space
 from streed.errors import InputError
+
+resource: Any
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
 
 _SHARE_OF_FREE = 0.7
 """Of the memory that is free, without a limit by the caller."""
@@ -39,14 +48,10 @@ def peak() -> int:
 
 def _usage() -> int:
     """The peak by the system's accounting, which a process may inherit from the one that started it."""
-    try:
-        import resource
-        import sys
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    except ImportError:
+    if resource is None:
         return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
 
 
 def _high_water() -> int:

@@ -12,6 +12,7 @@ from numba import int64, uint64
 from streed.engine.compiled import entry
 from streed.engine.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER, stopped
 from streed.engine.nodes import edges_of, find_node, nodes_of
+from streed.engine.pointers import engine_at
 from streed.engine.records import INFINITE, NONE
 from streed.engine.simd import add_atomic, load_atomic, lower_atomic
 from streed.engine.views import native, vector
@@ -20,8 +21,9 @@ from streed.search.improve import aim, enter, improve, leave, next_side, solve_s
 
 
 @entry
-def search_share(e, depth, budget, again):  # type: ignore[no-untyped-def]
+def search_share(engine, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches edges of the root e.root until none is left to take, the search is stopped, or there is no more room."""
+    e = engine_at(engine)
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     control = vector(e.control, ROWS_OF_CONTROL, int64)

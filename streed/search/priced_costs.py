@@ -15,7 +15,7 @@ import numpy as np
 from streed.algebra import exact_costs
 from streed.constrained import objective
 from streed.engine import groups
-from streed.engine.workspace import PackedProblem, Prices, pack, writable
+from streed.engine.packed import PackedProblem, Prices, pack, writable
 from streed.exact import LARGEST_TOTAL, Array, IntegerCosts
 from streed.prices import Priced
 from streed.search.certificate import check_claim, measure_costs

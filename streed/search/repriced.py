@@ -18,14 +18,14 @@ from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.engine.equivalence import find_floors
 from streed.engine.groups import Groups, place_groups
+from streed.engine.packed import PackedProblem, narrowest_lane, writable
 from streed.engine.prices import set_prices
 from streed.engine.records import INFINITE, LEAF, LOWEST, UNLIMITED
 from streed.engine.routing import count_kinds
-from streed.engine.workspace import PackedProblem, Workspace, narrowest_lane, writable
+from streed.engine.workspace import Workspace
 from streed.exact import Array
 from streed.search import memory, watch
 from streed.search.depth_first import (
-    all_rows,
     extract_best,
     is_short,
     link_units,
@@ -77,7 +77,7 @@ class RepricedEngine(Repricing):
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.workspace.engine["best_first"] = best_first
         self.workspace.engine["frontier"] = UNLIMITED
-        self.rows = all_rows(self.packed)
+        self.rows = self.workspace.rows
         self._bit_columns: Array | None = None
         if self.packed.n_binary == self.packed.n_columns:
             self._bit_columns = np.full(problem.data.n_columns, LEAF)
@@ -104,8 +104,6 @@ class RepricedEngine(Repricing):
             return Answer(below, None, None, None, 0)
         depth, budget = self.limits(max_depth)
         workspace, engine = self.workspace, self.workspace.engine
-        workspace.node_rows[0] = 0
-        workspace.node_rows[0, : len(self.rows)] = self.rows
         engine["root_target"] = target
         reason = None
         begin = time.perf_counter()
@@ -116,8 +114,8 @@ class RepricedEngine(Repricing):
             search = functools.partial(search_fully, workspace, depth, budget, False)
             reason = watch.run([search], self.control, deadline, lambda: self._tell(report, base, divisor))
         self._seconds = time.perf_counter() - begin
-        lower, upper = int(workspace.root["lower"]), int(workspace.root["upper"])
-        nodes = int(engine["visits"])
+        lower, upper = workspace.root_bounds
+        nodes = engine["visits"]
         stopped = (reason or "memory") if lower < min(upper, target) else None
         preorder = None
         if upper < (INFINITE if stopped else target):
@@ -128,7 +126,7 @@ class RepricedEngine(Repricing):
             return Answer(bound, None, None, stopped, nodes)
         counts = None
         if self._bit_columns is not None:
-            counts = count_kinds(engine, self.rows, preorder, self._bit_columns)
+            counts = count_kinds(engine.address, self.rows, preorder, self._bit_columns)
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, counts)
 
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
@@ -144,10 +142,9 @@ class RepricedEngine(Repricing):
     def stats(self) -> Mapping[str, Any]:
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
         order = "branches" if self.workspace.engine["best_first"] else "depth-first"
-        nodes = int(self.workspace.engine["visits"])
-        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route} | (
-            {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
-        )
+        nodes = self.workspace.engine["visits"]
+        pieces = {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
+        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route, **pieces}
 
     def close(self) -> None:
         self.workspace.close()
@@ -168,7 +165,7 @@ class RepricedEngine(Repricing):
             mask, floors = find_floors(packed.row_bits, packed.groups.places, costs[self._kinds], divisor)
             if mask.any():
                 self._floors = mask, floors
-                engine["floor_mask"], engine["floors"] = (each.__array_interface__["data"][0] for each in self._floors)
+                engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)
         return int(base), int(divisor)
 
     def _link(self, lane_type: Any) -> None:
@@ -196,12 +193,11 @@ class RepricedEngine(Repricing):
 
     def _tell(self, report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int) -> None:
         if report is not None:
-            root = self.workspace.root
-            lower, upper = int(root["lower"]), int(root["upper"])
+            lower, upper = self.workspace.root_bounds
             report(
                 base + divisor * upper if upper < INFINITE else None,
                 base + divisor * lower if lower > LOWEST else None,
-                int(self.workspace.engine["visits"]),
+                self.workspace.engine["visits"],
                 "searching",
             )
 

@@ -6,6 +6,7 @@ from numba import int64
 
 from streed.engine.compiled import entry
 from streed.engine.nodes import find_node, nodes_of
+from streed.engine.pointers import engine_at
 from streed.engine.records import INFINITE
 from streed.engine.views import native, vector
 from streed.search.expand import is_shallow
@@ -13,12 +14,13 @@ from streed.search.improve import improve, report, solve_shallow
 
 
 @entry
-def search_root(e, depth, budget, again):  # type: ignore[no-untyped-def]
+def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
 
     Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
     more room: e.crowded then is 1.
     """
+    e = engine_at(engine)
     if not again:
         place_root(e, depth, budget)
     e.crowded = 0

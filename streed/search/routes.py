@@ -22,7 +22,7 @@ def measure_of(problem: Problem) -> Measure | None:
     """The problem packed for the engine; None if it is a front or only the general route can take it."""
     form = row_cost_form(problem.task, problem.data)
     if form is not None:
-        return RowCosts.of(attrs.evolve(problem, task=form))
+        return RowCosts.of(problem if form is problem.task else attrs.evolve(problem, task=form))
     priced = PricedCosts.of(problem)
     if priced is not None:
         return priced

@@ -10,7 +10,7 @@ import numpy as np
 from streed.algebra import exact_costs
 from streed.engine import groups
 from streed.engine.equivalence import find_floors
-from streed.engine.workspace import PackedProblem, pack, writable
+from streed.engine.packed import PackedProblem, pack, writable
 from streed.exact import Array, IntegerCosts
 from streed.search.certificate import check_claim, measure_costs
 from streed.search.driver import Problem, Solution

@@ -21,9 +21,9 @@ from streed.data import Dataset
 from streed.engine import capture, coding, generation
 from streed.engine.equivalence import find_classes
 from streed.engine.groups import Groups, group_vectors
+from streed.engine.packed import PackedProblem, Scoring, pack, writable
 from streed.engine.records import INFINITE, LOWEST
 from streed.engine.sums import FOUR
-from streed.engine.workspace import PackedProblem, Scoring, pack, writable
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
 from streed.facts import can_generate, first_costs, is_larger_better

@@ -17,7 +17,6 @@ from numba import boolean, int64, types, uint8, uint64
 from streed.engine import kernels
 from streed.engine.compiled import cache_directory
 from streed.engine.routing import measure_tree
-from streed.engine.views import ENGINE_TYPE
 from streed.search.expand import opening
 from streed.search.extract import extract_tree
 from streed.search.root import search_root
@@ -64,11 +63,11 @@ def compile_search() -> None:
     kernels.load()
     opening()
     if not search_root.signatures:
-        search_root.compile((ENGINE_TYPE, int64, int64, boolean))
+        search_root.compile((int64, int64, int64, boolean))
     vector = types.Array(int64, 1, "C")
     if not extract_tree.signatures:
         row_set = types.Array(uint64, 1, "C")
-        extract_tree.compile((ENGINE_TYPE, vector, types.Array(uint8, 1, "C"), row_set, int64, int64))
+        extract_tree.compile((int64, vector, types.Array(uint8, 1, "C"), row_set, int64, int64))
     if not measure_tree.signatures:
         codes, costs = types.Array(uint8, 2, "C"), types.Array(int64, 2, "C")
         measure_tree.compile((vector, codes, vector, costs))

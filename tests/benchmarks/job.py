@@ -35,7 +35,8 @@ def solve(job: dict[str, Any]) -> harness.Record:
     first: dict[str, Any] = {**{key: limits[key] for key in ("max_depth",) if key in limits}, "time_limit": _MOMENT}
     streed.solve(task, X, y, **arguments, **first)
     warm_up = time.perf_counter() - begin
-    _tell({"held_bytes": harness.peak_bytes()})
+    held = harness.peak_bytes()
+    _tell({"held_bytes": held})
 
     reported: list[streed.Progress] = []
     begin, cpu = time.perf_counter(), time.process_time()
@@ -49,6 +50,7 @@ def solve(job: dict[str, Any]) -> harness.Record:
         "cpu_seconds": cpu,
         "seconds_warm_up": warm_up,
         "peak_bytes": harness.peak_bytes(),
+        "used_bytes": harness.peak_bytes() - held,
         **result.summary(),
     }
     incumbents = [progress.incumbent for progress in reported if progress.incumbent is not None]

@@ -3,8 +3,9 @@
     python -m tests.benchmarks.report accuracy.json sparse.json ...
 
 Each file's table goes between the markers `<!-- NAME -->` and `<!-- /NAME -->` of the page, NAME being the benchmark:
-accuracy, costs, f1, fairness, sparse, sparse-scores, known-optima, startup, stopping; a table of accuracy for a
-restricted instruction set goes to accuracy-avx2 and the like. Everything else on the page stays as it is.
+accuracy, anytime, costs, f1, fairness, sparse, sparse-scores, known-optima, startup, stopping; a table of accuracy for
+a restricted instruction set goes to accuracy-avx2 and the like, the parts of anytime to anytime-stops and so on.
+Everything else on the page stays as it is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     accuracy,
+    anytime,
     costs,
     f1,
     fairness,
@@ -34,6 +36,7 @@ PAGE = harness.ROOT / "docs" / "explanation" / "performance.md"
 
 RENDERERS: dict[str, Callable[[harness.Record], str]] = {
     "accuracy": accuracy.render,
+    "anytime": anytime.render,
     "costs": costs.render,
     "f1": f1.render,
     "fairness": fairness.render,
@@ -72,6 +75,8 @@ def marker_of(record: harness.Record) -> str:
     name = str(record["benchmark"])
     if name not in RENDERERS:
         raise ValueError(f"{name!r} is no benchmark")
+    if "what" in record:
+        name = f"{name}-{record['what']}"
     return f"{name}-{record['machine']['instructions'].split()[0]}" if record["machine"]["restricted"] else name
 
 

@@ -20,6 +20,9 @@ from tests.benchmarks import harness
 
 PEERS = ("gosdt", "pystreed")
 
+LONG = 1.0
+"""Seconds: of a peer's rows above, memory is compared."""
+
 GOALS = {"gosdt": 200, "pystreed": 40}
 """Their time in ours, as a geometric mean over the rows that both finish."""
 
@@ -53,6 +56,7 @@ def render(rows: list[harness.Record]) -> list[str]:
         return []
     cells: list[list[object]] = []
     ratios: dict[str, list[float]] = {peer: [] for peer in PEERS}
+    shares: list[float] = []
     for row in compared:
         for peer, found in row["peers"].items():
             ratio = None
@@ -70,15 +74,26 @@ def render(rows: list[harness.Record]) -> list[str]:
                     f"{found['iterations']:,}" if found.get("iterations") else "-",
                     harness.megabytes(found["peak_bytes"]) if "peak_bytes" in found else "-",
                     harness.megabytes(row["peak_bytes"]) if "peak_bytes" in row else "-",
+                    harness.megabytes(found["used_bytes"]) if "used_bytes" in found else "-",
+                    harness.megabytes(row["used_bytes"]) if "used_bytes" in row else "-",
                 ]
             )
-    heads = ["data set", "peer", "status", "peer s", "s", "ratio", "iterations", "peer MB", "MB"]
+            if found["seconds"] > LONG and "used_bytes" in found and "used_bytes" in row:
+                shares.append(row["used_bytes"] / found["used_bytes"])
+    heads = ["data set", "peer", "status", "peer s", "s", "ratio", "iterations"]
+    heads += ["peer peak MB", "peak MB", "peer solve MB", "solve MB"]
     lines = [
         f"{peer}: geometric mean of the ratios {harness.geometric_mean(found):,.0f} on {len(found)} rows that both "
         f"finish (goal: {GOALS[peer]})."
         for peer, found in ratios.items()
         if found
     ]
+    if shares:
+        lines.append(
+            f"Memory that the solve took beyond what the process held before (solve MB), on the {len(shares)} rows on "
+            f"which a peer takes above {LONG:g} s: at most a tenth of the peer's on {sum(s <= 0.1 for s in shares)}, "
+            f"{max(shares):.3f} of it at most."
+        )
     return [harness.table(heads, cells, 3), *lines]
 
 
@@ -116,8 +131,12 @@ def _pystreed(X: Any, y: Any, lam: float, limit: float) -> harness.Record:
 def main(arguments: list[str]) -> int:
     job = json.loads(arguments[0])
     X, y = harness.read_data(Path(job["data"]), "sparse", job["dataset"])
-    found = {"gosdt": _gosdt, "pystreed": _pystreed}[job["peer"]](X, y, job["lam"], job["limit"])
-    print(json.dumps({**found, "peak_bytes": harness.peak_bytes()}), flush=True)
+    solve = {"gosdt": _gosdt, "pystreed": _pystreed}[job["peer"]]
+    solve(X[:20], y[:20], job["lam"], job["limit"])  # loads what the peer needs
+    held = harness.peak_bytes()
+    found = solve(X, y, job["lam"], job["limit"])
+    peak = harness.peak_bytes()
+    print(json.dumps({**found, "peak_bytes": peak, "used_bytes": peak - held}), flush=True)
     return harness.FINE
 
 

@@ -14,7 +14,7 @@ from streed.errors import StreedError
 from streed.exact import Array, readable
 from streed.reference import Evaluation, cost_of_tree, optimum
 from streed.task import State, Task, Totals
-from tests.differential.generated_tasks import KINDS, Case, make_case
+from tests.differential.generated_tasks import KINDS, Case, Gini, make_case
 
 CASES = 12
 """Of each kind."""
@@ -116,4 +116,18 @@ def test_equal_rows_give_no_floor_where_branching_may_gain() -> None:
         assert found is not None
         result = streed.solve(Paid(), data, max_depth=4)
         assert result.stats["kernel"] == "summed"
+        assert result.value == pytest.approx(found[0], rel=1e-9)
+
+
+def test_bounds_between_sides_of_categorical_columns() -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(20, 60))
+        X = np.hstack([rng.integers(0, 2, (n, 3)), rng.integers(0, 3, (n, 2))])
+        X[0, 3:] = 2
+        data = Dataset.make(X, rng.integers(0, 2, n), categorical=[3, 4])
+        found = optimum(Gini(), data, max_depth=3)
+        assert found is not None
+        result = streed.solve(Gini(), data, max_depth=3)
+        assert result.stats["kernel"] == "counted"
         assert result.value == pytest.approx(found[0], rel=1e-9)

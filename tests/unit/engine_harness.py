@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.engine import kernels, values, workspace
+from streed.engine import buffers, kernels, values, workspace
 from streed.engine.branch_cache import extend_branch, recall_branch, store_branch
 from streed.engine.compiled import entry
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
@@ -24,9 +24,11 @@ from streed.engine.equivalence import find_floors
 from streed.engine.expansion import side_bounds
 from streed.engine.groups import group_rows
 from streed.engine.nodes import find_node, rows_of
+from streed.engine.packed import PackedProblem, pack
+from streed.engine.pointers import engine_at
 from streed.engine.records import INFINITE, NONE, UNLIMITED
 from streed.engine.rows import load_child, load_node, spread_rows
-from streed.engine.workspace import PackedProblem, Space, pack
+from streed.engine.workspace import Space
 from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
@@ -44,16 +46,17 @@ NO_BRANCH = (2**64 - 1, 2**64 - 1)
 
 
 @entry
-def load(e, row_set):  # type: ignore[no-untyped-def]
+def load(engine, row_set):  # type: ignore[no-untyped-def]
     """Makes the rows (W,) the node at hand, ready for its children."""
+    e = engine_at(engine)
     load_node(e, row_set)
     spread_rows(e)
 
 
 @entry
-def load_side(e, column, side):  # type: ignore[no-untyped-def]
+def load_side(engine, column, side):  # type: ignore[no-untyped-def]
     """How many rows lie on the side of the local column, which becomes the child."""
-    return load_child(e, column, side)
+    return load_child(engine_at(engine), column, side)
 
 
 @entry
@@ -63,22 +66,23 @@ def extend(high, low, number):  # type: ignore[no-untyped-def]
 
 
 @entry
-def store_costs(e, branches, costs):  # type: ignore[no-untyped-def]
+def store_costs(engine, branches, costs):  # type: ignore[no-untyped-def]
     """Stores the costs (m,) for the branches (m, 2) in the branch cache."""
     for i in range(len(costs)):
-        store_branch(e, branches[i, 0], branches[i, 1], costs[i])
+        store_branch(engine_at(engine), branches[i, 0], branches[i, 1], costs[i])
 
 
 @entry
-def recall_costs(e, branches, costs):  # type: ignore[no-untyped-def]
+def recall_costs(engine, branches, costs):  # type: ignore[no-untyped-def]
     """Writes what the branch cache knows of the branches (m, 2) to costs (m,)."""
     for i in range(len(costs)):
-        costs[i] = recall_branch(e, branches[i, 0], branches[i, 1])
+        costs[i] = recall_branch(engine_at(engine), branches[i, 0], branches[i, 1])
 
 
 @entry
-def find_or_add(e, row_set, depth, budget, add):  # type: ignore[no-untyped-def]
+def find_or_add(engine, row_set, depth, budget, add):  # type: ignore[no-untyped-def]
     """`find_node` for the rows (W,)."""
+    e = engine_at(engine)
     rows = rows_of(e)[e.node_count]
     for w in range(len(row_set)):
         rows[w] = row_set[w]
@@ -217,7 +221,7 @@ class Bench:
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         lane = lane or self.packed.lane_type()
         # a buffer that is used again holds anything
-        with mock.patch.object(workspace, "_borrow", lambda size: np.full(size, 165, np.uint8)):
+        with mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8)):
             self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE
@@ -281,11 +285,11 @@ class Bench:
     def load(self, rows: Array | None = None) -> None:
         """Makes the rows the node at hand, to be prepared for depth three."""
         self.engine["asked_depth"] = 3
-        load(self.engine, self.place(self.instance.everything() if rows is None else rows))
+        load(self.engine.address, self.place(self.instance.everything() if rows is None else rows))
 
     def call(self, kernel: str) -> None:
         """Calls the kernel whose address the record holds under this name."""
-        address = int(self.workspace.record.ctypes.data)
+        address = int(self.workspace.engine.address)
         ctypes.CFUNCTYPE(None, ctypes.c_int64)(int(self.engine[kernel]))(address)
 
     def watch(self, kernel: str, look: Callable[[], object]) -> None:
@@ -299,7 +303,7 @@ class Bench:
 
         watched = kind(look_and_call)
         self._watched.append(watched)
-        self.engine[kernel] = ctypes.cast(watched, ctypes.c_void_p).value
+        self.engine[kernel] = ctypes.cast(watched, ctypes.c_void_p).value or 0
 
     def solve_children(self, column: int) -> tuple[int, int]:
         """(cost without, cost with) a local column, at depth two."""

@@ -8,29 +8,30 @@ from hypothesis import strategies as st
 
 from streed.engine import archive, values
 from streed.engine.compiled import entry
+from streed.engine.pointers import engine_at
 from streed.engine.records import NONE, UNLIMITED
 from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 
 @entry
-def _remember(e, v):  # type: ignore[no-untyped-def]
-    archive.remember(e, v)
+def _remember(engine, v):  # type: ignore[no-untyped-def]
+    archive.remember(engine_at(engine), v)
 
 
 @entry
-def _find_similar(e, v, lower):  # type: ignore[no-untyped-def]
-    return archive.find_similar(e, v, lower)
+def _find_similar(engine, v, lower):  # type: ignore[no-untyped-def]
+    return archive.find_similar(engine_at(engine), v, lower)
 
 
 def _solve(bench: Bench, rows: Array, target: int) -> tuple[int, int]:
     """(node, lower bound) of the rows, solved up to the target and remembered."""
-    v = find_or_add(bench.engine, bench.place(rows), 3, UNLIMITED, True)
+    v = find_or_add(bench.engine.address, bench.place(rows), 3, UNLIMITED, True)
     lower, upper, _ = bench.ask(3, rows, target=target)
     node = bench.workspace.nodes[v]
     node["lower"] = lower
     if upper > 0:
-        _remember(bench.engine, v)
+        _remember(bench.engine.address, v)
     return v, lower
 
 
@@ -58,11 +59,11 @@ def test_bounds_from_similar_rows_are_admissible(seed: int) -> None:
         remembered: list[tuple[Array, int]] = []
         for _ in range(6):
             rows = base ^ (rng.random(len(base)) < 0.1)
-            u = find_or_add(bench.engine, bench.place(rows), 3, UNLIMITED, True)
+            u = find_or_add(bench.engine.address, bench.place(rows), 3, UNLIMITED, True)
             assert int(bench.workspace.nodes[u]["weight"]) == worst[rows].sum()
             optimum = instance.optimum(rows, 3)
             least = int(rng.integers(-1, optimum + 1))
-            bound, entry_ = _find_similar(bench.engine, u, least)
+            bound, entry_ = _find_similar(bench.engine.address, u, least)
             known = [lower - int(worst[other & ~rows].sum()) for other, lower in remembered]
             assert bound == max([least, *known])
             assert bound <= optimum
@@ -88,9 +89,9 @@ def test_the_oldest_entries_are_replaced() -> None:
         assert int(bench.engine["archive_count"]) == 1
         for _ in range(archive.ENTRIES + 3):
             bench.workspace.nodes[v]["lower"] = lower - 1
-            _remember(bench.engine, v)
+            _remember(bench.engine.address, v)
         # the one entry with the larger bound is gone
-        assert _find_similar(bench.engine, v, 0)[0] == lower - 1
+        assert _find_similar(bench.engine.address, v, 0)[0] == lower - 1
         assert int(bench.engine["archive_count"]) == archive.ENTRIES + 4
 
 
@@ -100,5 +101,5 @@ def test_nothing_is_remembered_of_nodes_that_a_split_would_pay() -> None:
         v, _ = _solve(bench, instance.everything(), 2**60)
         count = int(bench.engine["archive_count"])
         bench.workspace.nodes[v]["lower"] = 1
-        _remember(bench.engine, v)
+        _remember(bench.engine.address, v)
         assert int(bench.engine["archive_count"]) == count

@@ -66,7 +66,7 @@ def _random_branches(rng: np.random.Generator, count: int) -> Array:
 
 def _recall(bench: Bench, branches: Array) -> list[int]:
     costs = np.full(len(branches), -7)
-    recall_costs(bench.engine, branches, costs)
+    recall_costs(bench.engine.address, branches, costs)
     found: list[int] = costs.tolist()
     return found
 
@@ -83,12 +83,12 @@ def test_everything_is_recalled_while_the_table_grows() -> None:
     with _bench(len(branches)) as bench:
         slots = int(bench.engine["branch_slots"])
         for begin in range(0, len(branches), 100):
-            store_costs(bench.engine, branches[begin : begin + 100], costs[begin : begin + 100])
+            store_costs(bench.engine.address, branches[begin : begin + 100], costs[begin : begin + 100])
             unknown = len(branches) - begin - 100
             assert _recall(bench, branches) == costs[: begin + 100].tolist() + [UNKNOWN] * unknown
         assert int(bench.engine["branch_slots"]) > slots
         assert int(bench.engine["branch_count"]) == len(branches)
-        store_costs(bench.engine, branches, costs + 1)
+        store_costs(bench.engine.address, branches, costs + 1)
         assert _recall(bench, branches) == (costs + 1).tolist()
         assert int(bench.engine["branch_count"]) == len(branches)
 
@@ -100,7 +100,7 @@ def test_whole_keys_are_compared(word: int) -> None:
     branches[:, word] = np.arange(500) + 1
     with _bench(500) as bench:
         for begin in range(0, 500, 50):
-            store_costs(bench.engine, branches[begin : begin + 50], np.arange(begin, begin + 50))
+            store_costs(bench.engine.address, branches[begin : begin + 50], np.arange(begin, begin + 50))
             assert _recall(bench, branches) == [*range(begin + 50), *[UNKNOWN] * (450 - begin)]
 
 
@@ -113,7 +113,7 @@ def test_a_full_table_forgets_but_never_lies(space: int) -> None:
         known = 0
         for begin in range(0, len(branches), 250):
             some = slice(begin, begin + 250)
-            store_costs(bench.engine, branches[some], costs[some])
+            store_costs(bench.engine.address, branches[some], costs[some])
             found = np.array(_recall(bench, branches))
             assert ((found == costs) | (found == UNKNOWN))[: begin + 250].all()
             assert (found[begin + 250 :] == UNKNOWN).all()
@@ -128,13 +128,13 @@ def test_short_paths_make_entries_of_one_word() -> None:
     costs = rng.integers(0, 1000, len(branches))
     instance = make_instance(rng, rows=8, binary=2)
     with Bench(instance, space=attrs.evolve(SPACE, branches=4000, path=10)) as bench:
-        store_costs(bench.engine, branches, costs)
+        store_costs(bench.engine.address, branches, costs)
         assert _recall(bench, branches) == np.where(branches[:, 0] == 0, costs, UNKNOWN).tolist()
 
 
 def test_branches_that_are_not_cached() -> None:
     branches = np.array([(0, 0), NO_BRANCH, (0, 5)], np.uint64)
     with _bench(64) as bench:
-        store_costs(bench.engine, branches, np.array([1, 2, 3]))
+        store_costs(bench.engine.address, branches, np.array([1, 2, 3]))
         assert _recall(bench, branches) == [UNKNOWN, UNKNOWN, 3]
         assert int(bench.engine["branch_count"]) == 1

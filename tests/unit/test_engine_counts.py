@@ -156,4 +156,4 @@ def test_children_of_long_groups_are_solved(labels: int) -> None:
             counted = bench.solve_children(column)
             assert counted == tuple(_optimum(instance, side, 2) for side in bench.sides(rows, column))
         _, having = bench.sides(rows, 0)
-        assert load_side(bench.engine, 0, 1) == having.sum() > 2**15
+        assert load_side(bench.engine.address, 0, 1) == having.sum() > 2**15

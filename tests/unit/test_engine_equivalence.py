@@ -44,7 +44,7 @@ def test_a_node_begins_with_its_floor_which_is_the_optimum_without_limits(seed: 
     )
     with Bench(instance) as bench:
         for state in _states(instance, rng):
-            v = find_or_add(bench.engine, bench.place(state), 9, UNLIMITED, True)
+            v = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
             lower = int(bench.workspace.nodes[v]["lower"])
             assert lower == _floor(instance, state) == instance.optimum(state, None)
 
@@ -59,7 +59,7 @@ def test_the_floor_bounds_every_tree_under_limits(seed: int) -> None:
     )
     with Bench(instance) as bench:
         for state in _states(instance, rng):
-            v = find_or_add(bench.engine, bench.place(state), 9, UNLIMITED, True)
+            v = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
             assert int(bench.workspace.nodes[v]["lower"]) <= instance.optimum(state, None)
 
 
@@ -81,5 +81,5 @@ def test_rows_that_differ_in_any_column_are_not_equal() -> None:
     instance.data.X[:] = np.tile(np.eye(70, dtype=np.uint8), (3, 1))
     instance.costs[:] = np.repeat([[0, 1], [0, 1], [1, 0]], 70, axis=0)
     with Bench(instance) as bench:
-        v = find_or_add(bench.engine, bench.place(instance.everything()), 9, UNLIMITED, True)
+        v = find_or_add(bench.engine.address, bench.place(instance.everything()), 9, UNLIMITED, True)
         assert int(bench.workspace.nodes[v]["lower"]) == 70

@@ -109,7 +109,7 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
     limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
     with Bench(instance, relaxed=relaxed, space=attrs.evolve(SPACE, nodes=30, path=200)) as bench:
         e = bench.engine
-        search_root(e, *limits, False)
+        search_root(e.address, *limits, False)
         assert e["crowded"] == 1
         count, level = int(e["node_count"]), int(e["level"])
         path = bench.view("path", np.int64, level + 1)
@@ -117,7 +117,7 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
         rows = bench.workspace.node_rows[path].copy()
         edges = bench.workspace.edges.copy()
         lowers = [np.sort(edges["lower"][n["edges"] : n["edges"] + max(0, n["n_edges"])]).tolist() for n in before]
-        kept = evict(e)
+        kept = evict(e.address)
         assert level < kept == int(e["node_count"]) < count
         path = bench.view("path", np.int64, level + 1)
         after = bench.workspace.nodes[path]
@@ -133,7 +133,28 @@ def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> No
         for v in range(kept):
             node = bench.workspace.nodes[v]
             row_set = bench.workspace.node_rows[v].copy()
-            assert find_or_add(e, row_set, int(node["depth"]), int(node["budget"]), False) == v
+            assert find_or_add(e.address, row_set, int(node["depth"]), int(node["budget"]), False) == v
+
+
+def test_edges_go_before_nodes() -> None:
+    with Bench(_instance(1, kind="weights", split=1), space=attrs.evolve(SPACE, children=600, path=200)) as bench:
+        e = bench.engine
+        search_root(e.address, UNLIMITED, UNLIMITED, False)
+        assert e["crowded"] == 1
+        count, level = int(e["node_count"]), int(e["level"])
+        before = bench.workspace.nodes[:count].copy()
+        path = bench.view("path", np.int64, level + 1).tolist()
+        assert evict(e.address) == count
+        assert bench.view("path", np.int64, level + 1).tolist() == path
+        after = bench.workspace.nodes[:count]
+        for name in ("lower", "upper", "depth", "budget", "split", "hash"):
+            assert after[name].tolist() == before[name].tolist()
+        assert sum(before["n_edges"] > 0) > sum(after["n_edges"] > 0)
+        assert all(v in path for v in np.flatnonzero(after["n_edges"] > 0).tolist())
+        # unsolved nodes are to be expanded anew
+        assert ((after["n_edges"] >= 0) | (after["n_edges"] == NONE)).all()
+        assert (after["n_edges"][(before["n_edges"] > 0) & (after["n_edges"] <= 0)] == NONE).all()
+        _blocks(bench)
 
 
 @pytest.mark.parametrize(("edges", "children"), [(64, 4000), (4000, 64)])

@@ -11,20 +11,22 @@ import pytest
 
 from streed.engine.compiled import entry
 from streed.engine.nodes import below, block_size, free_edges, nodes_of, take_children, take_edges, trees_of
+from streed.engine.pointers import engine_at
 from streed.engine.records import NO_TREE, NONE, UNLIMITED
 from streed.exact import Array
 from tests.unit.engine_harness import SPACE, Bench, find_or_add, make_instance
 
 
 @entry
-def _take(e, edges, children):  # type: ignore[no-untyped-def]
+def _take(engine, edges, children):  # type: ignore[no-untyped-def]
     """Where blocks for so many edges and children begin."""
-    return take_edges(e, edges), take_children(e, children)
+    return take_edges(engine_at(engine), edges), take_children(engine_at(engine), children)
 
 
 @entry
-def _give(e, v):  # type: ignore[no-untyped-def]
+def _give(engine, v):  # type: ignore[no-untyped-def]
     """`free_edges` of node v."""
+    e = engine_at(engine)
     free_edges(e, nodes_of(e)[v])
 
 
@@ -45,10 +47,10 @@ def test_a_subproblem_is_found_again() -> None:
         sets = _row_sets(bench, 30)
         keys = [(i, depth, budget) for i in range(30) for depth in (4, 5, UNLIMITED) for budget in (3, UNLIMITED)]
         for number, (i, depth, budget) in enumerate(keys):
-            assert find_or_add(bench.engine, sets[i], depth, budget, False) == NONE
-            assert find_or_add(bench.engine, sets[i], depth, budget, True) == number
+            assert find_or_add(bench.engine.address, sets[i], depth, budget, False) == NONE
+            assert find_or_add(bench.engine.address, sets[i], depth, budget, True) == number
         for number, (i, depth, budget) in enumerate(keys):
-            assert find_or_add(bench.engine, sets[i], depth, budget, number % 2 == 0) == number
+            assert find_or_add(bench.engine.address, sets[i], depth, budget, number % 2 == 0) == number
             node = bench.workspace.nodes[number]
             found = [int(node[name]) for name in ("depth", "budget", "n_edges", "split", "plan", "edge_space")]
             assert found == [depth, budget, NONE, NO_TREE, NONE, 0]
@@ -65,12 +67,12 @@ def test_rows_depth_and_budget_all_count_whatever_their_hash(word: int, bit: int
         sets[1, word] ^= np.uint64(1 << bit)
         keys: list[tuple[Array, int, int]] = [(sets[0], 4, UNLIMITED), (sets[1], 4, UNLIMITED), (sets[0], 5, UNLIMITED)]
         keys.append((sets[0], 4, 7))
-        assert find_or_add(bench.engine, *keys[0], True) == 0
+        assert find_or_add(bench.engine.address, *keys[0], True) == 0
         hashed = bench.workspace.nodes[0]["hash"]
         for key in keys[1:]:
-            assert find_or_add(bench.engine, *key, False) == NONE
+            assert find_or_add(bench.engine.address, *key, False) == NONE
         for number, key in enumerate(keys[1:], start=1):
-            assert find_or_add(bench.engine, *key, True) == number
+            assert find_or_add(bench.engine.address, *key, True) == number
         # the same again where all hashes are equal: whole keys are compared
         slots = int(bench.engine["slot_count"])
         index = np.zeros(2 * slots, np.int32)
@@ -80,10 +82,10 @@ def test_rows_depth_and_budget_all_count_whatever_their_hash(word: int, bit: int
             index[(first + number) % slots] = number + 1
         assert int(bench.engine["slot_offset"]) == 0
         bench.write("slots", index[:slots])
-        assert find_or_add(bench.engine, *keys[0], False) == 0
+        assert find_or_add(bench.engine.address, *keys[0], False) == 0
         bench.workspace.nodes["hash"][0] = 0
         bench.workspace.node_rows[0] = sets[1]
-        assert find_or_add(bench.engine, *keys[0], False) == NONE
+        assert find_or_add(bench.engine.address, *keys[0], False) == NONE
 
 
 def test_the_index_grows_and_loses_nothing() -> None:
@@ -91,12 +93,13 @@ def test_the_index_grows_and_loses_nothing() -> None:
     with _bench(nodes=count + 1) as bench:
         sets = _row_sets(bench, count)
         slots = int(bench.engine["slot_count"])
+        address = bench.engine.address
         for i in range(count):
-            assert find_or_add(bench.engine, sets[i], 9, UNLIMITED, True) == i
+            assert find_or_add(address, sets[i], 9, UNLIMITED, True) == i
             if i in (100, 127, 128, 129, 1500):
-                assert [find_or_add(bench.engine, s, 9, UNLIMITED, False) for s in sets[: i + 1]] == list(range(i + 1))
-                assert find_or_add(bench.engine, sets[i + 1], 9, UNLIMITED, False) == NONE
-        assert [find_or_add(bench.engine, s, 9, UNLIMITED, False) for s in sets] == list(range(count))
+                assert [find_or_add(address, s, 9, UNLIMITED, False) for s in sets[: i + 1]] == list(range(i + 1))
+                assert find_or_add(address, sets[i + 1], 9, UNLIMITED, False) == NONE
+        assert [find_or_add(address, s, 9, UNLIMITED, False) for s in sets] == list(range(count))
         assert int(bench.engine["slot_count"]) >= max(slots, 2 * count)
         assert int(bench.engine["slot_offset"]) + int(bench.engine["slot_count"]) <= int(bench.engine["slot_space"])
 
@@ -108,7 +111,7 @@ def _blocks(bench: Bench, v: int) -> tuple[int, int, int, int]:
 
 def _own(bench: Bench, v: int, edges: int, children: int) -> None:
     """Gives node v new blocks for so many edges and children."""
-    at = _take(bench.engine, edges, children)
+    at = _take(bench.engine.address, edges, children)
     assert NONE not in at
     node = bench.workspace.nodes[v]
     node["edges"], node["children"] = at
@@ -131,13 +134,13 @@ def test_blocks_of_solved_nodes_are_used_again() -> None:
         for _ in range(300):
             v = int(rng.choice(owners))
             size, children = int(bench.workspace.nodes[v]["n_edges"]), _blocks(bench, v)[3]
-            _give(bench.engine, v)
+            _give(bench.engine.address, v)
             assert _blocks(bench, v)[1::2] == (0, 0)
             used = int(bench.engine["edge_count"]), int(bench.engine["child_count"])
             _own(bench, v, size, children)
             assert (int(bench.engine["edge_count"]), int(bench.engine["child_count"])) == used
             if rng.random() < 0.3:
-                _give(bench.engine, v)
+                _give(bench.engine.address, v)
                 _own(bench, v, int(rng.integers(1, 40)), int(rng.integers(1, 90)))
             blocks = [_blocks(bench, owner) for owner in owners]
             assert not _overlaps([(edges, size) for edges, size, _, _ in blocks])
@@ -146,10 +149,10 @@ def test_blocks_of_solved_nodes_are_used_again() -> None:
 
 def test_there_is_no_block_beyond_the_space() -> None:
     with _bench(edges=64, children=128) as bench:
-        taken = [_take(bench.engine, 30, 60) for _ in range(3)]
+        taken = [_take(bench.engine.address, 30, 60) for _ in range(3)]
         assert taken[:2] == [(0, 0), (32, 64)]
         assert taken[2] == (NONE, NONE)
-        assert _take(bench.engine, 1, 1) == (NONE, NONE)
+        assert _take(bench.engine.address, 1, 1) == (NONE, NONE)
 
 
 def test_blocks_too_large_for_any_list_are_not_mixed_up() -> None:
@@ -158,7 +161,7 @@ def test_blocks_too_large_for_any_list_are_not_mixed_up() -> None:
         for v, size in enumerate(sizes):
             _own(bench, v, size, size)
         for v in range(len(sizes)):
-            _give(bench.engine, v)
+            _give(bench.engine.address, v)
         for v, size in enumerate(sizes):
             _own(bench, v, size, size)
         assert not _overlaps([_blocks(bench, v)[:2] for v in range(len(sizes))])

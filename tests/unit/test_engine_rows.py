@@ -92,7 +92,7 @@ def _check_child(bench: Bench, rows: Array, having: Array, column: int, side: in
     active, groups = bench.active(), int(e["groups"])
     pairs = _places_of(bench, rows)
     mine = having[:, active[column]] == side
-    assert load_side(e, column, side) == mine.sum()
+    assert load_side(e.address, column, side) == mine.sum()
     sizes = _group_sizes(bench, pairs[mine, 1])
     begins = bench.view("child_begins", np.int64, groups + 1)
     words = bench.view("child_words", np.int16, int(begins[-1]), int(e["stride"]))

@@ -14,6 +14,7 @@ import streed
 import streed.tasks
 from streed import registry
 from streed.data import Dataset
+from streed.search import depth_first
 from streed.solve import solve
 from streed.task import Limit, RowCostTask, State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
@@ -285,6 +286,13 @@ THREADED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture
+def _nothing_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short searches, which these are, run in one thread whatever is asked for."""
+    monkeypatch.setattr(depth_first, "_SHORT", 0.0)
+
+
+@pytest.mark.usefixtures("_nothing_is_short")
 @pytest.mark.parametrize(("source", "limits"), THREADED)
 def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -> None:
     for seed in range(4):
@@ -298,6 +306,7 @@ def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -
 @pytest.mark.xfail(
     strict=False, reason="of equally good trees, several threads may find another than one: docs/explanation/search.md"
 )
+@pytest.mark.usefixtures("_nothing_is_short")
 @pytest.mark.parametrize(("source", "limits"), THREADED)
 def test_two_threads_find_the_same_tree(source: str, limits: dict[str, Any]) -> None:
     for seed in range(8):

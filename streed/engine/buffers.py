@@ -1,0 +1,34 @@
+"""Memory that one solve leaves to the next: writing to pages that are there already takes a fraction of the time."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from streed.exact import Array
+
+_POOLED = 2**26
+"""Buffers up to this size are kept."""
+
+_MOST = 4
+"""Buffers that are kept."""
+
+_pool: list[Array] = []
+_lock = threading.Lock()
+
+
+def borrow(size: int) -> Array:
+    """A buffer of at least `size` bytes (uint8) that holds anything."""
+    with _lock:
+        for index, buffer in enumerate(_pool):
+            if len(buffer) >= size:
+                return _pool.pop(index)
+    return np.empty(max(size, 2**20), np.uint8)
+
+
+def give_back(buffer: Array) -> None:
+    """Keeps a buffer that nobody looks into any more, unless it is large or there are enough."""
+    with _lock:
+        if len(buffer) <= _POOLED and len(_pool) < _MOST:
+            _pool.append(buffer)
