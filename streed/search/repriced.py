@@ -72,6 +72,8 @@ class RepricedEngine(Repricing):
             relaxed,
         )
         self._relaxed = relaxed
+        self.lists_in_pieces = 0
+        """Lists that outgrew the memory."""
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.workspace.engine["best_first"] = best_first
         self.workspace.engine["frontier"] = UNLIMITED
@@ -142,7 +144,8 @@ class RepricedEngine(Repricing):
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
         order = "branches" if self.workspace.engine["best_first"] else "depth-first"
         nodes = self.workspace.engine["visits"]
-        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        pieces = {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
+        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route, **pieces}
 
     def close(self) -> None:
         self.workspace.close()
