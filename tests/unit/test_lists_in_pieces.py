@@ -22,8 +22,8 @@ FAIR = F1().subject_to(DemographicParity() <= 0.02)
 @pytest.mark.parametrize(
     ("task", "seed", "max_depth", "space"),
     [
-        (FAIR, 4, 3, 64),
-        (FAIR, 11, 3, 64),
+        (FAIR, 3, 3, 4),
+        (FAIR, 7, 3, 4),
         (FAIR, 4, 4, 64),
         (GMean(), 6, 2, 4),
         (MonotoneMetric(_worse_rate), 5, 2, 4),
