@@ -113,7 +113,8 @@ def _number(name: str, value: Any) -> Number | None:
             return None
         if array.ndim in (1, 2):
             kind = "ints" if array.dtype == np.int64 else "reals"
-            return Number(name, f"{kind}{array.ndim}", np.ascontiguousarray(array))
+            empty = "" if array.size else " empty"
+            return Number(name, f"{kind}{array.ndim}{empty}", np.ascontiguousarray(array))
     return None
 
 
@@ -143,15 +144,12 @@ def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str]
         _update(digest, part.__code__, seen)
         _update(digest, part.__defaults__, seen)
         _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen)
+        attributes = _attributes_of(part.__code__)
         for name, value in _dependencies(part):
             digest.update(f"<{name}>".encode())
-            _update(digest, value, seen, sorted({*_names_of(part.__code__)}))
+            _update(digest, value, seen, attributes)
     elif isinstance(part, types.CodeType):
-        digest.update(part.co_code)
-        for field in (part.co_names, part.co_varnames, part.co_freevars, part.co_argcount, part.co_flags):
-            digest.update(repr(field).encode())
-        for constant in part.co_consts:
-            _update(digest, constant, seen)
+        digest.update(_digest_of(part))
     elif isinstance(part, (tuple, list, frozenset)):
         digest.update(f"{type(part).__name__}{len(part)}".encode())
         for item in sorted(part, key=repr) if isinstance(part, frozenset) else part:
@@ -169,6 +167,21 @@ def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str]
         digest.update(repr([(name, member.value) for name, member in members.items()]).encode())
     else:
         digest.update(f"{type(part).__name__} {part!r}".encode())
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest_of(code: types.CodeType) -> bytes:
+    digest = hashlib.sha256(code.co_code)
+    for field in (code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags):
+        digest.update(repr(field).encode())
+    for constant in code.co_consts:
+        _update(digest, constant, {})
+    return digest.digest()
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes_of(code: types.CodeType) -> tuple[str, ...]:
+    return tuple(sorted({*_names_of(code)}))
 
 
 def _dependencies(function: Function) -> Iterator[tuple[str, Any]]:
@@ -230,7 +243,7 @@ class _Copies:
             return self._made[id(function)]
         self._made[id(function)] = None
         code = function.__code__
-        attributes = sorted({*_names_of(code)})
+        attributes = _attributes_of(code)
         names = {name: self._value(value, attributes) for name, value in _dependencies(function)}
         namespace = {name: names[name] for name in _global_names(code) if name in function.__globals__}
         namespace |= {"__builtins__": builtins, "__name__": self._module}

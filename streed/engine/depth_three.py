@@ -160,7 +160,7 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
             break
         e.asked_goal = INFINITE
         if split < e.n_active:
-            if e.restrictable == 0 and e.asked_all == 0 and e.combine == 0:
+            if (e.restrictable == 0 or e.scored == 1) and e.asked_all == 0 and e.combine == 0:
                 e.asked_goal = goal
             _solve_column(e, values, split)
             if values[OPTIMUM1, split] == UNKNOWN or values[OPTIMUM0, split] == UNKNOWN:

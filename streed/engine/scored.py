@@ -17,9 +17,9 @@ from streed.engine.records import INFINITE, LOWEST, NONE
 from streed.engine.rows import load_child
 from streed.engine.sums import block_end, sum_child, sum_floors, sum_node
 from streed.engine.values import UNKNOWN
-from streed.engine.views import inline, matrix, native, vector
+from streed.engine.views import inline, keep_apart, matrix, native, vector
 
-LEAF1, LEAF0, SPLIT1, SPLIT0, FIRST, SECOND, COST, FLOOR = range(8)
+LEAF1, LEAF0, SPLIT1, SPLIT0, WITH1, WITH0, COST, FLOOR = range(8)
 """Rows of `costs`, in the task's own units: the sides of a column as leaves and split once, two rows of scratch, and
 the branching costs."""
 
@@ -79,7 +79,7 @@ def solve_counted_children(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.cost1 and e.cost0: the optimal values at depth two of the rows with and without e.asked_column.
 
     The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
-    have it are solved, the others stay UNKNOWN. The second child is left UNKNOWN where the first and its bound reach the goal.
+    have it are solved, the others stay UNKNOWN. So does the second child where the first and its bound reach the goal.
     """
     small = _smaller_side(e)
     load_child(e, e.asked_column, small)
@@ -126,14 +126,21 @@ def _solve_children(e, lane, small, total, ordered):  # type: ignore[no-untyped-
     if cost == UNKNOWN:
         for p in range(planes):
             for j in range(e.n_active):
-                row = p * stride + j
-                for k in range(block_end(e, j) if ordered else stride):
-                    large_pairs[row, k] = pairs[row, k] - small_pairs[row, k]
+                end = block_end(e, j) if ordered else stride
+                _subtract_row(large_pairs, pairs, small_pairs, p * stride + j, end)
         cost = _score_side(e, lane, total, ordered, large, e.rest_pairs)
     if other == UNKNOWN and not reaches_goal(e, cost, small):
         other = _score_side(e, lane, total, ordered, small, e.child_pairs)
     e.cost1 = cost if large == 1 else other
     e.cost0 = other if large == 1 else cost
+
+
+@inline
+def _subtract_row(rest, all_, some, row, end):  # type: ignore[no-untyped-def]
+    """The first `end` entries of a row of `rest` are those of `all_` less those of `some`."""
+    keep_apart()
+    for k in range(end):
+        rest[row, k] = all_[row, k] - some[row, k]
 
 
 @inline

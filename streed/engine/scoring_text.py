@@ -1,18 +1,10 @@
-"""The text of the kernels that are written for a task, as `generation.py` fills it in.
+"""The text of the kernels that are written for a task, as `kernel_text.py` fills it in.
 
 A line that ends in `#: NAME` is for tasks with that trait, `#: !NAME` for those without it; `$NAME` stands for what the
 task's shape makes of it. What the text may name, besides Python's own, is listed in `generation.py`.
 """
 
 SCORE = """
-@lowest
-def lowest_of(costs, row, count):
-    best = costs[row, 0]
-    for k in range(1, count):
-        best = best if best < costs[row, k] else costs[row, k]
-    return best
-
-
 @native  #: CALLED
 def list_path(bits, words, more, last, into):  #: CALLED
     size = 0  #: CALLED
@@ -29,51 +21,127 @@ def list_path(bits, words, more, last, into):  #: CALLED
     return size  #: CALLED
 
 
+@inline
+def row_of(e, row):
+    space = e.width + e.categorical
+    return vector(e.costs + 8 * row * space, space, np.$VALUE)
+
+
+@inline
+def score_row(
+    numbers,
+    min_leaf,
+    pairs,
+    sums,
+    stride,
+    end,
+    j,
+    $ARG_T,
+    split1,
+    split0,
+    with1,
+    with0,
+    prices,  #: TABLE
+    second,  #: CALLED
+):
+    keep_apart()
+    parameters = parameters_of(numbers)
+    limits = limits_of(numbers)
+    $LOAD_J
+    price = prices[j]  #: TABLE
+    for k in range(end):
+        $LOAD_B
+        $LOAD_K
+        c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
+        c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
+        c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
+        c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
+        with_k = joined(parameters, c10, c11)
+        without_k = joined(parameters, c00, c01)
+        with_j = joined(parameters, c01, c11)
+        without_j = joined(parameters, c00, c10)
+        with_k = joined(parameters, with_k, price)  #: TABLE
+        without_k = joined(parameters, without_k, price)  #: TABLE
+        with_j = joined(parameters, with_j, prices[k])  #: TABLE
+        without_j = joined(parameters, without_j, prices[k])  #: TABLE
+        with_k = joined(parameters, with_k, second[2 * k, j])  #: CALLED
+        without_k = joined(parameters, without_k, second[2 * k + 1, j])  #: CALLED
+        with_j = joined(parameters, with_j, second[2 * j, k])  #: CALLED
+        without_j = joined(parameters, without_j, second[2 * j + 1, k])  #: CALLED
+        split1[k] = split1[k] if split1[k] <= with_k else with_k
+        split0[k] = split0[k] if split0[k] <= without_k else without_k
+        with1[k] = with_j
+        with0[k] = without_j
+
+
+@inline
+def score_leaves(numbers, min_leaf, sums, end, $ARG_T, leaf1, leaf0):
+    keep_apart()
+    parameters = parameters_of(numbers)
+    limits = limits_of(numbers)
+    for k in range(end):
+        $LOAD_K
+        leaf1[k] = leaf_of(parameters, limits, min_leaf, $ARG_K1)
+        leaf0[k] = leaf_of(parameters, limits, min_leaf, $ARG_K0)
+
+
+@inline
+def join_sides(
+    numbers,
+    end,
+    leaf1,
+    leaf0,
+    split1,
+    split0,
+    prices,  #: COSTS
+    keys,
+):
+    keep_apart()
+    parameters = parameters_of(numbers)
+    for k in range(end):
+        key = joined(parameters, min(leaf0[k], split0[k]), min(leaf1[k], split1[k]))
+        key = joined(parameters, key, prices[k])  #: COSTS
+        keys[k] = key
+
+
 @native
-def score_pairs(e, parameters, limits, pairs, sums, totals, costs):
+def score_pairs(e, numbers, pairs, sums, totals):
     stride = e.stride
     binary = e.n_binary
     min_leaf = e.min_leaf
     space = e.width + e.categorical  #: CALLED
-    second1 = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
+    split1 = row_of(e, SPLIT1)
+    split0 = row_of(e, SPLIT0)
+    with1 = row_of(e, WITH1)
+    with0 = row_of(e, WITH0)
+    prices = row_of(e, COST)  #: TABLE
+    second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
     $LOAD_T
     for j in range(binary):
         $LOAD_J
         if j_rows < min_leaf or t_rows - j_rows < min_leaf:
             continue
         end = min(stride, (j + 8) // 8 * 8)
-        split1 = costs[SPLIT1, j]
-        split0 = costs[SPLIT0, j]
-        cost = costs[COST, j]  #: TABLE
-        for k in range(end):
-            $LOAD_B
-            $LOAD_K
-            c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)
-            c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
-            c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
-            c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
-            with_k = joined(parameters, c10, c11)
-            without_k = joined(parameters, c00, c01)
-            with_j = joined(parameters, c01, c11)
-            without_j = joined(parameters, c00, c10)
-            with_k = joined(parameters, with_k, cost)  #: TABLE
-            without_k = joined(parameters, without_k, cost)  #: TABLE
-            with_j = joined(parameters, with_j, costs[COST, k])  #: TABLE
-            without_j = joined(parameters, without_j, costs[COST, k])  #: TABLE
-            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED
-            without_k = joined(parameters, without_k, second1[2 * k + 1, j])  #: CALLED
-            with_j = joined(parameters, with_j, second1[2 * j, k])  #: CALLED
-            without_j = joined(parameters, without_j, second1[2 * j + 1, k])  #: CALLED
-            old1 = costs[SPLIT1, k]
-            old0 = costs[SPLIT0, k]
-            costs[SPLIT1, k] = old1 if old1 <= with_k else with_k
-            costs[SPLIT0, k] = old0 if old0 <= without_k else without_k
-            costs[FIRST, k] = with_j
-            costs[SECOND, k] = without_j
-        split1 = min(split1, costs[SPLIT1, j], lowest_of(costs, int64(FIRST), min(end, binary)))
-        split0 = min(split0, costs[SPLIT0, j], lowest_of(costs, int64(SECOND), min(end, binary)))
-        costs[SPLIT1, j] = split1
-        costs[SPLIT0, j] = split0
+        best1 = split1[j]
+        best0 = split0[j]
+        score_row(
+            numbers,
+            min_leaf,
+            pairs,
+            sums,
+            stride,
+            end,
+            j,
+            $ARG_T,
+            split1,
+            split0,
+            with1,
+            with0,
+            prices,  #: TABLE
+            second,  #: CALLED
+        )
+        split1[j] = lowest(with1, min(end, binary), min(best1, split1[j]))
+        split0[j] = lowest(with0, min(end, binary), min(best0, split0[j]))
 
 
 @native  #: MULTIWAY
@@ -184,51 +252,55 @@ def score(address):
     e.scored_least = max(e.scored_least, $ENCODE(floors[e.width], scale))  #: FLOORS
     e.overflow |= int64(code == LOWEST)
     end = min(stride, (n + 7) // 8 * 8)
+    leaf1 = row_of(e, LEAF1)
+    leaf0 = row_of(e, LEAF0)
+    split1 = row_of(e, SPLIT1)
+    split0 = row_of(e, SPLIT0)
+    prices = row_of(e, COST)  #: COSTS
+    keys = row_of(e, WITH1)
+    score_leaves(numbers, min_leaf, sums, end, $ARG_T, leaf1, leaf0)
     for k in range(end):
-        $LOAD_K
-        costs[LEAF1, k] = leaf_of(parameters, limits, min_leaf, $ARG_K1)
-        costs[LEAF0, k] = leaf_of(parameters, limits, min_leaf, $ARG_K0)
-        costs[SPLIT1, k] = $PRICE
-        costs[SPLIT0, k] = $PRICE
+        split1[k] = $PRICE
+        split0[k] = $PRICE
     table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: TABLE
     active = vector(e.active, e.width, np.int64)  #: TABLE
     for k in range(end):  #: TABLE
-        costs[COST, k] = table[active[k]] if k < n else 0  #: TABLE
+        prices[k] = table[active[k]] if k < n else 0  #: TABLE
     for c in range(e.n_categorical):  #: TABLE
-        costs[COST, n + c] = table[e.columns + local[2, c]]  #: TABLE
+        prices[n + c] = table[e.columns + local[2, c]]  #: TABLE
     path = np.empty(64 * e.path_words + 2, np.int64)  #: CALLED
     find_costs(e, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
     if e.asked_depth != 1 or e.scored_column != NONE:
-        score_pairs(e, parameters, limits, pairs, sums, totals, costs)
+        score_pairs(e, numbers, pairs, sums, totals)
         if e.categorical > 0:  #: MULTIWAY
             score_categories(e, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
-    best = leaf
+    join_sides(
+        numbers,
+        end,
+        leaf1,
+        leaf0,
+        split1,
+        split0,
+        prices,  #: COSTS
+        keys,
+    )
+    best = lowest(keys, e.n_binary, leaf)
     if e.scored_column != NONE:  #: !MULTIWAY
-        for k in range(e.n_binary):  #: !MULTIWAY
-            side1 = min(costs[LEAF1, k], costs[SPLIT1, k])  #: !MULTIWAY
-            side0 = min(costs[LEAF0, k], costs[SPLIT0, k])  #: !MULTIWAY
-            key = joined(parameters, side0, side1)  #: !MULTIWAY
-            key = joined(parameters, key, costs[COST, k])  #: COSTS !MULTIWAY
-            best = best if best <= key else key  #: !MULTIWAY
         e.scored_best = $ENCODE(best, scale)  #: !MULTIWAY
         e.overflow |= int64(e.scored_best == LOWEST)  #: !MULTIWAY
         e.overflow = overflow | (e.overflow & ~RAISED)  #: !MULTIWAY
         return  #: !MULTIWAY
     for k in range(n):
-        leaf1 = costs[LEAF1, k]
-        leaf0 = costs[LEAF0, k]
-        split1 = costs[SPLIT1, k]
-        split0 = costs[SPLIT0, k]
-        found[V_LEAF1, k] = $ENCODE(leaf1, scale)
-        found[V_LEAF0, k] = $ENCODE(leaf0, scale)
-        found[V_SPLIT1, k] = $ENCODE(split1, scale)
-        found[V_SPLIT0, k] = $ENCODE(split0, scale)
+        found[V_LEAF1, k] = $ENCODE(leaf1[k], scale)
+        found[V_LEAF0, k] = $ENCODE(leaf0[k], scale)
+        found[V_SPLIT1, k] = $ENCODE(split1[k], scale)
+        found[V_SPLIT0, k] = $ENCODE(split0[k], scale)
         low = min(found[V_LEAF1, k], found[V_LEAF0, k], found[V_SPLIT1, k], found[V_SPLIT0, k])
         e.overflow |= int64(low == LOWEST)
         found[V_LEAST1, k] = LOWEST
         found[V_LEAST1 + 1, k] = LOWEST
         found[V_COST, k] = NO_COST  #: !COSTS
-        found[V_COST, k] = $ENCODE(costs[COST, k], scale)  #: COSTS
+        found[V_COST, k] = $ENCODE(prices[k], scale)  #: COSTS
         $LOAD_K  #: BOUND
         least = $ENCODE(bound_of(parameters, $ARG_K1), scale)  #: BOUND
         found[V_LEAST1, k] = least if k_rows > 0 else INFINITE  #: BOUND
@@ -237,25 +309,21 @@ def score(address):
         found[V_LEAST1, k] = max(found[V_LEAST1, k], $ENCODE(floors[k], scale))  #: FLOORS
         least = $ENCODE(floors[e.width] - floors[k], scale)  #: FLOORS
         found[V_LEAST1 + 1, k] = max(found[V_LEAST1 + 1, k], least)  #: FLOORS
-        key = joined(parameters, min(leaf0, split0), min(leaf1, split1))
-        key = joined(parameters, key, costs[COST, k])  #: COSTS
-        found[V_KEY, k] = $ENCODE(key, scale)
-        if k < e.n_binary:
-            best = best if best <= key else key
+        found[V_KEY, k] = $ENCODE(keys[k], scale)
     for c in range(e.n_categorical):  #: MULTIWAY
         key = $VALUE($PRICE)  #: MULTIWAY
         present = 0  #: MULTIWAY
         for k in range(local[0, c], local[1, c]):  #: MULTIWAY
             if sums[$ROWS, k] > 0:  #: MULTIWAY
-                side = min(costs[LEAF1, k], costs[SPLIT1, k])  #: MULTIWAY
+                side = min(leaf1[k], split1[k])  #: MULTIWAY
                 key = side if present == 0 else joined(parameters, key, side)  #: MULTIWAY
                 present += 1  #: MULTIWAY
-        key = joined(parameters, key, costs[COST, n + c])  #: COSTS MULTIWAY
+        key = joined(parameters, key, prices[n + c])  #: COSTS MULTIWAY
         if present < 2:  #: MULTIWAY
             key = $VALUE($PRICE)  #: MULTIWAY
         found[V_KEY, n + c] = $ENCODE(key, scale)  #: MULTIWAY
         found[V_COST, n + c] = NO_COST  #: !COSTS MULTIWAY
-        found[V_COST, n + c] = $ENCODE(costs[COST, n + c], scale)  #: COSTS MULTIWAY
+        found[V_COST, n + c] = $ENCODE(prices[n + c], scale)  #: COSTS MULTIWAY
         best = best if best <= key else key  #: MULTIWAY
     e.scored_best = $ENCODE(best, scale)
     e.overflow |= int64(e.scored_best == LOWEST)

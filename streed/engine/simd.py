@@ -58,7 +58,8 @@ def _resize(builder: Any, value: Any, bits: int) -> Any:
     return builder.sext(value, ir.IntType(bits)) if width < bits else value
 
 
-def _element(context: Any, builder: Any, array_type: Any, array: Any, row: Any, column: Any) -> Any:
+def element(context: Any, builder: Any, array_type: Any, array: Any, row: Any, column: Any) -> Any:
+    """The address of array[row, column]."""
     struct = context.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, struct, [row, column], wraparound=False)
 
@@ -72,7 +73,7 @@ def load(typing: Any, array: Any, row: Any, column: Any) -> Any:
     vector = VECTORS[array.dtype.bitwidth]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(context, builder, sig.args[0], *args)
+        pointer = element(context, builder, sig.args[0], *args)
         value = builder.load(builder.bitcast(pointer, _llvm(vector).as_pointer()))
         value.align = vector.bits // 8
         return value
@@ -85,152 +86,12 @@ def store(typing: Any, array: Any, row: Any, column: Any, vector: Any) -> Any:
     """array[row, column : column + 32] = vector."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(context, builder, sig.args[0], *args[:3])
+        pointer = element(context, builder, sig.args[0], *args[:3])
         instruction = builder.store(args[3], builder.bitcast(pointer, _llvm(vector).as_pointer()))
         instruction.align = vector.bits // 8
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp, vector), generate
-
-
-def _four(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
-    """The address of the four entries with number `at` of a one-dimensional array, as that of a vector."""
-    struct = context.make_array(array_type)(context, builder, array)
-    first = builder.mul(at, ir.Constant(at.type, 4))
-    pointer = cgutils.get_item_pointer(context, builder, array_type, struct, [first], wraparound=False)
-    return builder.bitcast(pointer, ir.VectorType(context.get_data_type(array_type.dtype), 4).as_pointer())
-
-
-@intrinsic
-def add_four(typing: Any, array: Any, at: Any, values: Any, place: Any) -> Any:
-    """array[4 * at :] += values[4 * place :], four entries; both are one-dimensional, of int64 or of float64."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        into = _four(context, builder, sig.args[0], args[0], args[1])
-        old, more = builder.load(into), builder.load(_four(context, builder, sig.args[2], args[2], args[3]))
-        is_real = isinstance(sig.args[0].dtype, types.Float)
-        stored = builder.store(builder.fadd(old, more) if is_real else builder.add(old, more), into)
-        old.align = more.align = stored.align = 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, values, types.int64), generate
-
-
-@intrinsic
-def clear_four(typing: Any, array: Any, at: Any) -> Any:
-    """array[4 * at :] = 0, four entries of a one-dimensional array of int64 or of float64."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        into = _four(context, builder, sig.args[0], args[0], args[1])
-        stored = builder.store(ir.Constant(into.type.pointee, None), into)
-        stored.align = 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
-
-
-@intrinsic
-def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: Any, count: Any, column: Any) -> Any:
-    """into[row + p * stride, column : column + 8] = table[4 * at + p :: 4], eight each, for p < `count` <= 4.
-
-    `table` is one-dimensional; numbers are converted to the lane type of `into`.
-    """
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        table, at, into, row, stride, count, column = args
-        pointer = _four(context, builder, sig.args[0], table, at)
-        element = pointer.type.pointee.element
-        fours = builder.load(builder.bitcast(pointer, ir.VectorType(element, 32).as_pointer()))
-        fours.align = 8
-        lane = context.get_data_type(sig.args[2].dtype)
-        undefined = ir.Constant(fours.type, ir.Undefined)
-        for p in reversed(range(4)):
-            # a plane too many is written where the last one belongs, which is written after it
-            last = builder.sub(count, ir.Constant(count.type, 1))
-            plane = ir.Constant(count.type, p)
-            plane = builder.select(builder.icmp_signed("<", plane, last), plane, last)
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), 8), [4 * k + p for k in range(8)])
-            eight = builder.shuffle_vector(fours, undefined, mask)
-            if lane != element:
-                eight = builder.trunc(eight, ir.VectorType(lane, 8))
-            place = builder.add(row, builder.mul(plane, stride))
-            to = _element(context, builder, sig.args[2], into, place, column)
-            stored = builder.store(eight, builder.bitcast(to, eight.type.as_pointer()))
-            stored.align = sig.args[2].dtype.bitwidth // 8
-        return context.get_dummy_value()
-
-    return types.void(table, types.int64, into, types.int64, types.int64, types.int64, types.int64), generate
-
-
-@intrinsic
-def sum_fours(
-    typing: Any,
-    values: Any,
-    width: Any,
-    first: Any,
-    names: Any,
-    rows: Any,
-    count: Any,
-    bits: Any,
-    block: Any,
-    into: Any,
-    row: Any,
-    stride: Any,
-    planes: Any,
-) -> Any:
-    """Sums over the listed rows in the eight columns of a block: into[row + p * stride, 8 * block :][:8].
-
-    Row r = rows[i], i < count, adds values[names[r] * width + first + p], p < planes, in the lanes of its set bits[r].
-    At most four planes are summed; `width` and `first` are multiples of four. Numbers become the lane type of `into`.
-    """
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        _, width, first, _, _, count, bits, block, into, row, stride, planes = args
-        arrays = {i: context.make_array(sig.args[i])(context, builder, args[i]) for i in (0, 3, 4)}
-
-        def at(i: int, index: Any) -> Any:
-            return cgutils.get_item_pointer(context, builder, sig.args[i], arrays[i], [index], wraparound=False)
-
-        element = context.get_data_type(sig.args[0].dtype)
-        is_real = isinstance(sig.args[0].dtype, types.Float)
-        kind = ir.VectorType(element, 8)
-        int64 = ir.IntType(64)
-        sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(4)]
-        word = builder.lshr(block, ir.Constant(int64, 2))
-        shift = builder.trunc(
-            builder.shl(builder.and_(block, ir.Constant(int64, 3)), ir.Constant(int64, 3)), ir.IntType(32)
-        )
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
-        undefined = ir.Constant(kind, ir.Undefined)
-        with cgutils.for_range(builder, count) as loop:
-            r = builder.zext(builder.load(at(4, loop.index)), int64)
-            mask = builder.load(_element(context, builder, sig.args[6], bits, r, word))
-            mask = builder.trunc(builder.lshr(mask, shift), ir.IntType(8))
-            lanes = builder.bitcast(mask, ir.VectorType(ir.IntType(1), 8))
-            place = builder.mul(builder.zext(builder.load(at(3, r)), int64), width)
-            for p, held in enumerate(sums):
-                number = builder.load(at(0, builder.add(builder.add(place, first), ir.Constant(int64, p))))
-                eight = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
-                eight = builder.shuffle_vector(eight, undefined, zeros)
-                before = builder.load(held)
-                more = builder.fadd(before, eight) if is_real else builder.add(before, eight)
-                builder.store(builder.select(lanes, more, before), held)
-        lane = context.get_data_type(sig.args[8].dtype)
-        column = builder.shl(block, ir.Constant(int64, 3))
-        for p, held in enumerate(sums):
-            with builder.if_then(builder.icmp_signed("<", ir.Constant(int64, p), planes)):
-                found = builder.load(held)
-                if lane != element:
-                    found = builder.trunc(found, ir.VectorType(lane, 8))
-                place = builder.add(row, builder.mul(ir.Constant(int64, p), stride))
-                to = _element(context, builder, sig.args[8], into, place, column)
-                stored = builder.store(found, builder.bitcast(to, found.type.as_pointer()))
-                stored.align = sig.args[8].dtype.bitwidth // 8
-        return context.get_dummy_value()
-
-    whole = types.int64
-    types_ = (values, whole, whole, names, rows, whole, bits, whole, into, whole, whole, whole)
-    return types.void(*types_), generate
 
 
 @intrinsic
@@ -239,7 +100,7 @@ def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
     vector = VECTORS[array.dtype.bitwidth]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(context, builder, sig.args[0], *args)
+        pointer = element(context, builder, sig.args[0], *args)
         return _splat(builder, builder.load(pointer), _llvm(vector))
 
     return vector(array, types.intp, types.intp), generate
@@ -423,7 +284,7 @@ def load_eight(typing: Any, array: Any, row: Any, column: Any) -> Any:
     """array[row, column : column + 8] of a uint8 array as one 64-bit word, the first byte lowest."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(context, builder, sig.args[0], *args)
+        pointer = element(context, builder, sig.args[0], *args)
         word = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
         word.align = 1
         if sys.byteorder == "big":

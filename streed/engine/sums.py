@@ -10,18 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int16, int32, int64, uint64
 
+from streed.engine.fours import add_four, clear_four, spread_fours, sum_eight
 from streed.engine.records import NONE
 from streed.engine.rows import WORD_ROWS, list_side
-from streed.engine.simd import (
-    LANES,
-    add_four,
-    clear_four,
-    count_ones,
-    first_one,
-    spread_fours,
-    store_set_bits,
-    sum_fours,
-)
+from streed.engine.simd import LANES, count_ones, first_one, store_set_bits
 from streed.engine.views import inline, matrix, native, vector
 
 FOUR = 4
@@ -111,14 +103,15 @@ def sum_floors(e):  # type: ignore[no-untyped-def]
     floors = vector(e.row_floors, e.row_space, float64)
     sums = vector(e.floor_sums, e.width + 1, float64)
     if has_few_blocks(e):
+        by_column = matrix(e.floor_sums, 1, e.width, float64)
+        bits = matrix(e.local_bits, e.row_space + 64, e.stride // LANES, int32)
         listed = vector(e.rows_with, e.row_space + 64, int32)
-        for k in range(e.n_active):
-            sums[k] = 0.0
-            for i in range(_list_common(e, k, int64(NONE), int64(1), listed)):
-                sums[k] += floors[rows[listed[i]]]
         sums[e.width] = 0.0
         for r in range(e.n_rows):
+            listed[r] = r
             sums[e.width] += floors[rows[r]]
+        for block in range((e.n_active + BLOCK - 1) // BLOCK):
+            sum_eight(floors, 1, 0, 1, rows, listed, e.n_rows, bits, block, by_column, 0, e.width)
         return
     starts = vector(e.row_starts, e.row_space + 1, int32)
     columns = vector(e.row_columns, e.row_space * e.width, int16)
@@ -168,7 +161,7 @@ def _sum_blocks(e, values, width, pairs, planes, column, side):  # type: ignore[
         for block in range(j // BLOCK + 1):
             for p in range(0, planes, FOUR):
                 row = p * stride + j
-                sum_fours(values, width, p, names, listed, count, bits, block, pairs, row, stride, planes - p)
+                sum_eight(values, width, p, planes - p, names, listed, count, bits, block, pairs, row, stride)
 
 
 @inline

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import carray, from_dtype, njit, types
 from numba.extending import intrinsic
 
@@ -43,6 +44,19 @@ def vector(address, size, dtype):  # type: ignore[no-untyped-def]
 def matrix(address, rows, columns, dtype):  # type: ignore[no-untyped-def]
     """The rows x columns entries at `address`, C-contiguous."""
     return carray(_pointer(address), (rows, columns), dtype)
+
+
+@intrinsic
+def keep_apart(typing: Any) -> Any:
+    """Says of the function that calls it that no array among its arguments, if written, overlaps another."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for argument in builder.function.args:
+            if isinstance(argument.type, ir.PointerType):
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 def records(record: Any) -> Any:

@@ -22,7 +22,10 @@ from streed.sums import LinearFraction
 
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent.
+
+    The coefficients of the score are whole numbers.
+    """
     oracle.seed(incumbent)
     incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
     if not any(score.slopes):
@@ -31,7 +34,6 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             incumbent.offer(found)
             incumbent.bound = incumbent.rank
         return
-    # trees found there cost little and spare deeper solves
     for each in shallower(oracle):
         _climb(each, score, incumbent, proving=False)
     if _climb(oracle, score, incumbent, proving=True):
@@ -39,13 +41,13 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
 
 
 def shallower(oracle: Oracle) -> Iterator[Oracle]:
-    """The oracles of the searches before the one that proves the optimum."""
+    """The oracles of the searches before the one that proves the optimum: what they find costs little."""
     trees, depth = oracle.trees, oracle.trees.problem.max_depth
     if trees.shallow is not None:
         yield Oracle(trees.shallow, oracle.windows)
         return
     assert depth is not None
-    for each in range(min(SHALLOW, max(depth - 1, 1)), depth):
+    for each in range(SHALLOW, depth):
         with trees.within(each):
             yield oracle
 
@@ -54,13 +56,9 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
         known = incumbent.found is not None
-        f = incumbent.rank if known else Fraction(0)
-        found = _minimise(oracle, score, f, incumbent, proving=proving)
-        if found is None:
-            return known
-        if known and incumbent.rank_of(found.vector) <= f:
-            return True
-        incumbent.offer(found)
+        found = _minimise(oracle, score, incumbent.rank if known else Fraction(0), incumbent, proving=proving)
+        if found is None or not incumbent.offer(found):
+            return incumbent.found is not None
 
 
 def _minimise(
@@ -68,29 +66,22 @@ def _minimise(
 ) -> Found | None:
     """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
     p, q = f.numerator, f.denominator
-    weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-    scale = whole_scale(weights)
+    weights = [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
+    room = int(q * score.top - p * score.base)
+    divisor = max(math.gcd(*weights), 1)
     # a sum of whole numbers is below this exactly if the score is above f
-    below = math.ceil((q * score.top - p * score.base) * scale) if incumbent.found is not None else None
+    below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
     try:
-        return oracle.minimise([int(w * scale) for w in weights], below if any(score.slopes) else None)
+        return oracle.minimise([w // divisor for w in weights], below)
     except Stop as stop:
         if stop.found is not None:
             incumbent.offer(stop.found)
         if proving and stop.lower is not None:
-            excess = q * score.top - p * score.base - stop.lower / scale
-            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, excess))
+            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - stop.lower * divisor))
         raise
 
 
-def whole_scale(numbers: list[Fraction | int]) -> Fraction:
-    """The factor that makes the numbers whole and coprime."""
-    common = math.lcm(*(Fraction(x).denominator for x in numbers))
-    divisor = math.gcd(*(int(x * common) for x in numbers))
-    return Fraction(common, max(divisor, 1))
-
-
-def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction) -> Fraction | float:
+def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> Fraction | float:
     """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
 
     D is at least what the labels that give it least make of it, and where it is constant the excess may be negative.
@@ -102,4 +93,4 @@ def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction)
     )
     if least <= 0:
         return math.inf
-    return f + max(Fraction(0), excess) / (f.denominator * least)
+    return f + Fraction(max(0, excess), f.denominator * least)

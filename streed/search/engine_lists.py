@@ -42,8 +42,9 @@ _COPIES = 6
 
 _FEWEST = 2**12
 
-_FEW_COLUMNS = 20
-"""Lists of depth three for no more columns than this take a moment, so they need no thread."""
+_FEW_COLUMNS = 72
+"""Lists of depth two for no more columns than this take a moment: between these, Python sees to it that a search ends,
+so they need no thread."""
 
 
 _NO_BRANCH = 2**64 - 1
@@ -158,10 +159,15 @@ class EngineLists(TreeLists):
         """What the work gives; raises Interrupted if it was stopped, or if a list is too large."""
         found: list[Any] = []
         reason = None
-        if self._depth <= SHALLOW and self._deadline is None and self._engine.packed.n_columns <= _FEW_COLUMNS:
-            found.append(work())
+        if self._depth <= SHALLOW and self._engine.packed.n_columns <= _FEW_COLUMNS:
+            try:
+                found.append(work())
+            except KeyboardInterrupt:
+                reason = "interrupt"
         else:
             reason = watch.run([lambda: found.append(work())], self._engine.control, self._deadline, lambda: None)
+        if self._engine.control[STOP]:
+            reason = reason or "time"
         if self._bounds[FULL]:
             reason = reason or "memory"
         if reason is not None:
@@ -169,6 +175,9 @@ class EngineLists(TreeLists):
         return found[0]
 
     def _stopped(self) -> bool:
+        """Whether a list grew too large, or the search has to end."""
+        if self._deadline is not None and time.perf_counter() >= self._deadline:
+            self._engine.control[STOP] = 1
         return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
 
     def _capped(self, part: Part, budget: int) -> Part:

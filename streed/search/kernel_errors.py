@@ -10,13 +10,12 @@ from numba.core.errors import NumbaError
 
 from streed.constrained import objective
 from streed.engine import generation
+from streed.engine.shapes import Shape
 from streed.errors import TaskError
 from streed.task import Task
 
 
-def compile_kernels(
-    shape: generation.Shape, functions: dict[str, Callable[..., Any]], task: Task
-) -> generation.Kernels:
+def compile_kernels(shape: Shape, functions: dict[str, Callable[..., Any]], task: Task) -> generation.Kernels:
     """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
     try:
         return generation.compile_kernels(shape, functions)

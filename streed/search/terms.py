@@ -15,7 +15,7 @@ import numpy as np
 from streed.algebra.parts import PartLimit, part_name
 from streed.algebra.terms import Term, Watched
 from streed.constrained import OwnLimit
-from streed.engine import generation
+from streed.engine.shapes import TermShape
 from streed.exact import Array, exact_number
 from streed.search.dependence import reads_path, reads_rows, reads_split
 from streed.search.driver import Problem
@@ -59,9 +59,9 @@ class ScoredTerm:
                 found[name] = getattr(kind, name)
         return found
 
-    def shape(self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any]) -> generation.TermShape:
+    def shape(self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any]) -> TermShape:
         mine = {name: place for name, place in plane_of.items() if name.startswith(self.prefix)}
-        return generation.TermShape(
+        return TermShape(
             statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
             numbers=tuple(read),
             weighted=self.weight not in (0, 1),

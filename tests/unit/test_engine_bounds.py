@@ -54,6 +54,11 @@ def test_a_solved_column_bounds_all_others(seed: int) -> None:
         for column in rng.permutation(len(bench.active()))[:3].tolist():
             solved = [(side, instance.optimum(side, 2)) for k, _, side in _sides(bench, rows) if k == column]
             bench.solve_children(column)
+            known = bench.values()
+            for k, with_, side in _sides(bench, rows):
+                if k == column:
+                    known[values.LOWER1 if with_ else values.LOWER0, k] = instance.optimum(side, 2)
+            bench.write("values", known)
             bench.call("push_bounds")
             for k, with_, side in _sides(bench, rows):
                 lost = [optimum - int(worst[one & ~side].sum()) for one, optimum in solved]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.engine.compiled import entry
+from streed.engine.lowest import lowest
 from streed.engine.mathematics import STAND_INS
 from streed.exact import Array
 from streed.logarithms import log_ratio
@@ -114,6 +115,23 @@ def test_logarithms_of_ratios_are_numpys() -> None:
     _log_ratios(a, b, found)
     assert found == pytest.approx(np.log(a) - np.log(b), rel=1e-15, abs=1e-12)
     assert found[3000:].tolist() == [0.0] * 1000
+
+
+@entry
+def _lowest(costs, count, start):  # type: ignore[no-untyped-def]
+    return lowest(costs, count, start)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 21, 32])
+def test_the_lowest_of_some_costs(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for start in (0.5, 3.0):
+        costs = 1.0 + rng.random(40)
+        assert _lowest(costs, count, start) == min([start, *costs[:count]])
+        costs[rng.random(40) < 0.5] = np.nan
+        assert _lowest(costs, count, start) == np.nanmin([start, *costs[:count]])
+    whole = rng.integers(-(2**62), 2**62, 40)
+    assert _lowest(whole, count, 5) == min([5, *whole[:count]])
 
 
 @pytest.mark.parametrize("real", [False, True])
