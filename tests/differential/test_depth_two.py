@@ -47,6 +47,6 @@ def test_it_tells_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         return solve(*arguments, **{**named, "max_depth": 1})
 
     monkeypatch.setattr(streed, "solve", shallower)
-    seen = judge(make_rows(1, 60, 5), ("0.05",), OBJECTIVES[:1])
+    seen = judge(make_rows(1, 60, 5), ("0.05", "1"), OBJECTIVES[:1])
     assert seen["wrong"] > 0
     assert "Accuracy() under" in capsys.readouterr().out
