@@ -105,34 +105,43 @@ class Relaxation:
 
     def solve(self) -> Found | None:
         """The optimum, or None if no tree is in the windows."""
+        return self._search() if self.raise_bound() else self.best
+
+    def raise_bound(self) -> bool:
+        """Raises the bound as far as multipliers do; False if `best` then is the optimum, None if there is none."""
         if self.trees.problem.min_leaf > self.trees.data.n_rows:
-            return None
+            return False
         for found in self.trees.constants:
             self._meet(found)
         if any(self._forces_a_leaf(j) for j in range(len(self.windows))):
-            return self.best
+            return False
         if self._relaxed(self._multipliers) is None:
-            return None
+            return False
+        depth = self.trees.depth
+        if depth is not None and depth > SHALLOW and self._is_open():
+            with self.trees.within(depth - 1):
+                self.learn(self.trees, listing=False)
         for _ in range(_SWEEPS if len(self.windows) > 1 else 1):
             before = self.bound
             for j in range(len(self.windows)):
-                if not self._is_open():
-                    return self.best
-                if not self._raise_multiplier(j):
-                    return None
+                if not self._is_open() or not self._raise_multiplier(j):
+                    return False
             if self.bound == before:
                 break
-        return self._search() if self._is_open() else self.best
+        return self._is_open()
 
-    def learn(self, trees: Trees) -> None:
+    def learn(self, trees: Trees, *, listing: bool = True) -> None:
         """Takes over what can be learnt from some of the trees: the best one in the windows, and lines.
 
         Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
-        large.
+        large. `listing`: whether the best one is to be found, be it by lists.
         """
         some = Relaxation(trees, self.weights, self.windows, self.upper)
         try:
-            some.solve()
+            if listing:
+                some.solve()
+            else:
+                some.raise_bound()
         finally:
             self._lines += some._lines
             if some.best is not None:

@@ -6,19 +6,24 @@
         the tree of least w . v, w = q falls + p slopes            (w . v < q top - p base exactly if N / D > f)
         none below q top - p base: f is the optimum; else f is that tree's score, strictly larger
 
-There are finitely many scores, and f rises. W. Dinkelbach (1967): On nonlinear fractional programming, Management
-Science 13, 492-498.
+There are finitely many scores, and f rises. The last solve is spared where whole numbers say the same: no tree is below
+the line of the one before, and between the two lines there may be no whole v at all.
+
+W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13, 492-498.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import SHALLOW, Found, Stop
+from streed.reductions.trees import SHALLOW, Found, Stop, Vector, Window
 from streed.sums import LinearFraction
+
+_MOST_DROPS = 2**12
+"""Whole numbers that are looked at to spare a solve."""
 
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
@@ -55,19 +60,20 @@ def shallower(oracle: Oracle) -> Iterator[Oracle]:
 def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
-        known = incumbent.found is not None
-        found = _minimise(oracle, score, incumbent.rank if known else Fraction(0), incumbent, proving=proving)
+        f = Fraction(0) if incumbent.found is None else incumbent.rank
+        found = _minimise(oracle, score, f, incumbent, proving=proving)
         if found is None or not incumbent.offer(found):
             return incumbent.found is not None
+        if is_settled(_weights(score, f), _weights(score, incumbent.rank), found.vector, oracle.spreads()):
+            return True
 
 
 def _minimise(
     oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
 ) -> Found | None:
     """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
-    p, q = f.numerator, f.denominator
-    weights = [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
-    room = int(q * score.top - p * score.base)
+    weights = _weights(score, f)
+    room = int(f.denominator * score.top - f.numerator * score.base)
     divisor = max(math.gcd(*weights), 1)
     # a sum of whole numbers is below this exactly if the score is above f
     below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
@@ -79,6 +85,35 @@ def _minimise(
         if proving and stop.lower is not None:
             incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - stop.lower * divisor))
         raise
+
+
+def _weights(score: LinearFraction, f: Fraction) -> list[int]:
+    """q falls + p slopes, for f = p / q."""
+    p, q = f.numerator, f.denominator
+    return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
+
+
+def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, spreads: Sequence[Window]) -> bool:
+    """Whether no whole v within the spreads has known . v >= known . vector and asked . v < asked . vector.
+
+    For two sums, and weights >= 0. Such v have more of one sum and less of the other: v = vector + (a, -b), where
+    a / b >= known[1] / known[0] and a / b < asked[1] / asked[0], or with the sums changed over. False where that would
+    take long to see.
+    """
+    if not any(known) or min(*known, *asked) < 0:
+        return False
+    turn = known[0] * asked[1] - known[1] * asked[0]
+    if turn == 0:
+        return True
+    more, less = (0, 1) if turn > 0 else (1, 0)
+    most, drop = spreads[more][1] - vector[more], vector[less] - spreads[less][0]
+    if not known[more] or drop > _MOST_DROPS:
+        return False
+    for b in range(1, drop + 1):
+        a = -(-known[less] * b // known[more])
+        if a <= most and asked[more] * a < asked[less] * b:
+            return False
+    return True
 
 
 def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> Fraction | float:

@@ -84,7 +84,7 @@ class Plan:
     def relabelled(self, found: Found, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.windows)
-        units, costs = self.units[:count], weighed.sums[:, :count].tolist()
+        units, costs = list(map(_plain, self.units[:count])), weighed.sums[:, :count].tolist()
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
 
         def grown(at: int) -> tuple[Node, int]:

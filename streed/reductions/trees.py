@@ -247,14 +247,19 @@ class Trees:
         costs: Array = self.vectors @ np.array(weights, dtype=np.int64)
         return costs
 
+    @property
+    def depth(self) -> int | None:
+        """The most that trees of scalar solves have now, None for any."""
+        return self.problem.max_depth if self._depth is None else self._depth
+
     @contextlib.contextmanager
     def within(self, max_depth: int) -> Iterator[None]:
         """A context in which the trees of scalar solves are no deeper than this; those of lists may be."""
-        self._depth = max_depth
+        before, self._depth = self._depth, max_depth
         try:
             yield
         finally:
-            self._depth = None
+            self._depth = before
 
     @contextlib.contextmanager
     def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> Iterator[Trees]:
