@@ -102,6 +102,9 @@ class Listing:
     ) -> None:
         self.trees = trees
         self.windows = list(windows)
+        if needed is not None and len(windows) + (trees.problem.max_nodes is not None) > 1:
+            # an entry that another one beats by its key and value may be the one of fewer nodes
+            needed = attrs.evolve(needed, staircase=False)
         self._needed = needed
         self._problem = trees.problem
         self._weights = np.zeros(len(trees.merged.sums), np.int64)

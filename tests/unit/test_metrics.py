@@ -89,6 +89,14 @@ def test_limits_on_the_tree() -> None:
     assert streed.solve(F1().subject_to(MinSupport(9)), CUBE, BOTH).status == "infeasible"
 
 
+def test_a_node_too_many_is_no_reason_to_drop_a_tree() -> None:
+    # the tree of one split errs three times either way; a leaf errs less in one of them, and has no split
+    category = [[0], [1], [2], [1], [2], [2], [1], [1], [0], [1], [1], [1], [1], [1]]
+    y = [1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1]
+    result = streed.solve(GMean(), category, y, categorical=[0], max_depth=2, max_nodes=1)
+    assert result.value == pytest.approx(math.sqrt(6 / 9 * 2 / 5))
+
+
 def test_progress_is_in_the_units_of_the_score() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (2000, 40)), rng.integers(0, 2, 2000)
