@@ -116,7 +116,7 @@ def solve(
             status = "optimal" if outcome.stopped is None else "feasible"
         front = []
         for solution in outcome.solutions:
-            value = shown(solution.value)
+            value = shown(solution.value) if solution.score is None else readable(solution.score)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)

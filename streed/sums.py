@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -48,6 +49,17 @@ class LinearFraction:
         below = self.base + sum(map(operator.mul, self.slopes, value))
         whole = isinstance(above, int) and isinstance(below, int)
         return Fraction(above, below) if whole else Fraction(above) / Fraction(below)
+
+    def in_units(self, unit: Fraction | int) -> LinearFraction:
+        """The same function of values in units, with whole coefficients."""
+        falls, slopes = [[unit * x for x in each] for each in (self.falls, self.slopes)]
+        common = math.lcm(*(x.denominator for x in (self.top, *falls, self.base, *slopes)))
+        return LinearFraction(
+            int(common * self.top),
+            tuple(int(common * x) for x in falls),
+            int(common * self.base),
+            tuple(int(common * x) for x in slopes),
+        )
 
 
 @attrs.frozen

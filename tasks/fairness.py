@@ -69,16 +69,17 @@ class Fairness(Gap):
         positive = _positive(self, data)
         weights, _ = integer_weights(data)
         found = []
-        groups = _groups(self, data)
+        groups = _two_or_more(self, data)
         for kind in self.rates:
             counted = _counted(kind, data, positive)
-            sizes = {name: _size(rows & counted, weights) for name, rows in groups.items()}
+            sizes = dict(zip(groups.names, groups.sizes(counted, weights), strict=True))
             _check_sizes(sizes, kind, type(self).__name__)
-            for a, b in itertools.combinations(groups, 2):
+            for a, b in itertools.combinations(groups.names, 2):
                 common = math.gcd(sizes[a], sizes[b])
                 shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
                 imbalance = _Imbalance(self, kind, positive, shares)
-                found.append(Ratio(imbalance(data), sizes[a] * sizes[b] // common, imbalance))
+                costs = imbalance.of(groups, counted, data.n_classes)
+                found.append(Ratio(costs, sizes[a] * sizes[b] // common, imbalance))
         return tuple(found)
 
     def __le__(self, limit: Any) -> FairnessLimit:
@@ -103,10 +104,13 @@ class _Imbalance:
     """By the name of each of the two groups."""
 
     def __call__(self, data: Dataset) -> Array:
-        costs = np.zeros((data.n_rows, data.n_classes), np.int64)
-        counted = _counted(self.kind, data, self.positive)
-        for name, rows in _members(self.notion, data).items():
-            costs[rows & counted, self.positive] = self.shares.get(name, 0)
+        return self.of(_groups(self.notion, data), _counted(self.kind, data, self.positive), data.n_classes)
+
+    def of(self, groups: Groups, counted: Array | None, n_classes: int) -> Array:
+        """(n, n_classes) int64, for rows of which those `counted` (n,) count."""
+        costs = np.zeros((len(groups.number), n_classes), np.int64)
+        shares = np.array([self.shares.get(name, 0) for name in groups.names], np.int64)[groups.number]
+        costs[:, self.positive] = shares if counted is None else shares * counted
         return costs
 
 
@@ -189,13 +193,14 @@ def group_rates(
     """
     positive = _positive(notion, data)
     weights, _ = integer_weights(data)
-    groups = _groups(notion, data)
+    groups = _two_or_more(notion, data)
+    favourable = predicted == positive
     gaps, rates = {}, {}
     for kind in notion.rates:
-        by_group = {}
-        for name, rows in groups.items():
-            members = rows & _counted(kind, data, positive)
-            by_group[name] = Fraction(_size(members & (predicted == positive), weights), _size(members, weights))
+        counted = _counted(kind, data, positive)
+        sizes = groups.sizes(counted, weights)
+        hits = groups.sizes(favourable if counted is None else favourable & counted, weights)
+        by_group = {name: Fraction(*each) for name, *each in zip(groups.names, hits, sizes, strict=True)}
         rates[kind] = by_group
         gaps[kind] = max(by_group.values()) - min(by_group.values())
     return gaps, rates
@@ -215,14 +220,31 @@ def _positive(notion: Fairness, data: Dataset) -> int:
     return 1
 
 
-def _counted(kind: str, data: Dataset, positive: int) -> Array:
-    """(n,) bool: the rows over which a rate is taken."""
-    is_positive: Array = data.y == positive
-    return {"all": np.ones(data.n_rows, np.bool_), "positive": is_positive, "negative": ~is_positive}[kind]
+def _counted(kind: str, data: Dataset, positive: int) -> Array | None:
+    """(n,) bool: the rows over which a rate is taken; None for all."""
+    if kind == "all":
+        return None
+    counted: Array = data.y == positive if kind == "positive" else data.y != positive
+    return counted
 
 
-def _size(rows: Array, weights: Array | None) -> int:
-    return int(rows.sum() if weights is None else weights[rows].sum())
+@final
+@attrs.frozen(eq=False)
+class Groups:
+    """The groups that the rows are in."""
+
+    names: tuple[str, ...]
+    number: Array
+    """(n,) int64: which group each row is in."""
+
+    def sizes(self, counted: Array | None, weights: Array | None) -> list[int]:
+        """What the rows of each group weigh; of those `counted` (n,) alone. `weights` (n,): whole numbers."""
+        if weights is None:
+            sizes = np.bincount(self.number if counted is None else self.number[counted], minlength=len(self.names))
+        else:
+            sizes = np.zeros(len(self.names), np.int64)
+            np.add.at(sizes, self.number, weights if counted is None else weights * counted)
+        return [int(size) for size in sizes]
 
 
 def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
@@ -236,24 +258,30 @@ def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
             )
 
 
-def _groups(notion: Fairness, data: Dataset) -> dict[str, Array]:
-    """The rows (n,) bool of every group, by what it is called, in sorted order; raises InputError for one group."""
-    groups = _members(notion, data)
-    if len(groups) < 2:
-        raise InputError(ROW_DATA, f"there is one group only, {next(iter(groups))!r}", "rates compare two or more")
+def _two_or_more(notion: Fairness, data: Dataset) -> Groups:
+    """The groups; raises InputError if there is one only."""
+    groups = _groups(notion, data)
+    if len(groups.names) < 2:
+        raise InputError(ROW_DATA, f"there is one group only, {groups.names[0]!r}", "rates compare two or more")
     return groups
 
 
-def _members(notion: Fairness, data: Dataset) -> dict[str, Array]:
-    """The same, for any number of groups."""
-    member = np.zeros(data.n_rows, np.int64)
-    names = [""]
+def _groups(notion: Fairness, data: Dataset) -> Groups:
+    """The groups that have rows, in sorted order of the sensitive columns' values."""
+    groups: list[tuple[Any, ...]] = [()]
+    number = np.zeros(data.n_rows, np.int64)
     for column in _columns(notion, data):
         values, codes = _coded(column)
-        member = member * len(values) + codes
-        names = [f"{name}, {value}" if name else str(value) for name in names for value in values]
-    present = np.flatnonzero(np.bincount(member, minlength=len(names))).tolist()
-    return {names[number]: member == number for number in present}
+        if len(groups) == 1:
+            groups, number = [(*groups[0], value) for value in values], codes
+        else:
+            present, number = distinct_numbers(number * len(values) + codes)
+            pairs = [divmod(both, len(values)) for both in present.tolist()]
+            groups = [(*groups[at], values[code]) for at, code in pairs]
+    names = [", ".join(map(str, values)) for values in groups]
+    if len(set(names)) < len(names):
+        names = [", ".join(map(repr, values)) for values in groups]
+    return Groups(tuple(names), number)
 
 
 def _coded(column: Array) -> tuple[list[Any], Array]:

@@ -15,8 +15,8 @@ from streed.engine.compiled import entry
 from streed.engine.pair_sums import (
     add_pairs,
     find_separating,
-    mirror_costs,
     put_leaf,
+    signed_costs,
     signed_sides,
 )
 from streed.engine.records import INFINITE
@@ -259,12 +259,7 @@ def list_pairs(pairs, total, split, depth, least_rows, room, most):  # type: ign
     for i in range(put_stumps(pairs, total, int64(-1), False, room, split, least_rows, leaves, left)):
         entries, used, bits, count = put_entry(entries, used, bits, count, left[i])
     is_signed = labels == 2 and least_rows <= 1
-    costs = np.empty((size, size), np.int64)
-    if is_signed:
-        mirror_costs(pairs, costs)
-    singles = np.empty(size, np.int64)
-    for k in range(size if is_signed else 0):
-        singles[k] = costs[k, k]
+    costs, singles = signed_costs(pairs, size if is_signed else 0)
     for place in range(size if depth == 2 else 0):
         if count > most:
             break
@@ -316,33 +311,49 @@ def list_shallow(rows, starts, columns, profits, base, split, n_columns, depth, 
     return listed
 
 
-@entry
-def number_rows(words):  # type: ignore[no-untyped-def]
-    """(which of the distinct rows each row of words (n, w) int64 is, the first row of each), in order of appearance."""
-    n, width = words.shape
-    bits = int64(_FIRST_BITS)
-    while (1 << bits) < 2 * n:
-        bits += 1
-    slots = np.full(1 << bits, -1, np.int64)
-    member = np.empty(n, np.int64)
-    first = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
+@native
+def _number_few(words, width, slots, member, first):  # type: ignore[no-untyped-def]
+    """How many distinct rows of `width` words there are, -1 if they fill half the slots; writes the other arrays."""
+    mask = uint64(len(slots) - 1)
+    slots[:] = -1
+    count = int64(0)
+    for i in range(len(member)):
+        begin = i * width
         mixed = uint64(0)
         for w in range(width):
-            mixed = (mixed ^ uint64(words[i, w])) * uint64(_GOLDEN)
+            mixed = (mixed ^ uint64(words[begin + w])) * uint64(_GOLDEN)
             mixed ^= mixed >> uint64(29)
-        at = int64((mixed * uint64(_GOLDEN)) >> uint64(64 - bits))
+        at = int64(mixed * uint64(_GOLDEN) >> uint64(32) & mask)
         while slots[at] >= 0:
-            same = True
+            other = first[slots[at]] * width
+            differs = int64(0)
             for w in range(width):
-                same = same and words[first[slots[at]], w] == words[i, w]
-            if same:
+                differs |= words[other + w] ^ words[begin + w]
+            if differs == 0:
                 break
-            at = (at + 1) & ((1 << bits) - 1)
+            at = (at + 1) & int64(mask)
         if slots[at] < 0:
+            if 2 * count >= len(slots):
+                return int64(-1)
             slots[at] = count
             first[count] = i
             count += 1
         member[i] = slots[at]
-    return member, first[:count]
+    return count
+
+
+@entry
+def number_rows(words):  # type: ignore[no-untyped-def]
+    """(which of the distinct rows each row of words (n, w) int64 is, the first row of each), in order of appearance."""
+    n, width = words.shape
+    flat = words.ravel()
+    member = np.empty(n, np.int64)
+    first = np.empty(n, np.int64)
+    # few slots stay in the fastest cache, and mostly rows are of few kinds
+    count = _number_few(flat, width, np.empty(1 << _FIRST_BITS, np.int64), member, first)
+    if count < 0:
+        size = 1 << _FIRST_BITS
+        while size <= 2 * n:
+            size *= 2
+        count = _number_few(flat, width, np.empty(size, np.int64), member, first)
+    return member, first[:count].copy()

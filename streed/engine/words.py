@@ -6,6 +6,7 @@ a small search takes. Native code is given the address instead.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import final
 
@@ -17,6 +18,12 @@ from streed.exact import Array
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]
 """Where the fields lie, in words of eight bytes."""
+
+
+@functools.cache
+def _places(*names: str) -> Array:
+    """Where several fields lie."""
+    return np.array([_PLACE[name] for name in names], np.intp)
 
 
 @final
@@ -36,12 +43,12 @@ class EngineWords:
 
     def read(self, names: Sequence[str]) -> list[int]:
         """Many fields at once."""
-        words: list[int] = self._words[[_PLACE[name] for name in names]].tolist()
+        words: list[int] = self._words[_places(*names)].tolist()
         return words
 
     def write(self, words: dict[str, int]) -> None:
         """Sets many fields at once."""
-        self._words[[_PLACE[name] for name in words]] = list(words.values())
+        self._words[_places(*words)] = list(words.values())
 
     def copy(self) -> Array:
         """All words as they are."""

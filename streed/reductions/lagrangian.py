@@ -15,7 +15,8 @@ method for solving integer programming problems, Management Science 27, 1-18.
 
 from __future__ import annotations
 
-import functools
+import math
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
@@ -29,14 +30,20 @@ from streed.reductions.trees import SHALLOW, Found, Stop, Trees, Window
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
 
-Height = tuple[Fraction | int, int]
+Height = tuple[float, int]
 """(e', h) of a tree: its relaxed value is e' + a h in a single multiplier of size a."""
+
+Scaled = tuple[int, tuple[int, ...]]
+"""Multipliers as whole numbers, and what is one of them."""
 
 _SWEEPS = 3
 """Over all multipliers; one is enough where there is one."""
 
 _STEPS = 16
 """Between the bound and the best value known: the listing begins with no smaller ones."""
+
+_HARDLY = 0.125
+"""Of the slack between the bound and the next whole number: what another solve had better gain."""
 
 _CUTS = 40
 """Solves for one multiplier in a sweep."""
@@ -79,13 +86,14 @@ class Relaxation:
         """Only values below it are of interest: that of the best tree within the windows, once there is one."""
         self.bound = Fraction(0)
         """No tree within the windows has a value below it."""
-        self._multipliers = [Fraction(0)] * len(windows)
-        self._scaled = (1, [0] * len(windows))
+        self._multipliers = [0.0] * len(windows)
+        self._scaled: Scaled = (1, (0,) * len(windows))
+        """The multipliers of the bound."""
         self._costs: Array = trees.vectors[:, :, : self.first] @ np.array(weights, np.int64)
         self._lines: list[Line] = []
         """Of the trees met."""
-        self._answers: dict[tuple[int, ...], Line] = {}
-        """Of the trees that were optimal, by scale and multipliers."""
+        self._answers: dict[Scaled, Line] = {}
+        """Of the trees that were optimal, by multipliers."""
         self._known = False
         parts = (self._costs, *np.moveaxis(trees.vectors[:, :, self.first :], 2, 0))
         self._wideness = [int(np.abs(part).max(axis=1) @ trees.sizes) for part in parts]
@@ -97,34 +105,43 @@ class Relaxation:
 
     def solve(self) -> Found | None:
         """The optimum, or None if no tree is in the windows."""
+        return self._search() if self.raise_bound() else self.best
+
+    def raise_bound(self) -> bool:
+        """Raises the bound as far as multipliers do; False if `best` then is the optimum, None if there is none."""
         if self.trees.problem.min_leaf > self.trees.data.n_rows:
-            return None
-        for found in self.trees.constants():
+            return False
+        for found in self.trees.constants:
             self._meet(found)
         if any(self._forces_a_leaf(j) for j in range(len(self.windows))):
-            return self.best
+            return False
         if self._relaxed(self._multipliers) is None:
-            return None
+            return False
+        depth = self.trees.depth
+        if depth is not None and depth > SHALLOW and self._is_open():
+            with self.trees.within(depth - 1):
+                self.learn(self.trees, listing=False)
         for _ in range(_SWEEPS if len(self.windows) > 1 else 1):
             before = self.bound
             for j in range(len(self.windows)):
-                if not self._is_open():
-                    return self.best
-                if not self._raise_multiplier(j):
-                    return None
+                if not self._is_open() or not self._raise_multiplier(j):
+                    return False
             if self.bound == before:
                 break
-        return self._search() if self._is_open() else self.best
+        return self._is_open()
 
-    def learn(self, trees: Trees) -> None:
+    def learn(self, trees: Trees, *, listing: bool = True) -> None:
         """Takes over what can be learnt from some of the trees: the best one in the windows, and lines.
 
         Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
-        large.
+        large. `listing`: whether the best one is to be found, be it by lists.
         """
         some = Relaxation(trees, self.weights, self.windows, self.upper)
         try:
-            some.solve()
+            if listing:
+                some.solve()
+            else:
+                some.raise_bound()
         finally:
             self._lines += some._lines
             if some.best is not None:
@@ -139,9 +156,12 @@ class Relaxation:
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
-        steps, number = np.unique(vectors[:, 1] - vectors[:, 0], return_inverse=True)
+        differences = vectors[:, 1] - vectors[:, 0]
         least, most = self.windows[j]
-        if len(steps) != 2 or not steps.all() or most - least >= np.abs(steps).min():
+        if most - least >= np.abs(differences).min():
+            return False
+        steps, number = np.unique(differences, return_inverse=True)
+        if len(steps) != 2:
             return False
         counts = np.bincount(number, sizes).astype(np.int64)
         base = int(vectors[:, 0] @ sizes)
@@ -167,20 +187,19 @@ class Relaxation:
             self.best, self.upper = found, e
         return e, z
 
-    def _relaxed(self, multipliers: list[Fraction]) -> tuple[list[Fraction], Line] | None:
+    def _relaxed(self, multipliers: Sequence[float]) -> tuple[Scaled, Line] | None:
         """(the multipliers as rounded, a tree of least relaxed value); raises the bound. None if no tree is allowed."""
-        scale, whole = self._rounded(multipliers)
-        name = (scale, *whole)
-        if name not in self._answers:
-            found = self._cheapest([scale * w for w in self.weights] + whole)
+        scaled = scale, whole = self._rounded(multipliers)
+        if scaled not in self._answers:
+            found = self._cheapest([*(scale * w for w in self.weights), *whole])
             if found is None:
                 return None
-            e, z = self._answers[name] = self._meet(found)
-            value = scale * e + sum(m * x for m, x in zip(whole, z, strict=True))
+            e, z = self._answers[scaled] = self._meet(found)
+            value = scale * e + sum(map(operator.mul, whole, z))
             bound = Fraction(value - self._allowance(whole), scale)
             if not self._known or bound > self.bound:
-                self.bound, self._scaled, self._known = bound, (scale, whole), True
-        return [Fraction(m, scale) for m in whole], self._answers[name]
+                self.bound, self._scaled, self._known = bound, scaled, True
+        return scaled, self._answers[scaled]
 
     def _cheapest(self, weights: list[int]) -> Found | None:
         try:
@@ -194,21 +213,21 @@ class Relaxation:
         """The most that the multiplied sums of a tree in the windows can be."""
         return sum(m * (most if m > 0 else least) for m, (least, most) in zip(whole, self.windows, strict=True))
 
-    def _rounded(self, multipliers: Sequence[Fraction]) -> tuple[int, list[int]]:
+    def _rounded(self, multipliers: Sequence[float]) -> Scaled:
         """The multipliers as whole numbers over a common scale, so that costs stay in narrow lanes if they can."""
+        if not any(multipliers):
+            return 1, (0,) * len(multipliers)
         total = self._wideness[0] + sum(abs(m) * w for m, w in zip(multipliers, self._wideness[1:], strict=True))
         for most in (_NARROW, _WIDE):
             scale = int(most / max(total, 1))
-            whole = [round(m * scale) for m in multipliers]
+            whole = tuple(round(m * scale) for m in multipliers)
             if scale >= _FINE and all(abs(w) >= _FINE or not m for w, m in zip(whole, multipliers, strict=True)):
                 break
-        if not any(multipliers):
-            scale = 1
         return max(scale, 1), whole
 
     def _raise_multiplier(self, j: int) -> bool:
         """Raises the bound by the j-th multiplier; False if no tree is in the j-th window."""
-        others = [m if i != j else Fraction(0) for i, m in enumerate(self._multipliers)]
+        others = [m if i != j else 0.0 for i, m in enumerate(self._multipliers)]
         least, most = self.windows[j]
         answer = self._relaxed(others)
         if answer is None:
@@ -231,15 +250,25 @@ class Relaxation:
             if heights[-1][1] > 0:
                 return False
         for _ in range(_CUTS):
+            known = len(self._answers)
             answer = self._relaxed([*others[:j], sign * _highest(heights), *others[j + 1 :]])
             assert answer is not None
-            a = abs(answer[0][j])
+            (scale, whole), tree = answer
+            a = abs(whole[j]) / scale
             self._multipliers = [*others[:j], sign * a, *others[j + 1 :]]
-            e, h = height(answer[1])
-            if _at(a, (e, h)) >= min(_at(a, each) for each in heights) or not self._is_open():
+            e, h = height(tree)
+            if len(self._answers) == known or e + a * h >= _lowest(heights, a) or not self._is_open():
                 break
             heights.append((e, h))
+            if self._is_tight(_lowest(heights, _highest(heights))):
+                break
         return True
+
+    def _is_tight(self, most: float) -> bool:
+        """Whether lists are hardly shorter under a bound of `most`, which is as high as multipliers may raise it."""
+        bound = float(self.bound)
+        start = math.ceil(bound)
+        return math.ceil(most) == start and most - bound < _HARDLY * (start - bound)
 
     def _least_sum(self, j: int, sign: int) -> Line:
         """A tree of least sign * z_j."""
@@ -282,7 +311,7 @@ class Relaxation:
             if self.upper is None and errors >= most:
                 return None
             wide = 0 if self.upper is None else int((self.upper - start) / _STEPS)
-            errors += max(1, int((errors - start) / 2), wide)
+            errors += max(1, int(errors - start), wide)
 
     def _most(self) -> int:
         """No tree's value is larger."""
@@ -290,23 +319,25 @@ class Relaxation:
         return int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
 
 
-def _at(a: Fraction, line: Height) -> Fraction | int:
-    """The value e + a h of a line, times the denominator of a: whole where e is, and so much quicker to compare."""
-    return line[0] * a.denominator + a.numerator * line[1]
+def _lowest(lines: Sequence[Height], a: float) -> float:
+    """The least of the lines e + a h."""
+    return min([e + a * h for e, h in lines])
 
 
-def _highest(lines: Sequence[Height]) -> Fraction:
+def _highest(lines: Sequence[Height]) -> float:
     """The a >= 0 where the least of the lines e + a h is highest; some line falls or is flat."""
-    rising = min(lines, key=lambda line: (line[0], line[1]))
-    falling = min((line for line in lines if line[1] <= 0), key=lambda line: line[0])
+    rising = min(lines)
+    falling = min((line for line in lines if line[1] <= 0), key=operator.itemgetter(0))
     if rising[1] <= 0:
-        return Fraction(0)
-    while True:
-        a = Fraction(falling[0] - rising[0], rising[1] - falling[1])
-        lowest = min(lines, key=functools.partial(_at, a))
-        if _at(a, lowest) >= _at(a, rising):
-            return a
+        return 0.0
+    a = 0.0
+    for _ in lines:
+        a = (falling[0] - rising[0]) / (rising[1] - falling[1])
+        lowest = min((e + a * h, h, e) for e, h in lines)
+        if lowest[0] >= rising[0] + a * rising[1]:
+            break
         if lowest[1] > 0:
-            rising = lowest
+            rising = lowest[2], lowest[1]
         else:
-            falling = lowest
+            falling = lowest[2], lowest[1]
+    return a

@@ -23,13 +23,15 @@ class Incumbent:
     bound: Any = None
     """None where nothing is known."""
 
-    def offer(self, found: Found) -> None:
-        """Takes the tree if it is allowed and better."""
+    def offer(self, found: Found) -> bool:
+        """Whether the tree is allowed and better; takes it if so."""
         if not self.allows(found.vector):
-            return
+            return False
         rank = self.rank_of(found.vector)
-        if self.found is None or rank > self.rank:
-            self.found, self.rank = found, rank
+        if self.found is not None and rank <= self.rank:
+            return False
+        self.found, self.rank = found, rank
+        return True
 
 
 @final
@@ -58,12 +60,10 @@ class Oracle:
     def seed(self, incumbent: Incumbent) -> None:
         """Offers the trees that are a leaf."""
         if self.trees.problem.min_leaf <= self.trees.data.n_rows:
-            for found in self.trees.constants():
+            for found in self.trees.constants:
                 incumbent.offer(found)
 
     def spreads(self) -> list[Window]:
         """The least and the largest sum of each of the objective's components that any labels give."""
-        vectors, sizes = self.trees.vectors, self.trees.sizes
-        count = vectors.shape[2] - len(self.windows)
-        low, high = sizes @ vectors.min(axis=1), sizes @ vectors.max(axis=1)
-        return list(zip(low[:count].tolist(), high[:count].tolist(), strict=True))
+        spreads = self.trees.spreads
+        return spreads[: len(spreads) - len(self.windows)]

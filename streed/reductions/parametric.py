@@ -6,23 +6,31 @@
         the tree of least w . v, w = q falls + p slopes            (w . v < q top - p base exactly if N / D > f)
         none below q top - p base: f is the optimum; else f is that tree's score, strictly larger
 
-There are finitely many scores, and f rises. W. Dinkelbach (1967): On nonlinear fractional programming, Management
-Science 13, 492-498.
+There are finitely many scores, and f rises. The last solve is spared where whole numbers say the same: no tree is below
+the line of the one before, and between the two lines there may be no whole v at all.
+
+W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13, 492-498.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import SHALLOW, Found, Stop
+from streed.reductions.trees import SHALLOW, Found, Stop, Vector, Window
 from streed.sums import LinearFraction
+
+_MOST_DROPS = 2**12
+"""Whole numbers that are looked at to spare a solve."""
 
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent.
+
+    The coefficients of the score are whole numbers.
+    """
     oracle.seed(incumbent)
     incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
     if not any(score.slopes):
@@ -31,7 +39,6 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             incumbent.offer(found)
             incumbent.bound = incumbent.rank
         return
-    # trees found there cost little and spare deeper solves
     for each in shallower(oracle):
         _climb(each, score, incumbent, proving=False)
     if _climb(oracle, score, incumbent, proving=True):
@@ -39,13 +46,13 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
 
 
 def shallower(oracle: Oracle) -> Iterator[Oracle]:
-    """The oracles of the searches before the one that proves the optimum."""
+    """The oracles of the searches before the one that proves the optimum: what they find costs little."""
     trees, depth = oracle.trees, oracle.trees.problem.max_depth
     if trees.shallow is not None:
         yield Oracle(trees.shallow, oracle.windows)
         return
     assert depth is not None
-    for each in range(min(SHALLOW, max(depth - 1, 1)), depth):
+    for each in range(SHALLOW, depth):
         with trees.within(each):
             yield oracle
 
@@ -53,44 +60,63 @@ def shallower(oracle: Oracle) -> Iterator[Oracle]:
 def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
-        known = incumbent.found is not None
-        f = incumbent.rank if known else Fraction(0)
+        f = Fraction(0) if incumbent.found is None else incumbent.rank
         found = _minimise(oracle, score, f, incumbent, proving=proving)
-        if found is None:
-            return known
-        if known and incumbent.rank_of(found.vector) <= f:
+        if found is None or not incumbent.offer(found):
+            return incumbent.found is not None
+        if is_settled(_weights(score, f), _weights(score, incumbent.rank), found.vector, oracle.spreads()):
             return True
-        incumbent.offer(found)
 
 
 def _minimise(
     oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
 ) -> Found | None:
     """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
-    p, q = f.numerator, f.denominator
-    weights = [q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-    scale = whole_scale(weights)
+    weights = _weights(score, f)
+    room = int(f.denominator * score.top - f.numerator * score.base)
+    divisor = max(math.gcd(*weights), 1)
     # a sum of whole numbers is below this exactly if the score is above f
-    below = math.ceil((q * score.top - p * score.base) * scale) if incumbent.found is not None else None
+    below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
     try:
-        return oracle.minimise([int(w * scale) for w in weights], below if any(score.slopes) else None)
+        return oracle.minimise([w // divisor for w in weights], below)
     except Stop as stop:
         if stop.found is not None:
             incumbent.offer(stop.found)
         if proving and stop.lower is not None:
-            excess = q * score.top - p * score.base - stop.lower / scale
-            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, excess))
+            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - stop.lower * divisor))
         raise
 
 
-def whole_scale(numbers: list[Fraction | int]) -> Fraction:
-    """The factor that makes the numbers whole and coprime."""
-    common = math.lcm(*(Fraction(x).denominator for x in numbers))
-    divisor = math.gcd(*(int(x * common) for x in numbers))
-    return Fraction(common, max(divisor, 1))
+def _weights(score: LinearFraction, f: Fraction) -> list[int]:
+    """q falls + p slopes, for f = p / q."""
+    p, q = f.numerator, f.denominator
+    return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
 
 
-def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction) -> Fraction | float:
+def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, spreads: Sequence[Window]) -> bool:
+    """Whether no whole v within the spreads has known . v >= known . vector and asked . v < asked . vector.
+
+    For two sums, and weights >= 0. Such v have more of one sum and less of the other: v = vector + (a, -b), where
+    a / b >= known[1] / known[0] and a / b < asked[1] / asked[0], or with the sums changed over. False where that would
+    take long to see.
+    """
+    if not any(known) or min(*known, *asked) < 0:
+        return False
+    turn = known[0] * asked[1] - known[1] * asked[0]
+    if turn == 0:
+        return True
+    more, less = (0, 1) if turn > 0 else (1, 0)
+    most, drop = spreads[more][1] - vector[more], vector[less] - spreads[less][0]
+    if not known[more] or drop > _MOST_DROPS:
+        return False
+    for b in range(1, drop + 1):
+        a = -(-known[less] * b // known[more])
+        if a <= most and asked[more] * a < asked[less] * b:
+            return False
+    return True
+
+
+def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> Fraction | float:
     """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
 
     D is at least what the labels that give it least make of it, and where it is constant the excess may be negative.
@@ -102,4 +128,4 @@ def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: Fraction)
     )
     if least <= 0:
         return math.inf
-    return f + max(Fraction(0), excess) / (f.denominator * least)
+    return f + Fraction(max(0, excess), f.denominator * least)

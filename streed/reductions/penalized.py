@@ -194,7 +194,7 @@ class Search:
         assert self.score is not None
         score = self.score
         weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-        scale = parametric.whole_scale([*weights, per_node])
+        scale = _whole_scale([*weights, per_node])
         room = (score.top - s * score.base + per_node * at) * scale
         return Relaxed(tuple(int(w * scale) for w in [*weights, per_node]), math.ceil(room), scale, floor)
 
@@ -294,6 +294,13 @@ def _most_nodes(trees: Trees) -> int:
     return most
 
 
+def _whole_scale(numbers: list[Fraction | int]) -> Fraction:
+    """The factor that makes the numbers whole and coprime."""
+    common = math.lcm(*(Fraction(x).denominator for x in numbers))
+    divisor = math.gcd(*(int(x * common) for x in numbers))
+    return Fraction(common, max(divisor, 1))
+
+
 def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent) -> Any:
     """No tree scores more, were nodes free: of fractions, what a label for every distinct row would."""
     low = tuple(least for least, _ in oracle.spreads())
@@ -304,7 +311,7 @@ def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent)
     f: Fraction | None = None
     while True:
         weights = [fall + (f or 0) * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-        scale = parametric.whole_scale(weights)
+        scale = _whole_scale(weights)
         costs = sum(int(w * scale) * part.astype(object) for w, part in zip(weights, sums, strict=True))
         labels = np.asarray(costs).argmin(axis=1)
         vector = tuple(int(part[np.arange(len(labels)), labels].sum()) for part in sums)

@@ -20,10 +20,8 @@ from streed.sums import (
     SumLimit,
     SumTask,
     integer_weights,
-    least_of_labels,
-    most_of_labels,
 )
-from streed.task import Totals
+from streed.task import State
 from streed.tree import Branch, Leaf, Node
 
 
@@ -47,7 +45,7 @@ class Plan:
     rank_of: Callable[[Vector], Any]
     """What a tree is worth, larger is better, by its whole numbers."""
     fraction: LinearFraction | None
-    """The rank as a fraction of the whole numbers of the objective, or None."""
+    """The rank as a fraction of the whole numbers of the objective, its coefficients whole, too; or None."""
     price: Fraction | None
     """What every branching node, the last of the objective's components, takes from the score; None without one.
 
@@ -58,18 +56,21 @@ class Plan:
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
 
-    def value(self, found: Found) -> Any:
-        """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
+    def value(self, found: Found, spreads: Sequence[Window]) -> Any:
+        """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
+
+        `spreads` (m,): the least and the most that any labels give each sum.
+        """
         count = len(found.vector) - len(self.windows)
         value = [_plain(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
-        rest = zip(self.parts[count:], found.vector[count:], self.units[count:], strict=True)
+        rest = zip(spreads[count:], found.vector[count:], self.units[count:], strict=True)
         for each in self.bounded:
             by_nodes = found.branches * each.split
             if each.counts_nodes:
                 value += [_plain(self.fine * by_nodes), 0]
             else:
-                part, x, unit = next(rest)
-                value += [_plain(unit * (x - _least(part))), _plain(unit * (_most(part) - x + by_nodes))]
+                (least, most), x, unit = next(rest)
+                value += [_plain(unit * (x - least)), _plain(unit * (most - x + by_nodes))]
         return tuple(value)
 
     def bounds(self, rank: Any) -> tuple[Any, Any]:
@@ -83,7 +84,7 @@ class Plan:
     def relabelled(self, found: Found, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.windows)
-        units, costs = self.units[:count], weighed.sums[:, :count].tolist()
+        units, costs = list(map(_plain, self.units[:count])), weighed.sums[:, :count].tolist()
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
 
         def grown(at: int) -> tuple[Node, int]:
@@ -104,14 +105,6 @@ class Plan:
         return grown(0)[0]
 
 
-def _least(part: Array) -> int:
-    return int(least_of_labels(part).sum())
-
-
-def _most(part: Array) -> int:
-    return int(most_of_labels(part).sum())
-
-
 def _plain(x: Fraction | int) -> int | Fraction:
     return int(x) if x.denominator == 1 else x
 
@@ -123,44 +116,37 @@ def make_plan(problem: Problem) -> Plan:
     """
     task, data = objective(problem.task), problem.data
     inner = task.task if isinstance(task, BoundTask) else task
-    bounded = task.bounded_sums if isinstance(task, BoundTask) else ()
-    limits = task.sum_limits if isinstance(task, BoundTask) else ()
+    bounded, limits = (task.bounded_sums, task.sum_limits) if isinstance(task, BoundTask) else ((), ())
     weights, fine = integer_weights(data)
     unit = _plain(fine)
-    by_row = 1 if weights is None else weights[:, None]
+
+    def weighted(costs: Array) -> Array:
+        return costs if weights is None else costs * weights[:, None]
+
     problem = _within_nodes(problem, bounded)
     in_windows = [each for each in bounded if not each.counts_nodes]
-    sums = [each.costs * by_row for each in in_windows]
+    sums = [weighted(each.costs) for each in in_windows]
     sum_splits = [each.split for each in in_windows]
     windows = tuple((each.least, each.most) for each in in_windows)
     if not isinstance(inner, SumTask):
         costs = exact_costs(inner, data)
-        fraction = LinearFraction(0, (1,), 1, (0,))
-        parts, splits = np.stack([costs.costs, *sums]), (costs.split, *sum_splits)
+        cost = LinearFraction(0, (1,), 1, (0,))
+        parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *[unit] * len(sums))
         return Plan(
-            problem,
-            parts,
-            splits,
-            units,
-            windows,
-            bounded,
-            limits,
-            lambda vector: -vector[0],
-            fraction,
-            None,
-            fine,
-            None,
+            problem, parts, splits, units, windows, bounded, limits, lambda vector: -vector[0], cost, None, fine, None
         )
     price = inner.price if isinstance(inner, Penalized) else None
     scored = inner.task if isinstance(inner, Penalized) else inner
     named = scored.sums(data)
-    components = [np.asarray(named[name], dtype=np.int64) * by_row for name in scored.components]
-    totals = Totals(scored, data)
-    found = scored.fraction(totals)
-    if found is not None:
-        falls, slopes = [tuple(_plain(unit * x) for x in each) for each in (found.falls, found.slopes)]
-        found = LinearFraction(_plain(found.top), falls, _plain(found.base), slopes)
+    components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]
+    sizes = {
+        name: tuple(_plain(unit * int(column.sum())) for column in part.T)
+        for name, part in zip(scored.components, components, strict=True)
+    }
+    totals = State(data.n_rows, bound=scored, **sizes)
+    fraction = scored.fraction(totals)
+    found = None if fraction is None else fraction.in_units(unit)
     count = len(components)
     nodes = [] if price is None else [np.zeros_like(components[0])]
 
@@ -171,10 +157,15 @@ def make_plan(problem: Problem) -> Plan:
             score = scored.rank(tuple(_plain(unit * x) for x in vector[:count]), totals)
         return score if price is None else score - price * vector[count]
 
-    parts = np.stack([*components, *nodes, *sums])
+    parts = _by_row([*components, *nodes, *sums])
     splits = (*[0] * count, *[1 for _ in nodes], *sum_splits)
     units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
     return Plan(problem, parts, splits, units, windows, bounded, limits, rank, found, price, fine, inner.shown)
+
+
+def _by_row(parts: Sequence[Array]) -> Array:
+    """(m, n, K) the parts, those of a row side by side in memory, since rows are told apart by them."""
+    return np.stack(parts, axis=-1).transpose(2, 0, 1)
 
 
 def _within_nodes(problem: Problem, bounded: Sequence[BoundedSum]) -> Problem:

@@ -54,7 +54,7 @@ class Reduction(Driver):
         trees = Trees(problem, plan.parts, plan.splits, self.driver, orders)
         oracle = Oracle(trees, plan.windows)
         incumbent = Incumbent(plan.rank_of, oracle.allows)
-        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found)
+        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.spreads)
         stopped = None
         try:
             if plan.price is not None:
@@ -86,7 +86,8 @@ class Reduction(Driver):
         stats["limits"] = [
             check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in plan.limits
         ]
-        solution = Solution(plan.value(incumbent.found), root)
+        score = None if plan.shown is None else plan.shown(incumbent.rank)
+        solution = Solution(plan.value(incumbent.found, trees.spreads), root, score=score)
         return Outcome((solution,), lower, stopped, stats, score_bound=bound)
 
 

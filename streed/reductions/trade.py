@@ -85,7 +85,9 @@ class TradeOff(Driver):
         }
         if stopped is not None:
             stats["missing"] = {"gap_below": None if below is None else float(below), "score_bound": _bound(last)}
-        return Outcome(tuple(solutions[at] for at in kept), None, stopped, stats)
+        # a limited solve knows the score of the objective only
+        found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
+        return Outcome(found, None, stopped, stats)
 
 
 def _bound(last: Outcome | None) -> float | None:

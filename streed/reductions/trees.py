@@ -175,6 +175,18 @@ class Trees:
         counts = np.bincount(member, minlength=len(codes))
         return Merged(codes, member, counts, np.ascontiguousarray(sums.transpose(2, 0, 1)))
 
+    @functools.cached_property
+    def spreads(self) -> list[Window]:
+        """(m,) the least and the most that any labels give each sum."""
+        low, high = self.sizes @ self.vectors.min(axis=1), self.sizes @ self.vectors.max(axis=1)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+    @functools.cached_property
+    def largest(self) -> list[int]:
+        """(m,) no labels give a sum a larger absolute value."""
+        largest: list[int] = (self.sizes @ np.abs(self.vectors).max(axis=1)).tolist()
+        return largest
+
     @property
     def data(self) -> Dataset:
         """The rows, each once: weights are in the parts."""
@@ -212,11 +224,15 @@ class Trees:
         """The tree with the labels that cost least, measured from the raw codes unless counts (m, G) are known."""
         if counts is None:
             labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
-        else:
-            labels, rows = (counts @ costs).argmin(axis=1), counts.sum(axis=1)
-            leaves = np.flatnonzero(preorder < 0)
-            sums = (counts[leaves, :, None] * self.vectors[:, labels[leaves]].transpose(1, 0, 2)).sum(axis=(0, 1))
-        return Found(self._vector(preorder, sums), preorder, labels, rows, self.arity)
+            return Found(self._vector(preorder, sums), preorder, labels, rows, self.arity)
+        return self._counted(preorder, (counts @ costs).argmin(axis=1), counts)
+
+    def _counted(self, preorder: Array, labels: Array, counts: Array) -> Found:
+        """The labelled tree, by how many rows of each kind are at its nodes, (m, G)."""
+        leaves = preorder < 0
+        added = self.vectors[:, labels[leaves]].reshape(-1, len(self.parts))
+        sums = counts[leaves].T.ravel() @ added
+        return Found(self._vector(preorder, sums), preorder, labels, counts.sum(axis=1), self.arity)
 
     def _vector(self, preorder: Array, sums: Array) -> Vector:
         """The sums (m,) over rows with what the branching nodes add."""
@@ -225,21 +241,25 @@ class Trees:
 
     def _costs(self, weights: Sequence[int]) -> Array:
         """(G, K) int64: the weighted sum of a row's parts."""
-        # numpy multiplies without a word about overflow, so the size is looked at in floating point
-        largest = np.abs(self.vectors.astype(np.float64)) @ np.abs(np.array(weights, np.float64))
-        if float(largest.max(axis=1, initial=0) @ self.sizes) >= LARGEST_TOTAL:
+        # numpy multiplies without a word about overflow
+        if sum(abs(w) * most for w, most in zip(weights, self.largest, strict=True)) >= LARGEST_TOTAL:
             raise OverflowError("weighted sums beyond 2**60")
         costs: Array = self.vectors @ np.array(weights, dtype=np.int64)
         return costs
 
+    @property
+    def depth(self) -> int | None:
+        """The most that trees of scalar solves have now, None for any."""
+        return self.problem.max_depth if self._depth is None else self._depth
+
     @contextlib.contextmanager
     def within(self, max_depth: int) -> Iterator[None]:
         """A context in which the trees of scalar solves are no deeper than this; those of lists may be."""
-        self._depth = max_depth
+        before, self._depth = self._depth, max_depth
         try:
             yield
         finally:
-            self._depth = None
+            self._depth = before
 
     @contextlib.contextmanager
     def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> Iterator[Trees]:
@@ -320,6 +340,9 @@ class Trees:
 
     def labelled(self, preorder: Array, labels: Array) -> Found:
         """A tree in preorder whose leaves keep their labels."""
+        counts = self._repricing.count(preorder)
+        if counts is not None:
+            return self._counted(preorder, labels, counts)
         _, rows, sums = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
         return Found(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
 
@@ -327,6 +350,7 @@ class Trees:
         """The trees in lists, if the driver has them."""
         return self._repricing.lists(spec, attrs.evolve(self.orders, time_limit=self.remaining()))
 
+    @functools.cached_property
     def constants(self) -> list[Found]:
         """The trees that are a leaf, one for each label."""
         totals = (self.sizes[:, None, None] * self.vectors).sum(axis=0).tolist()

@@ -42,8 +42,11 @@ _MOST_KEPT = 0.9
 _MOST_REPAIRS = 16
 """Parts of a tree that are searched again because they were forgotten."""
 
-_PAIR_SECONDS = 1e-12
-"""Seconds per pair of columns and row, a generous estimate."""
+_COUNT, _SUM = 1e-12, 1.2e-11
+"""Seconds per pair of columns, row and plane, a generous estimate: of rows that are counted, and that are summed."""
+
+_SCORE, _CALL = 2e-10, 5e-8
+"""Seconds per pair of columns to score it, likewise: by costs per row, and by the task's own methods."""
 
 
 _COUNTERS = (
@@ -309,10 +312,11 @@ def is_short(packed: PackedProblem, depth: int) -> bool:
     """Whether a search of this size must be over in a moment, however bad its bounds."""
     if depth > 8:
         return False
-    columns, rows = packed.n_columns, len(packed.row_bits)
-    # the two sides of a split have all rows between them
-    passes = float(columns) ** max(0, depth - 2)
-    return passes * columns * columns * rows * (packed.n_labels + 1) * _PAIR_SECONDS < _SHORT
+    per_row = (_COUNT if packed.row_values is None else _SUM) * (packed.n_labels + 1)
+    per_pair = _SCORE if packed.scoring is None else _CALL
+    # the columns of the last two levels, after every split above them, whose sides share all rows
+    pairs = float(packed.n_columns) ** max(2, depth)
+    return pairs * (len(packed.row_bits) * per_row + per_pair) < _SHORT
 
 
 def statistics(

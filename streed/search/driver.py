@@ -68,6 +68,8 @@ class Solution:
     root: Node
     shown: tuple[Any, ...] | None = None
     """What its leaves show, left to right, where a driver knows it and it is not their labels."""
+    score: Any = None
+    """The task's score of the value, where a driver knows it."""
 
 
 @attrs.frozen(eq=False)

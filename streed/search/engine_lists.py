@@ -42,8 +42,9 @@ _COPIES = 6
 
 _FEWEST = 2**12
 
-_FEW_COLUMNS = 20
-"""Lists of depth three for no more columns than this take a moment, so they need no thread."""
+_FEW_COLUMNS = 72
+"""Lists of depth two for no more columns than this take a moment: between these, Python sees to it that a search ends,
+so they need no thread."""
 
 
 _NO_BRANCH = 2**64 - 1
@@ -92,7 +93,8 @@ class EngineLists(TreeLists):
     """Costs in the entries are codes of the engine beyond what every tree pays; budgets are translated.
 
     Up to depth four lists come from native code; deeper ones are combined from those here. Where nodes have a price, a
-    budget pays for so many of them, and no depth beyond is looked into.
+    budget pays for so many of them, and no depth beyond is looked into. A list that outgrows the memory is never there
+    as a whole: it comes in pieces, by the column that its trees split on and by the pieces of their sides.
     """
 
     def __init__(self, engine: RepricedEngine, spec: ListSpec, orders: Orders) -> None:
@@ -123,7 +125,7 @@ class EngineLists(TreeLists):
 
     def every(self, budget: int) -> Array:
         self._begin()
-        listed: Array = self._watched(lambda: self._list(self._whole, self._code(budget)))
+        listed: Array = self._watched(lambda: self._every(self._code(budget)))
         listed[:, COST] = self._base + self._divisor * listed[:, COST]
         return listed
 
@@ -157,10 +159,15 @@ class EngineLists(TreeLists):
         """What the work gives; raises Interrupted if it was stopped, or if a list is too large."""
         found: list[Any] = []
         reason = None
-        if self._depth <= SHALLOW and self._deadline is None and self._engine.packed.n_columns <= _FEW_COLUMNS:
-            found.append(work())
+        if self._depth <= SHALLOW and self._engine.packed.n_columns <= _FEW_COLUMNS:
+            try:
+                found.append(work())
+            except KeyboardInterrupt:
+                reason = "interrupt"
         else:
             reason = watch.run([lambda: found.append(work())], self._engine.control, self._deadline, lambda: None)
+        if self._engine.control[STOP]:
+            reason = reason or "time"
         if self._bounds[FULL]:
             reason = reason or "memory"
         if reason is not None:
@@ -168,6 +175,9 @@ class EngineLists(TreeLists):
         return found[0]
 
     def _stopped(self) -> bool:
+        """Whether a list grew too large, or the search has to end."""
+        if self._deadline is not None and time.perf_counter() >= self._deadline:
+            self._engine.control[STOP] = 1
         return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
 
     def _capped(self, part: Part, budget: int) -> Part:
@@ -186,6 +196,7 @@ class EngineLists(TreeLists):
                 listed = unite(listed, combine(split.first, split.second, self._split, np.int64(budget)))
                 if len(listed) > self._bounds[SPACE]:
                     self._bounds[FULL] = 1
+                    break
             return listed
         entries: Array = list_rows(
             self._engine.workspace.engine.address, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),
@@ -193,21 +204,63 @@ class EngineLists(TreeLists):
         )  # fmt: skip
         return entries
 
+    def _pieces(self, part: Part, budget: int) -> Iterator[Array]:
+        """The list of some rows, or lists that hold its entries together, some of them more than once."""
+        listed = self._list(part, budget)
+        if not self._outgrown(part):
+            yield listed
+            return
+        del listed
+        yield self._list(part.as_leaf(), budget)
+        self._bounds[FULL] = 0
+        for split in self._splits(self._capped(part, budget), budget):
+            step = max(1, int(self._bounds[SPACE]) // len(split.second))
+            for at in range(0, len(split.first), step):
+                yield combine(split.first[at : at + step], split.second, self._split, np.int64(budget))
+
+    def _outgrown(self, part: Part) -> bool:
+        """Whether the list of some rows that was just made is not complete; it then is to come in pieces."""
+        full = bool(self._bounds[FULL])
+        self._bounds[FULL] = 0
+        self._engine.lists_in_pieces += full and part.depth > 0
+        return full and part.depth > 0 and not self._stopped()
+
+    def _every(self, budget: int) -> Array:
+        """The list of all rows, or, if that outgrows the memory, what of it is inside the windows."""
+        pieces = self._pieces(self._whole, budget)
+        kept = next(pieces)
+        for piece in pieces:
+            kept = unite(kept, piece[self._inside(piece) & (piece[:, VALUE] <= self._bounds[MOST_VALUE])])
+            if len(kept) > self._bounds[SPACE]:
+                self._bounds[FULL] = 1
+                break
+        return kept
+
+    def _inside(self, entries: Array) -> Array:
+        """(m,) whether the sums of entries are in their windows."""
+        least, most = self._spec.windows.T
+        sums = self._decode(entries)
+        inside: Array = ((least <= sums) & (sums <= most)).all(axis=1)
+        return inside
+
     def _best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
         """What `best` gives, for a budget in codes."""
         least, most = np.ascontiguousarray(self._spec.windows.T)
         whole = self._capped(self._whole, budget)
         part = whole if whole.depth < SHALLOW else whole.as_leaf()
         listed = self._list(part, budget)
-        sums = self._decode(listed)
-        inside = ((least <= sums) & (sums <= most)).all(axis=1) & (listed[:, VALUE] < below)
+        is_whole = whole.depth < SHALLOW
+        if is_whole and self._outgrown(part):
+            is_whole, part = False, whole.as_leaf()
+            listed = self._list(part, budget)
+        inside = self._inside(listed) & (listed[:, VALUE] < below)
         target, chosen = None, None
         if inside.any():
             within = listed[inside]
             target = within[within[:, VALUE].argmin()]
             below = int(target[VALUE])
         own = self._decode(self._split[None])[0]
-        for split in () if whole.depth < SHALLOW else self._splits(whole, budget):
+        for split in () if is_whole else self._splits(whole, budget):
             sums = self._decode(split.second)
             order = np.argsort(sums[:, 0], kind="stable")
             _, i, j = meet(
@@ -228,20 +281,24 @@ class EngineLists(TreeLists):
         return sums
 
     def _splits(self, part: Part, budget: int) -> Iterator[Split]:
-        """The splits that the budget allows, with the lists of both sides."""
+        """The splits that the budget allows, with the lists of both sides or, once for every two of them, pieces."""
         room = budget - int(self._split[COST])
         for column, least1, least0 in self._ranked(part, budget):
             sides = self._sides(part, column)
             assert sides is not None
-            first = self._list(sides[0], room - least0)
-            second = self._list(sides[1], room - least1)
-            if self._stopped():
-                return
-            if len(first) and len(second):
-                yield Split(column, *sides, first, second)
+            for first in self._pieces(sides[0], room - least0):
+                for second in self._pieces(sides[1], room - least1):
+                    if self._stopped():
+                        return
+                    if len(first) and len(second):
+                        yield Split(column, *sides, first, second)
 
     def _ranked(self, part: Part, budget: int) -> Iterator[tuple[int, int, int]]:
         """(column, with, without): the columns to split on and what their sides cost at least."""
+        if part.depth < SHALLOW:
+            # these lists are short, but for those of next to no memory: what sides cost is not asked for
+            yield from ((column, 0, 0) for column in range(self._engine.packed.n_columns) if self._sides(part, column))
+            return
         if part.depth <= DEEPEST:
             ranked = rank_columns(
                 self._engine.workspace.engine.address, part.rows, np.int64(part.depth), *part.branch, np.int64(budget),

@@ -37,7 +37,7 @@ from streed.engine.listing import (
     take,
 )
 from streed.engine.nodes import columns_of
-from streed.engine.pair_sums import put_leaf
+from streed.engine.pair_sums import put_leaf, signed_costs, signed_sides
 from streed.engine.pointers import call, engine_at
 from streed.engine.records import BELOW, INFINITE, LEAF, NONE
 from streed.engine.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
@@ -383,12 +383,20 @@ def _split_shallow(e, rows, depth, target, weights, base, split, scratch, first,
     leaves = np.empty((2, labels, width), np.int64)
     part = np.empty(len(total), np.int64)
     child = np.empty(e.row_words, np.uint64)
+    is_signed = depth == 2 and labels == 2 and e.min_leaf <= 1
+    costs, singles = signed_costs(pairs, size if is_signed else 0)
     for place in range(size):
         if pairs[place, place, 0] == 0 or pairs[place, place, 0] == total[0]:
             continue
         if depth == 2:
-            n_left = put_stumps(pairs, total, place, True, int64(INFINITE), split, e.min_leaf, leaves, left)
-            n_right = put_stumps(pairs, total, place, False, int64(INFINITE), split, e.min_leaf, leaves, right)
+            room_left, room_right = int64(INFINITE), int64(INFINITE)
+            if is_signed:
+                least_left, least_right = signed_sides(costs, singles, total[1], place, 1, split[COST])
+                room_left, room_right = rest[COST] - least_right, rest[COST] - least_left
+                if least_left > room_left:
+                    continue
+            n_left = put_stumps(pairs, total, place, True, room_left, split, e.min_leaf, leaves, left)
+            n_right = put_stumps(pairs, total, place, False, room_right, split, e.min_leaf, leaves, right)
         else:
             for c in range(len(total)):
                 part[c] = pairs[place, place, c]

@@ -72,6 +72,8 @@ class RepricedEngine(Repricing):
             relaxed,
         )
         self._relaxed = relaxed
+        self.lists_in_pieces = 0
+        """Lists that outgrew the memory."""
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.workspace.engine["best_first"] = best_first
         self.workspace.engine["frontier"] = UNLIMITED
@@ -115,17 +117,18 @@ class RepricedEngine(Repricing):
         lower, upper = workspace.root_bounds
         nodes = engine["visits"]
         stopped = (reason or "memory") if lower < min(upper, target) else None
-        preorder = None
-        if upper < (INFINITE if stopped else target):
-            engine["root_target"] = INFINITE
-            preorder = extract_best(workspace, self.packed, depth, budget)
         bound = None if lower <= LOWEST else base + divisor * lower
-        if preorder is None:
+        if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        counts = None
-        if self._bit_columns is not None:
-            counts = count_kinds(engine.address, self.rows, preorder, self._bit_columns)
-        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, counts)
+        engine["root_target"] = INFINITE
+        preorder = extract_best(workspace, self.packed, depth, budget)
+        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
+
+    def count(self, preorder: Array) -> Array | None:
+        if self._bit_columns is None:
+            return None
+        counts: Array = count_kinds(self.workspace.engine.address, self.rows, preorder, self._bit_columns)
+        return counts
 
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
         """Takes binary columns, and a limited depth or nodes that have a price."""
@@ -141,7 +144,8 @@ class RepricedEngine(Repricing):
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
         order = "branches" if self.workspace.engine["best_first"] else "depth-first"
         nodes = self.workspace.engine["visits"]
-        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        pieces = {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
+        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route, **pieces}
 
     def close(self) -> None:
         self.workspace.close()

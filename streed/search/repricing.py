@@ -109,6 +109,13 @@ class Repricing(abc.ABC):
         The other arguments are as in `Orders`. The tree is not measured again: its caller does that.
         """
 
+    def count(self, preorder: Array) -> Array | None:
+        """(m, kinds) int64: how many rows of each kind are at every node of a tree in preorder.
+
+        None where the raw rows tell as quickly (the default).
+        """
+        return None
+
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
         """The trees in lists; None if it has no quick way for that (the default)."""
         return None

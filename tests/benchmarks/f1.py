@@ -113,7 +113,16 @@ def _shown(row: harness.Record) -> str:
 
 
 def _table(rows: list[harness.Record], peer: str | None) -> str:
-    heads = ["data set", "rows", "features", "F1", f"{duel.PEER} {peer} ms", "streed ms", "ratio", "scalar solves"]
+    heads = [
+        "data set",
+        "rows",
+        "features",
+        "F1",
+        f"{duel.PEER} {peer or '-'} ms",
+        "streed ms",
+        "ratio",
+        "scalar solves",
+    ]
     body = [
         [
             row["dataset"],

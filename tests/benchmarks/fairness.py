@@ -45,13 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     peer = duel.peer_version() if options.peer_depth else None
     record: harness.Record = {"benchmark": "fairness", "machine": harness.start(options), "peer": peer, "rows": []}
-    names = options.datasets or sorted(
-        path.name.removesuffix("-binarized.csv") for path in (options.data / "fairness").glob("*-binarized.csv")
-    )
-    measure(options.data, names[0], "dp", 3, 1, peer=False)  # compiles, or loads what is compiled
+    chosen = options.datasets or names(options.data)
+    measure(options.data, chosen[0], "dp", 3, 1, peer=False)  # compiles, or loads what is compiled
     for depth in options.depths:
         for notion in options.notions:
-            for name in names:
+            for name in chosen:
                 row = measure(
                     options.data, name, notion, depth, options.repeats,
                     peer=depth <= options.peer_depth, time_limit=options.time_limit,
@@ -61,6 +59,11 @@ def main(arguments: list[str] | None = None) -> int:
                 harness.note(f"{notion} depth {depth} {name}: {taken} ms, {row['status']}, {row['optimum']} errors")
     harness.finish(options, record, render(record))
     return harness.FINE if all(row["agrees"] for row in record["rows"]) else harness.MISSED
+
+
+def names(folder: Path) -> list[str]:
+    """The data sets, in alphabetical order."""
+    return sorted(path.name.removesuffix("-binarized.csv") for path in (folder / "fairness").glob("*-binarized.csv"))
 
 
 def read_data(folder: Path, name: str) -> tuple[Any, Any, Any]:
@@ -156,8 +159,8 @@ def _shown(row: harness.Record) -> str:
 
 def _table(rows: list[harness.Record], peer: str | None) -> str:
     heads = [
-        "data set", "notion", "rows", "features", "errors", "gap", f"{duel.PEER} {peer} ms", "streed ms", "ratio",
-        "scalar solves", "lists",
+        "data set", "notion", "rows", "features", "errors", "gap", f"{duel.PEER} {peer or '-'} ms", "streed ms",
+        "ratio", "scalar solves", "lists",
     ]  # fmt: skip
     body = [
         [

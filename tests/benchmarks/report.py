@@ -3,9 +3,9 @@
     python -m tests.benchmarks.report accuracy.json sparse.json ...
 
 Each file's table goes between the markers `<!-- NAME -->` and `<!-- /NAME -->` of the page, NAME being the benchmark:
-accuracy, anytime, costs, f1, fairness, sparse, known-optima, startup, stopping; a table of accuracy for a restricted
-instruction set goes to accuracy-avx2 and the like, the parts of anytime to anytime-stops and so on. Everything else on
-the page stays as it is.
+accuracy, anytime, costs, f1, fairness, sparse, sparse-scores, known-optima, startup, stopping; a table of accuracy for
+a restricted instruction set goes to accuracy-avx2 and the like, the parts of anytime to anytime-stops and so on.
+Everything else on the page stays as it is.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tests.benchmarks import (
     harness,
     known_optima,
     sparse,
+    sparse_scores,
     startup,
     stopping,
     user_tasks,
@@ -41,6 +42,7 @@ RENDERERS: dict[str, Callable[[harness.Record], str]] = {
     "fairness": fairness.render,
     "known-optima": known_optima.render,
     "sparse": sparse.render,
+    "sparse-scores": sparse_scores.render,
     "startup": startup.render,
     "stopping": stopping.render,
     "user-tasks": user_tasks.render,

@@ -3,6 +3,8 @@
 As a program, it judges as many as one likes against the reference, by any driver:
 
     python -m tests.differential.reduced --first 0 --count 5000 --search branches --kinds penalized
+
+With `--entries 24` no list may be longer than that, so that most come in pieces.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.evaluate import inspect
 from streed.reference import optimal_front
+from streed.search import engine_lists
 from streed.task import Task, Totals
 from streed.tasks import (
     F1,
@@ -161,6 +164,8 @@ def judge(instance: Reduced, search: str = "depth-first") -> tuple[str, list[str
     for leaf, rows, cost in zip(result.tree.leaves(), found.leaf_rows, found.leaf_costs, strict=True):
         if rows and (leaf.rows, leaf.cost) != (rows, cost):
             wrong.append(f"a leaf claims {leaf.rows} rows of cost {leaf.cost}, and has {rows} of {cost}")
+    if "lists_in_pieces" in result.stats:
+        return "in pieces", wrong
     return "listed" if result.stats["listings"] else "bounded", wrong
 
 
@@ -175,7 +180,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=1000, metavar="N", help="how many seeds (default: 1000)")
     parser.add_argument("--search", nargs="+", default=list(SEARCHES), help="drivers (default: both)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="(default: all)")
+    parser.add_argument("--entries", type=int, metavar="N", help="what a list may have (default: what memory allows)")
     options = parser.parse_args(arguments)
+    if options.entries is not None:
+        engine_lists._space = lambda orders, width: options.entries
     seen: Counter[tuple[str, str, str]] = Counter()
     failed = 0
     for seed in range(options.first, options.first + options.count):

@@ -67,7 +67,7 @@ def _check(codes: Array, categories: list[int], places: list[tuple[int, int]], w
 def test_columns_are_their_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.choice([1, 2, 7, 64, 65, 130]))
-    p = int(rng.choice([0, 1, 5, 33, 70]))
+    p = int(rng.choice([0, 1, 5, 33, 64, 70, 131]))
     categories = np.where(rng.random(p) < rng.choice([0, 0.3]), rng.integers(1, 8, p), 0)
     chosen = rng.integers(0, np.maximum(categories, 1), (n, p))
     codes = np.where(categories > 0, chosen, rng.random((n, p)) < rng.random(p))

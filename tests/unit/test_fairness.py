@@ -11,11 +11,18 @@ import polars as pl
 import pytest
 
 import streed
+from streed.costs import CostTable, TestCost
+from streed.data import Dataset
 from streed.errors import TaskError
+from streed.reductions.native_listing import NativeListing
+from streed.reductions.trees import Stop
+from streed.reference import best_trees
 from streed.result import Result
+from streed.task import Totals
 from streed.tasks import (
     F1,
     Accuracy,
+    CostSensitive,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
@@ -194,3 +201,28 @@ def test_only_upper_limits_are_limits() -> None:
         _ = DemographicParity() < 0.1
     with pytest.raises(TaskError, match="from above"):
         _ = DemographicParity() >= 0.1
+
+
+def test_a_solve_that_is_stopped_in_its_lists_keeps_the_dual_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = solve(DemographicParity() <= 0.02)
+
+    def stop(*arguments: Any) -> None:
+        raise Stop("time")
+
+    monkeypatch.setattr(NativeListing, "best", stop)
+    result = solve(DemographicParity() <= 0.02)
+    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
+    assert result.value > whole.value >= result.lower_bound
+    assert result.lower_bound >= streed.solve(Accuracy(), X, Y, max_depth=2).value
+
+
+def test_costs_of_tests_go_with_limits() -> None:
+    rows = slice(0, 24)
+    table = CostTable.of([[0, 1], [4, 0]], [TestCost("x0", 0.5), TestCost("x1", 0.25)])
+    task = CostSensitive(table).subject_to(DemographicParity() <= 0.1)
+    data = Dataset.make(X[rows, :3], Y[rows], sensitive_features=SEX[rows])
+    result = streed.solve(task, data, max_depth=2)
+    values = [task.score(value, Totals(task, data)) for value, _ in best_trees(task, data, max_depth=2)]
+    assert result.value == min(values)
+    assert result.stats["limits"][0]["value"] <= 0.1
+    assert gap(tree_of(result).predict(X[rows, :3]), Y[rows], SEX[rows], (0, 1)) <= 0.1

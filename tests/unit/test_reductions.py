@@ -17,6 +17,7 @@ from streed.reductions.keys import encode
 from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reductions.listing import Listing
 from streed.reductions.native_listing import make_listing
+from streed.reductions.parametric import is_settled
 from streed.reductions.searches import FixedCosts
 from streed.reductions.trees import Trees, predict_rows
 from streed.reference import every_tree
@@ -194,3 +195,19 @@ def test_no_gap_between_groups_of_coprime_sizes_leaves_one_label(sizes: tuple[in
     fair = [p for p in predictions if p[groups == 0].sum() * sizes[1] == p[groups == 1].sum() * sizes[0]]
     assert result.value == min(int((p != y).sum()) for p in fair)
     assert (result.stats["scalar_solves"] == 0) == forced
+
+
+def test_no_solve_is_spared_unless_no_whole_sums_are_left() -> None:
+    draw = random.Random(4)
+    spared = 0
+    for _ in range(500):
+        known, asked = ([draw.randint(0, 12) for _ in range(2)] for _ in range(2))
+        spreads = [(low, low + draw.randint(0, 9)) for low in (draw.randint(-3, 3), draw.randint(-3, 3))]
+        vector = tuple(draw.randint(low, high) for low, high in spreads)
+        steps = [range(low - x, high - x + 1) for x, (low, high) in zip(vector, spreads, strict=True)]
+        left = [step for step in itertools.product(*steps) if np.dot(known, step) >= 0 and np.dot(asked, step) < 0]
+        settled = is_settled(known, asked, vector, spreads)
+        assert settled == (not left) or not any(known)
+        assert not (settled and left)
+        spared += settled
+    assert 0 < spared < 500

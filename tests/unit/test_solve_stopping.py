@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streed.data import Dataset
 from streed.progress import Progress
 from streed.result import Result
+from streed.search.depth_first import is_short
+from streed.search.driver import Problem
+from streed.search.routes import measure_of
 from streed.solve import solve
 from streed.task import Task
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy
+from streed.tasks import Accuracy, BalancedAccuracy, Entropy, MinSupport, SparseAccuracy, SquaredError
 from tests.conftest import ROOT
 
 
@@ -52,6 +56,26 @@ TASKS: list[tuple[Task, Callable[[Result], float]]] = [
     (BalancedAccuracy(), lambda r: np.mean([(predicted(r)[k == Y] == k).mean() for k in (0, 1)])),
 ]
 """A task, and the value of a result's tree on the raw data."""
+
+
+@pytest.mark.parametrize(
+    ("task", "rows", "columns", "short"),
+    [
+        (Accuracy(), 8_000, 100, True),
+        (Accuracy(), 8_000, 200, False),
+        (SquaredError(), 500, 40, True),
+        (SquaredError(), 8_000, 100, False),  # rows are summed, which takes longer than to count them
+        (Entropy(), 100, 60, True),
+        (Entropy(), 100, 150, False),  # logarithms for every pair of columns
+    ],
+)
+def test_what_cannot_last_and_may_run_in_the_callers_thread(task: Task, rows: int, columns: int, short: bool) -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.random(rows) if isinstance(task, SquaredError) else rng.integers(0, 2, rows)
+    data = Dataset.make(rng.integers(0, 2, (rows, columns)), labels)
+    measure = measure_of(Problem(data, task.bind(data), 3, None, 1))
+    assert measure is not None
+    assert is_short(measure.packed, 3) == short
 
 
 @pytest.fixture(scope="module", autouse=True)
