@@ -1,4 +1,4 @@
-"""Sums of numbers of rows: four planes of one pair of columns at once, or eight columns of up to four planes.
+"""Sums of numbers of rows: four planes of one pair of columns at once, or many columns of up to four planes.
 
 The arrays are those of `sums.py`; their numbers are int64 or float64.
 """
@@ -84,8 +84,8 @@ def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: 
     return types.void(table, types.int64, into, types.int64, types.int64, types.int64, types.int64), generate
 
 
-def _sums(count: int) -> Any:
-    """The intrinsic that sums `count` planes at once."""
+def _sums(count: int, lanes: int) -> Any:
+    """The intrinsic that sums `count` planes in `lanes` columns at once."""
 
     def typed(
         typing: Any,
@@ -96,13 +96,13 @@ def _sums(count: int) -> Any:
         rows: Any,
         size: Any,
         bits: Any,
-        block: Any,
+        column: Any,
         into: Any,
         row: Any,
         stride: Any,
     ) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _, width, first, _, _, size, bits, block, into, row, stride = args
+            _, width, first, _, _, size, bits, column, into, row, stride = args
             arrays = {i: context.make_array(sig.args[i])(context, builder, args[i]) for i in (0, 3, 4)}
 
             def at(i: int, index: Any) -> Any:
@@ -110,33 +110,31 @@ def _sums(count: int) -> Any:
 
             number = context.get_data_type(sig.args[0].dtype)
             is_real = isinstance(sig.args[0].dtype, types.Float)
-            kind = ir.VectorType(number, 8)
+            kind = ir.VectorType(number, lanes)
             int64 = ir.IntType(64)
             sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
-            word = builder.lshr(block, ir.Constant(int64, 2))
-            shift = builder.shl(builder.and_(block, ir.Constant(int64, 3)), ir.Constant(int64, 3))
-            shift = builder.trunc(shift, ir.IntType(32))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
+            word = builder.lshr(column, ir.Constant(int64, 5))
+            shift = builder.trunc(builder.and_(column, ir.Constant(int64, 31)), ir.IntType(32))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
             undefined = ir.Constant(kind, ir.Undefined)
             with cgutils.for_range(builder, size) as loop:
                 r = builder.zext(builder.load(at(4, loop.index)), int64)
                 mask = builder.load(element(context, builder, sig.args[6], bits, r, word))
-                mask = builder.trunc(builder.lshr(mask, shift), ir.IntType(8))
-                lanes = builder.bitcast(mask, ir.VectorType(ir.IntType(1), 8))
+                mask = builder.trunc(builder.lshr(mask, shift), ir.IntType(lanes))
+                mask = builder.bitcast(mask, ir.VectorType(ir.IntType(1), lanes))
                 place = builder.mul(builder.zext(builder.load(at(3, r)), int64), width)
                 for p, held in enumerate(sums):
                     one = builder.load(at(0, builder.add(builder.add(place, first), ir.Constant(int64, p))))
-                    eight = builder.insert_element(undefined, one, ir.Constant(ir.IntType(32), 0))
-                    eight = builder.shuffle_vector(eight, undefined, zeros)
+                    all_ = builder.insert_element(undefined, one, ir.Constant(ir.IntType(32), 0))
+                    all_ = builder.shuffle_vector(all_, undefined, zeros)
                     before = builder.load(held)
-                    more = builder.fadd(before, eight) if is_real else builder.add(before, eight)
-                    builder.store(builder.select(lanes, more, before), held)
+                    more = builder.fadd(before, all_) if is_real else builder.add(before, all_)
+                    builder.store(builder.select(mask, more, before), held)
             lane = context.get_data_type(sig.args[8].dtype)
-            column = builder.shl(block, ir.Constant(int64, 3))
             for p, held in enumerate(sums):
                 found = builder.load(held)
                 if lane != number:
-                    found = builder.trunc(found, ir.VectorType(lane, 8))
+                    found = builder.trunc(found, ir.VectorType(lane, lanes))
                 place = builder.add(row, builder.mul(ir.Constant(int64, p), stride))
                 to = element(context, builder, sig.args[8], into, place, column)
                 stored = builder.store(found, builder.bitcast(to, found.type.as_pointer()))
@@ -147,26 +145,33 @@ def _sums(count: int) -> Any:
         types_ = (values, whole, whole, names, rows, whole, bits, whole, into, whole, whole)
         return types.void(*types_), generate
 
-    typed.__name__ = f"sum_{count}"
-    typed.__doc__ = f"""Sums over the listed rows in eight columns: into[row + p * stride, 8 * block :][:8].
+    typed.__name__ = f"sum_{count}_in_{lanes}"
+    typed.__doc__ = f"""Sums over the listed rows in {lanes} columns: into[row + p * stride, column:][:{lanes}].
 
     Row r = rows[i], i < size, adds values[names[r] * width + first + p], p < {count}, in the lanes of its set bits[r].
-    Numbers become the lane type of `into`.
+    `column` is a multiple of {lanes}. Numbers become the lane type of `into`.
     """
     return intrinsic(typed)
 
 
-_sum_one, _sum_two, _sum_three, _sum_four = map(_sums, (1, 2, 3, 4))
+def _sums_of_planes(lanes: int) -> Any:
+    """A native function that sums up to four planes in `lanes` columns; what it takes is told at `_sums`."""
+    one, two, three, four = (_sums(count, lanes) for count in (1, 2, 3, 4))
+
+    @inline
+    def sum_planes(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
+        if planes == 1:
+            one(values, width, first, names, rows, size, bits, column, into, row, stride)
+        elif planes == 2:
+            two(values, width, first, names, rows, size, bits, column, into, row, stride)
+        elif planes == 3:
+            three(values, width, first, names, rows, size, bits, column, into, row, stride)
+        else:
+            four(values, width, first, names, rows, size, bits, column, into, row, stride)
+
+    return sum_planes
 
 
-@inline
-def sum_eight(values, width, first, planes, names, rows, size, bits, block, into, row, stride):  # type: ignore[no-untyped-def]
-    """Sums the listed rows' numbers in the eight columns of a block, of up to four planes: see `_sums`."""
-    if planes == 1:
-        _sum_one(values, width, first, names, rows, size, bits, block, into, row, stride)
-    elif planes == 2:
-        _sum_two(values, width, first, names, rows, size, bits, block, into, row, stride)
-    elif planes == 3:
-        _sum_three(values, width, first, names, rows, size, bits, block, into, row, stride)
-    else:
-        _sum_four(values, width, first, names, rows, size, bits, block, into, row, stride)
+sum_eight = _sums_of_planes(8)
+sum_sixteen = _sums_of_planes(16)
+"""Twice as wide: so many sums at once that none waits for the one before it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int16, int32, int64, uint64
 
-from streed.engine.fours import add_four, clear_four, spread_fours, sum_eight
+from streed.engine.fours import add_four, clear_four, spread_fours, sum_eight, sum_sixteen
 from streed.engine.records import NONE
 from streed.engine.rows import WORD_ROWS, list_side
 from streed.engine.simd import LANES, count_ones, first_one, store_set_bits
@@ -110,8 +110,8 @@ def sum_floors(e):  # type: ignore[no-untyped-def]
         for r in range(e.n_rows):
             listed[r] = r
             sums[e.width] += floors[rows[r]]
-        for block in range((e.n_active + BLOCK - 1) // BLOCK):
-            sum_eight(floors, 1, 0, 1, rows, listed, e.n_rows, bits, block, by_column, 0, e.width)
+        for column in range(0, e.n_active, 2 * BLOCK):
+            sum_sixteen(floors, 1, 0, 1, rows, listed, e.n_rows, bits, column, by_column, 0, e.width)
         return
     starts = vector(e.row_starts, e.row_space + 1, int32)
     columns = vector(e.row_columns, e.row_space * e.width, int16)
@@ -158,10 +158,14 @@ def _sum_blocks(e, values, width, pairs, planes, column, side):  # type: ignore[
     listed = vector(e.rows_with, e.row_space + 64, int32)
     for j in range(e.n_active):
         count = _list_common(e, j, column, side, listed)
-        for block in range(j // BLOCK + 1):
-            for p in range(0, planes, FOUR):
-                row = p * stride + j
-                sum_eight(values, width, p, planes - p, names, listed, count, bits, block, pairs, row, stride)
+        end = block_end(e, j)
+        for p in range(0, planes, FOUR):
+            row = p * stride + j
+            for k in range(0, end - BLOCK, 2 * BLOCK):
+                sum_sixteen(values, width, p, planes - p, names, listed, count, bits, k, pairs, row, stride)
+            if end // BLOCK % 2 == 1:
+                last = end - BLOCK
+                sum_eight(values, width, p, planes - p, names, listed, count, bits, last, pairs, row, stride)
 
 
 @inline
