@@ -401,7 +401,7 @@ KINDS: dict[str, Kind] = {
     "whole, many labels": Kind(lambda draw, _: WholeErrors(draw.choice((0, 1))), classes=(14,), exact=True),
     "whole, paid to split": Kind(lambda draw, _: WholeErrors(-draw.choice((1, 2))), classes=(3, 2), exact=True),
     "a price that is a fraction": Kind(lambda draw, _: WholeErrors(Fraction(draw.randint(0, 9), 7))),
-    "a price that is a decimal": Kind(lambda draw, _: PaidErrors(Decimal(draw.randint(0, 90)) / 100)),
+    "a price that is a decimal": Kind(lambda draw, _: PaidErrors(Decimal(draw.randint(1, 90)) / 100)),
     "regression": Kind(lambda draw, _: SquaredErrors(draw.choice((0.0, 0.01, 0.3, 2.5))), categorical=True),
     "regression, splits for nothing": Kind(lambda _d, _: FreeSquaredErrors()),
     "outcome": Kind(lambda _d, _: Outcome()),
