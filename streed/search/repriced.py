@@ -14,11 +14,10 @@ from typing import Any, final
 
 import numpy as np
 
-from streed.engine.columns import pack_columns
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.engine.equivalence import find_floors
 from streed.engine.groups import Groups, place_groups
-from streed.engine.packed import PackedProblem, narrowest_lane, writable
+from streed.engine.packed import PackedProblem, narrowest_lane, pack, writable
 from streed.engine.prices import set_prices
 from streed.engine.records import INFINITE, LEAF, LOWEST, UNLIMITED
 from streed.engine.routing import count_kinds
@@ -208,17 +207,6 @@ def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, spli
     places, words = place_groups(kinds, n_kinds)
     profits = np.zeros((n_kinds, n_labels + 2), np.int64)
     profits[:, n_labels + 1] = 1
-    column, flipped, literals, column_rows, row_bits = pack_columns(
-        writable(problem.data.X), places, category_counts(problem), int(words[-1]), True
-    )
-    return PackedProblem(
-        column=column,
-        flipped=flipped,
-        literals=literals,
-        column_rows=column_rows,
-        row_bits=row_bits,
-        groups=Groups(places, words, profits, 0, 0),
-        n_labels=n_labels,
-        split_cost=int(splits),
-        min_leaf=problem.min_leaf,
-    )
+    groups = Groups(places, words, profits, 0, 0)
+    codes = writable(problem.data.X)
+    return pack(codes, category_counts(problem), groups, n_labels, int(splits), problem.min_leaf)
