@@ -10,9 +10,12 @@ from tests.differential.reduced import KINDS, SEARCHES, judge, make_reduced
 
 BLOCK = 25
 
+FIRSTS = [pytest.param(first, marks=pytest.mark.slow if first >= 75 else ()) for first in range(0, 150, BLOCK)]
+"""Later blocks are more of the same, and meet kinds of problems whose kernels take a minute to compile."""
+
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("first", range(0, 150, BLOCK))
+@pytest.mark.parametrize("first", FIRSTS)
 def test_reductions_agree_with_reference(kind: str, first: int) -> None:
     seen: Counter[str] = Counter()
     search = SEARCHES[first // BLOCK % len(SEARCHES)]
