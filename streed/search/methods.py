@@ -13,10 +13,10 @@ from streed.constrained import objective
 from streed.engine import capture
 from streed.engine.shapes import TermShape
 from streed.exact import Array
+from streed.search.planes import Places
 from streed.search.terms import ScoredTerm, functions_of, place_limit
 from streed.task import Limit, Task
 
-Places = dict[str, tuple[tuple[int, ...], bool]]
 Read = tuple[tuple[str, str], ...]
 
 

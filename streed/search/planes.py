@@ -17,6 +17,9 @@ from streed.exact import Array
 from streed.search.driver import Problem
 from streed.search.row_costs import category_counts
 
+Places = dict[str, tuple[tuple[int, ...], bool]]
+"""The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
+
 _MOST_GROUPS = 48
 """More different rows of statistics than this are summed, not counted."""
 
@@ -33,8 +36,7 @@ class Planes:
     """The statistics of these rows, (m,) or (m, entries)."""
     values: Array
     """(m, S) int64 or float64."""
-    places: dict[str, tuple[tuple[int, ...], bool]]
-    """The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
+    places: Places
     groups: Groups | None
     """The groups of equal values, if rows are counted."""
     integral: bool
@@ -91,7 +93,7 @@ class Planes:
         return padded
 
 
-def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, dict[str, tuple[tuple[int, ...], bool]]]:
+def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, Places]:
     """(values (n, S) int64 or float64, the planes of each statistic); 1 for every row is the number of rows."""
     columns: list[Array] = []
     plane_of = {}
