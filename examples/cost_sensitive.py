@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import streed
-from streed.costs import CostTable, TestCost
-from streed.expected_costs import cost_report, costs_by_frequency
+from streed.applications.cost_tables import CostTable, TestCost
+from streed.applications.expected_costs import cost_report, costs_by_frequency
 from streed.tasks import CostSensitive
 
 TESTS = (

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 import streed
-from streed.policies import bins, make_trial, policy_value, prescribe
+from streed.applications.policies import bins, make_trial, policy_value, prescribe
 from streed.tasks import PolicyValue, TreatmentCosts
-from streed.teachers import teach
+from streed.applications.teachers import teach
 
 
 def main() -> None:

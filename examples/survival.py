@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.hazard import nelson_aalen, survival_functions
+from streed.applications.hazards import nelson_aalen, survival_functions
 from streed.tasks import RelativeRisk
 
 PARTS = 5

@@ -12,15 +12,15 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from streed.algebra import maximize, minimize
+    from streed.task.algebra import maximize, minimize
     from streed.data import Dataset
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
-    from streed.facts import explain
+    from streed.task.analysis.facts import explain
     from streed.progress import Progress
     from streed.result import Result
-    from streed.search.branches import Branches
-    from streed.search.depth_first import DepthFirst
+    from streed.drivers.branches import Branches
+    from streed.drivers.depth_first import DepthFirst
     from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
     from streed.tree import Tree
@@ -54,9 +54,9 @@ __all__ = [
 
 _HOMES = {
     "Binarizer": "streed.estimators",
-    "Branches": "streed.search.branches",
+    "Branches": "streed.drivers.branches",
     "Dataset": "streed.data",
-    "DepthFirst": "streed.search.depth_first",
+    "DepthFirst": "streed.drivers.depth_first",
     "GeneralTask": "streed.task",
     "InputError": "streed.errors",
     "Limit": "streed.task",
@@ -70,9 +70,9 @@ _HOMES = {
     "Task": "streed.task",
     "TaskError": "streed.errors",
     "Tree": "streed.tree",
-    "explain": "streed.facts",
-    "maximize": "streed.algebra",
-    "minimize": "streed.algebra",
+    "explain": "streed.task.analysis.facts",
+    "maximize": "streed.task.algebra",
+    "minimize": "streed.task.algebra",
     "solve": "streed.solve",
 }
 

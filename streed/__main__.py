@@ -1,6 +1,6 @@
 """`python -m streed` is `streed`."""
 
-from streed.cli import main
+from streed.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -30,7 +30,7 @@ class TightestLimit:
         return self.least is not None and not self.task.better(self.limit, self.least)
 
     def __str__(self) -> str:
-        from streed.drawing import number
+        from streed.tree.text import number
 
         asked = f"{self.task!r} <= {self.limit}"
         if self.least is None:
@@ -77,8 +77,8 @@ class Result:
 
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
-        from streed.description import describe
-        from streed.storage import plain_value
+        from streed.tree.description import describe
+        from streed.tree.storage import plain_value
 
         size = None
         if self.tree is not None:
@@ -100,7 +100,7 @@ class Result:
 
     def to_text(self) -> str:
         """The outcome in a few lines, then the tree."""
-        from streed.drawing import number
+        from streed.tree.text import number
 
         if self.tree is None:
             reason = "no tree meets the limits" if self.status == "infeasible" else "stopped before a tree was found"

@@ -14,18 +14,18 @@ from typing import Any
 
 import attrs
 
-from streed import search as searches
-from streed.algebra import Thresholded, constrain, objective
-from streed.constrained import Constrained
-from streed.contract import check_contract, is_shipped
+from streed import drivers as searches
+from streed.task.algebra import Thresholded, constrain, objective
+from streed.task.constrained import Constrained
+from streed.task.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.evaluate import leaf_displays
+from streed.tree.evaluation import leaf_displays
 from streed.exact import readable
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
-from streed.search.driver import Driver, Orders, Problem, Solution
+from streed.drivers.driver import Driver, Orders, Problem, Solution
 from streed.task import Task, Totals
 from streed.tree import Claims, Tree
 
@@ -86,7 +86,7 @@ def solve(
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
-        from streed.search.compilation import Compilation
+        from streed.kernels.compilation import Compilation
 
         bound = task.bind(data)
         totals = Totals(task, data)

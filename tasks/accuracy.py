@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.algebra import weighted_sum
+from streed.task.algebra import weighted_sum
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import Composition, RowCostTask, State, Task

@@ -9,7 +9,7 @@ Reference: STreeD, Section 4.4 and Appendix C; S. Lomax: Cost-Sensitive Decision
 Bandit Framework, PhD thesis, University of Salford, 2013.
 
 >>> import streed
->>> from streed.costs import CostTable, TestCost
+>>> from streed.applications.cost_tables import CostTable, TestCost
 >>> from streed.tasks import CostSensitive
 >>> table = CostTable.of([[0, 2], [10, 0]], [TestCost("x0", 0.6)])
 >>> streed.solve(CostSensitive(table), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.costs import NO_TEST, CostTable
+from streed.applications.cost_tables import NO_TEST, CostTable
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.prices import Priced
+from streed.task.test_costs import Priced
 from streed.task import RowCostTask, State, Task, bound
 
 if TYPE_CHECKING:

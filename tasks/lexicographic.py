@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.algebra import add, scale
+from streed.task.algebra import add, scale
 from streed.errors import InputError
 from streed.task import Composition, State, Task
 from streed.tasks.accuracy import Misclassifications

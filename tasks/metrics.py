@@ -35,7 +35,7 @@ import numpy as np
 
 from streed.errors import InputError, NotSeparableError
 from streed.exact import Array, exact_number
-from streed.sums import LinearFraction, SumTask
+from streed.task.sums import LinearFraction, SumTask
 from streed.task import State, Task, Value
 from streed.tasks.class_errors import check_classes
 

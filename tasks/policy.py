@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.algebra import scale
+from streed.task.algebra import scale
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import Composition, RowCostTask, State, Task

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.algebra import add, scale
+from streed.task.algebra import add, scale
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import Composition, RowCostTask, Task

@@ -28,7 +28,7 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
-from streed.hazard import CumulativeHazard, nelson_aalen
+from streed.applications.hazards import CumulativeHazard, nelson_aalen
 from streed.task import State, Task, bound
 from streed.tasks.given import row_numbers
 from streed.tasks.poisson import half_deviance, saturated_terms

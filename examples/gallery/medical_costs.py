@@ -13,7 +13,7 @@ import numpy as np
 import streed
 from examples.gallery.case import Absent, Options, read_numbers, read_options
 from streed import plot
-from streed.costs import CostTable
+from streed.applications.cost_tables import CostTable
 from streed.tasks import CostSensitive
 
 

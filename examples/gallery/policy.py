@@ -11,7 +11,7 @@ import numpy as np
 import streed
 from examples.gallery.case import Options, read_numbers, read_options
 from streed import plot
-from streed.policies import prescribe
+from streed.applications.policies import prescribe
 from streed.tasks import PolicyValue
 
 DOSES = ("low", "medium", "high")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from streed.drawing import answers, number, question
+from streed.tree.text import answers, number, question
 from streed.tree import Leaf, Node, Tree
 
 _STYLE = (

@@ -131,7 +131,7 @@ class PolicyTree(OptimalTree):
 
     def _taught(self, data: Dataset) -> Dataset:
         """The data with propensities and predicted outcomes, learned from their columns."""
-        from streed.teachers import teach
+        from streed.applications.teachers import teach
 
         treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
         lesson = teach(data.X, treatment, outcome, seed=self.random_state)

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from streed.drawing import number
+from streed.tree.text import number
 from streed.plot.survey import Seen
 from streed.tree import Tree
 

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from streed.data import Column, Dataset
-from streed.drawing import answers, question
+from streed.tree.text import answers, question
 from streed.errors import InputError
 from streed.tree import Array, Leaf, Node, Tree, worth
 

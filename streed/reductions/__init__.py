@@ -1,7 +1,7 @@
 """Tasks with several sums, solved by scalar solves on any driver, where the facts that they declare allow it.
 
 A reduction asks a driver only for trees of least weighted cost per row, so it runs on all of them, and it reads what
-`streed.sums` lets a task declare, never which task it is:
+`streed.task.sums` lets a task declare, never which task it is:
 
 - `parametric`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
 - `penalized`: a score of two sums minus a price for every branching node, by either of these two;
@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streed.algebra import Penalized, objective
-from streed.sums import Bounded, SumTask, bind_summed
+from streed.task.algebra import Penalized, objective
+from streed.task.sums import Bounded, SumTask, bind_summed
 from streed.task import RowCostTask
-from streed.trades import Traded
+from streed.task.tradeoffs import Traded
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-    from streed.search.driver import Driver
+    from streed.drivers.driver import Driver
     from streed.task import Task
 
 
@@ -38,7 +38,7 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
 
         return driver if isinstance(inner, SumTask) else Checked(driver)
     if isinstance(inner, Traded):
-        from streed.reductions.trade import TradeOff
+        from streed.reductions.epsilon_constraint import TradeOff
 
         return TradeOff(driver)
     from streed.reductions.reduction import Reduction

@@ -6,13 +6,13 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.algebra import objective
+from streed.task.algebra import objective
 from streed.reductions.reduction import check_limit
 from streed.reductions.trees import count_branches, predict_rows
-from streed.search.driver import Driver, Orders, Outcome, Problem
-from streed.sums import BoundTask
+from streed.drivers.driver import Driver, Orders, Outcome, Problem
+from streed.task.sums import BoundTask
 from streed.task import Task
-from streed.trades import BoundTrade
+from streed.task.tradeoffs import BoundTrade
 
 
 @final

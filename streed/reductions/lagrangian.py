@@ -24,7 +24,7 @@ from typing import final
 import numpy as np
 
 from streed.exact import Array
-from streed.reductions.native_listing import make_listing
+from streed.enumerate.lists import make_listing
 from streed.reductions.trees import SHALLOW, Found, Stop, Trees, Window
 
 Line = tuple[int, tuple[int, ...]]

@@ -9,11 +9,11 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.algebra import Penalized, exact_costs, objective
+from streed.task.algebra import Penalized, exact_costs, objective
 from streed.exact import Array
 from streed.reductions.trees import Found, Vector, Weighed, Window
-from streed.search.driver import Problem
-from streed.sums import (
+from streed.drivers.driver import Problem
+from streed.task.sums import (
     BoundedSum,
     BoundTask,
     LinearFraction,

@@ -8,16 +8,18 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.algebra import Penalized, constrain, objective
+from streed.task.algebra import Penalized, constrain, objective
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
-from streed.reductions import hull, parametric, penalized
+from streed.reductions import supported_points
+from streed.reductions import dinkelbach
+from streed.reductions import penalised
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
-from streed.reductions.searches import FixedCosts
+from streed.drivers.search_oracle import FixedCosts
 from streed.reductions.trees import Stop, Trees
-from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
-from streed.sums import Bounded, SumLimit, SumTask, check_summed
+from streed.drivers.driver import Driver, Orders, Outcome, Problem, Solution
+from streed.task.sums import Bounded, SumLimit, SumTask, check_summed
 from streed.task import Task
 
 
@@ -58,11 +60,11 @@ class Reduction(Driver):
         stopped = None
         try:
             if plan.price is not None:
-                penalized.maximise(oracle, plan.price, plan.fraction, incumbent)
+                penalised.maximise(oracle, plan.price, plan.fraction, incumbent)
             elif plan.fraction is not None:
-                parametric.maximise(oracle, plan.fraction, incumbent)
+                dinkelbach.maximise(oracle, plan.fraction, incumbent)
             else:
-                hull.maximise(oracle, incumbent)
+                supported_points.maximise(oracle, incumbent)
         except Stop as stop:
             stopped = stop.reason
         except KeyboardInterrupt:

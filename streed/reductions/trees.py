@@ -17,16 +17,16 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.engine.listing import number_rows
-from streed.engine.packed import writable
-from streed.engine.routing import weigh_leaves, weigh_tree
+from streed.enumerate.entries import number_rows
+from streed.kernels.packed import writable
+from streed.kernels.routing import weigh_leaves, weigh_tree
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.reductions.searches import FixedCosts, Searches, preorder_of
-from streed.search.certificate import nest_preorder
-from streed.search.driver import Driver, Orders, Problem
-from streed.search.repricing import ListSpec, Repricing, TreeLists
-from streed.search.row_costs import category_counts
+from streed.drivers.search_oracle import FixedCosts, Searches, preorder_of
+from streed.encoding.certificate import nest_preorder
+from streed.drivers.driver import Driver, Orders, Problem
+from streed.drivers.linear_oracle import ListSpec, Repricing, TreeLists
+from streed.encoding.row_costs import category_counts
 from streed.tree import Branch, Leaf, Node
 
 SHALLOW = 3

@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from streed.algebra import objective
+from streed.task.algebra import objective
 from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from streed.constrained import objective
+from streed.task.constrained import objective
 from streed.errors import MismatchError
 from streed.reference.definition import merged
 from streed.task import State, Task, Value, beside_sums, sums_over

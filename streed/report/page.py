@@ -11,7 +11,7 @@ from typing import Any
 
 import streed
 from streed.data import Dataset
-from streed.drawing import number
+from streed.tree.text import number
 from streed.errors import InputError
 from streed.plot.gathering import gathered
 from streed.plot.measures import Rows

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task import State, Task, Value
 
-_HOME, _FUNCTION = "streed.search.scored", "native_values"
+_HOME, _FUNCTION = "streed.encoding.generated", "native_values"
 
 
 def kernel() -> Any:

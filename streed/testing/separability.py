@@ -9,7 +9,7 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from streed.contract import build
+from streed.task.contract import build
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.testing.laws import LAWS

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.costs import CostTable, TestCost
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
-from streed.expected_costs import costs_by_frequency
+from streed.applications.expected_costs import costs_by_frequency
 from streed.tasks import CostSensitive, InstanceCosts, PolicyValue, RelativeRisk, SquaredError
 from streed.tasks.policy import METHODS, scores
 from tests.benchmarks import harness
@@ -232,7 +232,7 @@ def survival(folder: Path, depths: list[int]) -> list[Case]:
 
     def leaf_value(leaf_of: Any) -> float:
         """The mean loss of the leaves' own best risks."""
-        from streed.hazard import nelson_aalen
+        from streed.applications.hazards import nelson_aalen
 
         hazards = nelson_aalen(times, events).at(times)
         total = 0.0

@@ -158,7 +158,7 @@ def instructions() -> str:
         return {"arm64": "neon", "aarch64": "neon"}.get(platform.machine().lower(), platform.machine())
     from numba import njit
 
-    from streed.engine.simd import largest, load, popcount
+    from streed.kernels.simd import largest, load, popcount
 
     @njit
     def count(array):  # type: ignore[no-untyped-def]

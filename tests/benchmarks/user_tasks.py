@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.evaluate import evaluate
+from streed.tree.evaluation import evaluate
 from streed.tasks import Accuracy, Entropy, Gini, SquaredError
 from streed.tree import Branch, Leaf, Node, Tree
 from tests.benchmarks import duel, harness

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.costs import CostTable, TestCost
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import readable

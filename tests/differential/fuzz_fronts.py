@@ -17,13 +17,13 @@ import attrs
 import numpy as np
 
 import streed
-from streed.algebra import at_most
-from streed.costs import CostTable, TestCost
+from streed.task.algebra import at_most
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
-from streed.evaluate import evaluate
+from streed.tree.evaluation import evaluate
 from streed.reference import optimal_front
-from streed.search.nondominated import nondominated_at_root
+from streed.dp.dominance import nondominated_at_root
 from streed.task import State, Task
 from streed.tasks import (
     F1,

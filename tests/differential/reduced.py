@@ -23,9 +23,9 @@ import numpy as np
 import streed
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.evaluate import inspect
+from streed.tree.evaluation import inspect
 from streed.reference import optimal_front
-from streed.search import engine_lists
+from streed.enumerate import native_lists
 from streed.task import Task, Totals
 from streed.tasks import (
     F1,
@@ -183,7 +183,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--entries", type=int, metavar="N", help="what a list may have (default: what memory allows)")
     options = parser.parse_args(arguments)
     if options.entries is not None:
-        engine_lists._space = lambda orders, width: options.entries
+        native_lists._space = lambda orders, width: options.entries
     seen: Counter[tuple[str, str, str]] = Counter()
     failed = 0
     for seed in range(options.first, options.first + options.count):

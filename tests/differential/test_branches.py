@@ -14,8 +14,8 @@ from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import readable
 from streed.reference import best_trees, optimal_front
-from streed.search.driver import Driver, Orders, Outcome, Problem
-from streed.search.general import search_general
+from streed.drivers.driver import Driver, Orders, Outcome, Problem
+from streed.drivers.general import search_general
 from streed.task import TOTAL, Task, Totals
 from streed.tasks import F1, Accuracy, SparseAccuracy
 from tests.differential import test_general

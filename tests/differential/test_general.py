@@ -15,7 +15,8 @@ import streed
 from streed.data import Dataset
 from streed.exact import readable
 from streed.reference import Evaluation, best_trees, optimal_front
-from streed.search import nondominated, stumps
+from streed.dp import dominance
+from streed.dp import stumps
 from streed.task import TOTAL, Task, Totals
 from streed.tasks import AbsoluteError, Accuracy, MinSupport
 from tests.unit import unusual_tasks as unusual

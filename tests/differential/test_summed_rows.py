@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import streed
-from streed.costs import CostTable, TestCost
-from streed.engine import groups
+from streed.applications.cost_tables import CostTable, TestCost
+from streed.kernels.counting import groups
 from streed.tasks import CostSensitive, InstanceCosts, Splits
 from tests.differential.applications import differences
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.costs import CostTable
+from streed.applications.cost_tables import CostTable
 from streed.tasks import CostSensitive, InstanceCosts, PolicyValue, RelativeRisk, SquaredError
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"

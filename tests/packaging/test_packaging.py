@@ -55,7 +55,7 @@ def test_tasks_are_imported_under_one_name() -> None:
     "statement",
     [
         "import streed",
-        "import streed.cli",
+        "import streed.cli.app",
         "import streed.plot, streed.export, streed.report",
         "import streed.testing",
         "from streed import Task, Tree, minimize",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from streed import registry
-from streed.costs import CostTable, TestCost
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.task import Task
 from streed.tasks import (

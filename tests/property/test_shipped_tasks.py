@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from streed import registry
-from streed.sums import SumTask
+from streed.task.sums import SumTask
 from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits, WeightedAccuracy
 from streed.testing import LAWS, check_separable, datasets, find_violations
 

@@ -16,24 +16,27 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.engine import buffers, kernels, values, workspace
-from streed.engine.branch_cache import extend_branch, recall_branch, store_branch
-from streed.engine.compiled import entry
-from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
-from streed.engine.equivalence import find_floors
-from streed.engine.expansion import side_bounds
-from streed.engine.groups import group_rows
-from streed.engine.nodes import find_node, rows_of
-from streed.engine.packed import PackedProblem, pack
-from streed.engine.pointers import engine_at
-from streed.engine.records import INFINITE, NONE, UNLIMITED
-from streed.engine.rows import load_child, load_node, spread_rows
-from streed.engine.workspace import Space
+from streed.kernels import buffers
+from streed.bnb import units
+from streed.kernels import values
+from streed.bnb import workspace
+from streed.bnb.branch_cache import extend_branch, recall_branch, store_branch
+from streed.kernels.compiled import entry
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.counting.equal_rows import find_floors
+from streed.bnb.pair_lookahead import side_bounds
+from streed.kernels.counting.groups import group_rows
+from streed.bnb.nodes import find_node, rows_of
+from streed.kernels.packed import PackedProblem, pack
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import INFINITE, NONE, UNLIMITED
+from streed.kernels.counting.rows import load_child, load_node, spread_rows
+from streed.bnb.workspace import Space
 from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
-from streed.search import depth_first
-from streed.search.expand import opening
+from streed.drivers import depth_first
+from streed.bnb.expand import opening
 from streed.task import RowCostTask
 
 SPACE = Space(branches=2**12, nodes=2**12, edges=2**14, children=2**15, path=64)
@@ -228,12 +231,12 @@ class Bench:
         for name, value in (flags or {}).items():
             engine[name] = value
         kind = self.packed.kind
-        engine["load"] = kernels.load().address
-        engine["solve_shallow"] = kernels.shallow().address
-        engine["prepare"] = kernels.prepare(kind, lane).address
-        engine["solve_children"] = kernels.solve_children(kind, lane).address
-        engine["push_bounds"] = kernels.push(lane).address
-        engine["expand"] = kernels.expand(kind, lane).address
+        engine["load"] = units.load().address
+        engine["solve_shallow"] = units.shallow().address
+        engine["prepare"] = units.prepare(kind, lane).address
+        engine["solve_children"] = units.solve_children(kind, lane).address
+        engine["push_bounds"] = units.push(lane).address
+        engine["expand"] = units.expand(kind, lane).address
         engine["open_node"] = opening().address
         self.workspace.node_rows[0] = self.place(instance.everything())
         self._watched: list[object] = []
@@ -261,7 +264,7 @@ class Bench:
         ctypes.memmove(int(self.engine[field]), array.tobytes(), array.nbytes)
 
     def values(self) -> Array:
-        """The matrix of `streed.engine.values`."""
+        """The matrix of `streed.kernels.values`."""
         width = int(self.engine["width"] + self.engine["categorical"])
         return self.view("values", np.int64, values.ROWS_OF_VALUES, width)
 

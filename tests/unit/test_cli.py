@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 import streed.tasks
 from streed import registry
-from streed.cli import app
-from streed.description import describe, rebuild
+from streed.cli.app import app
+from streed.tree.description import describe, rebuild
 from streed.errors import InputError, MismatchError
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
 from streed.tree import Tree
@@ -293,7 +293,7 @@ def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*arguments: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("streed.preparation.make_dataset", interrupted)
+    monkeypatch.setattr("streed.cli.preparation.make_dataset", interrupted)
     result = run("solve", "monks-1", code=130)
     assert "interrupted" in result.stderr
     assert result.stdout == ""
@@ -303,7 +303,7 @@ def test_a_tree_that_fails_its_certificate_is_no_answer(monkeypatch: pytest.Monk
     def wrong(*arguments: Any, **named: Any) -> None:
         raise MismatchError("the tree costs 2, the search claimed 1")
 
-    monkeypatch.setattr("streed.preparation.make_dataset", wrong)
+    monkeypatch.setattr("streed.cli.preparation.make_dataset", wrong)
     result = run("solve", "monks-1", code=1)
     assert result.stderr == "error: the tree costs 2, the search claimed 1\n"
 
@@ -389,7 +389,7 @@ def test_what_no_file_can_hold_is_refused() -> None:
 def test_help_and_version_load_nothing_heavy() -> None:
     heavy = "{'numba', 'numpy', 'rich', 'jsonschema', 'pydantic'}"
     code = (
-        "import sys\nfrom streed.cli import app\ntry:\n    app(sys.argv[1:])\n"
+        "import sys\nfrom streed.cli.app import app\ntry:\n    app(sys.argv[1:])\n"
         f"except SystemExit:\n    pass\nprint(sorted({heavy} & set(sys.modules)))"
     )
     for arguments in (["--help"], ["solve", "--help"], ["verify", "--help"], ["--version"]):

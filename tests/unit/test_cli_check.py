@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
-from streed.cli import app
+from streed.cli.app import app
 from streed.errors import InputError
-from streed.loading import load_object, load_task
+from streed.cli.loading import load_object, load_task
 from streed.task import Task
 from streed.tasks import Accuracy
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from streed.cli import app
+from streed.cli.app import app
 
 ERRORS = ("front", "tic-tac-toe", "--max-depth", "2")
 FAIR = ("front", "berkeley", "--target", "admitted", "--task", "accuracy", "--max-depth", "2", "--sensitive", "gender")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.collapse import CollapsedTree, GroupBranch, GroupLeaf, collapse
+from streed.tree.collapse import CollapsedTree, GroupBranch, GroupLeaf, collapse
 from streed.data import Dataset
 from streed.tasks import Accuracy, SparseAccuracy
 from streed.tree import Branch, Leaf, Node, Tree

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.contract import build, check_contract, is_shipped
+from streed.task.contract import build, check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.task import Limit, RowCostTask, State, Task

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import streed
-from streed.costs import CostTable, TestCost
-from streed.expected_costs import cost_report, costs_by_frequency
+from streed.applications.cost_tables import CostTable, TestCost
+from streed.applications.expected_costs import cost_report, costs_by_frequency
 from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts
 from tests.unit.refusal import refused
 

@@ -11,7 +11,7 @@ import pytest
 
 from streed import datasets
 from streed.data import Column
-from streed.reading import read_table
+from streed.datasets.reading import read_table
 from tests.unit.refusal import refused
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"

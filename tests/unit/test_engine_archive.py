@@ -6,22 +6,23 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine import archive, values
-from streed.engine.compiled import entry
-from streed.engine.pointers import engine_at
-from streed.engine.records import NONE, UNLIMITED
+from streed.bnb import similarity_cache
+from streed.kernels import values
+from streed.kernels.compiled import entry
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import NONE, UNLIMITED
 from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 
 @entry
 def _remember(engine, v):  # type: ignore[no-untyped-def]
-    archive.remember(engine_at(engine), v)
+    similarity_cache.remember(engine_at(engine), v)
 
 
 @entry
 def _find_similar(engine, v, lower):  # type: ignore[no-untyped-def]
-    return archive.find_similar(engine_at(engine), v, lower)
+    return similarity_cache.find_similar(engine_at(engine), v, lower)
 
 
 def _solve(bench: Bench, rows: Array, target: int) -> tuple[int, int]:
@@ -87,12 +88,12 @@ def test_the_oldest_entries_are_replaced() -> None:
         v, lower = _solve(bench, instance.everything(), 2**60)
         assert lower > 0
         assert int(bench.engine["archive_count"]) == 1
-        for _ in range(archive.ENTRIES + 3):
+        for _ in range(similarity_cache.ENTRIES + 3):
             bench.workspace.nodes[v]["lower"] = lower - 1
             _remember(bench.engine.address, v)
         # the one entry with the larger bound is gone
         assert _find_similar(bench.engine.address, v, 0)[0] == lower - 1
-        assert int(bench.engine["archive_count"]) == archive.ENTRIES + 4
+        assert int(bench.engine["archive_count"]) == similarity_cache.ENTRIES + 4
 
 
 def test_nothing_is_remembered_of_nodes_that_a_split_would_pay() -> None:

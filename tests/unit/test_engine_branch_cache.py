@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine.branch_cache import literal
-from streed.engine.values import UNKNOWN
+from streed.bnb.branch_cache import literal
+from streed.kernels.values import UNKNOWN
 from streed.exact import Array
 from tests.unit.engine_harness import NO_BRANCH, SPACE, Bench, extend, make_instance, recall_costs, store_costs
 

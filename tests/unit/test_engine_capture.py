@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.engine.capture import compilable, fingerprint, numbers_of
+from streed.kernels.codegen.capture import compilable, fingerprint, numbers_of
 from streed.errors import TaskError
 
 SOURCE = """

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine import coding
-from streed.engine.coding import BITS, GRID, LARGEST_CODE, WHOLE, decoded
-from streed.engine.compiled import entry
-from streed.engine.records import INFINITE, LOWEST
+from streed.kernels import coding
+from streed.kernels.coding import BITS, GRID, LARGEST_CODE, WHOLE, decoded
+from streed.kernels.compiled import entry
+from streed.kernels.records import INFINITE, LOWEST
 
 
 @entry

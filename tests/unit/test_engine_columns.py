@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine.columns import pack_columns
-from streed.engine.simd import LANES
+from streed.kernels.counting.columns import pack_columns
+from streed.kernels.simd import LANES
 from streed.exact import Array
 
 

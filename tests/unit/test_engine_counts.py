@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.engine.signed import ROWS_OF_SUMS
+from streed.kernels.scoring.two_labels import ROWS_OF_SUMS
 from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, load_side, make_instance
 

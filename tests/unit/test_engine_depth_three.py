@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.engine import values
-from streed.engine.control import STOP
-from streed.engine.records import INFINITE, LEAF
+from streed.kernels import values
+from streed.kernels.control import STOP
+from streed.kernels.records import INFINITE, LEAF
 from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
 

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.engine.eviction import evict
-from streed.engine.records import CHILD, INFINITE, NONE, UNLIMITED
-from streed.search import depth_first
-from streed.search.root import search_root
+from streed.bnb.eviction import evict
+from streed.kernels.records import CHILD, INFINITE, NONE, UNLIMITED
+from streed.drivers import depth_first
+from streed.bnb.root import search_root
 from tests.unit.engine_harness import SPACE, Bench, Instance, find_or_add, make_instance
 
 PATIENCE = 5000

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.engine import values
-from streed.engine.records import INFINITE, UNLIMITED
+from streed.kernels import values
+from streed.kernels.records import INFINITE, UNLIMITED
 from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, bounds_of_side, make_instance
 
@@ -17,7 +17,7 @@ LIMITS = [(0, None), (1, None), (2, None), (3, None), (None, None), (None, 0), (
 
 
 def _expand(bench: Bench, rows: Array) -> Array:
-    """The matrix of `streed.engine.values` after the expansion of the rows."""
+    """The matrix of `streed.kernels.values` after the expansion of the rows."""
     row_set = bench.place(rows)
     bench.engine["asked_rows"] = row_set.ctypes.data
     bench.call("expand")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine.groups import _MOST_GROUPS, Groups, common_divisor, group_rows
+from streed.kernels.counting.groups import _MOST_GROUPS, Groups, common_divisor, group_rows
 from streed.exact import Array
 
 

@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.engine.compiled import entry
-from streed.engine.nodes import below, block_size, free_edges, nodes_of, take_children, take_edges, trees_of
-from streed.engine.pointers import engine_at
-from streed.engine.records import NO_TREE, NONE, UNLIMITED
+from streed.kernels.compiled import entry
+from streed.bnb.nodes import below, block_size, free_edges, nodes_of, take_children, take_edges, trees_of
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import NO_TREE, NONE, UNLIMITED
 from streed.exact import Array
 from tests.unit.engine_harness import SPACE, Bench, find_or_add, make_instance
 

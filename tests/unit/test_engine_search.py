@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
-from streed.engine.records import INFINITE
-from streed.search import depth_first, watch
+from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
+from streed.kernels.records import INFINITE
+from streed.drivers import depth_first
+from streed.bnb import runner
 from tests.unit.engine_harness import KINDS, SPACE, Bench, Instance, make_instance
 
 LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]
@@ -154,7 +155,7 @@ def test_stopped_by_another_thread(milliseconds: int) -> None:
     with Bench(instance, relaxed=True) as bench:
         found: list[tuple[int, int]] = []
         deadline = time.perf_counter() + milliseconds / 1000
-        reason = watch.run([lambda: found.append(bench.search(5))], bench.control, deadline, lambda: None)
+        reason = runner.run([lambda: found.append(bench.search(5))], bench.control, deadline, lambda: None)
         lower, upper = found[0]
         assert lower <= upper
         assert lower <= whole[0]
@@ -190,7 +191,7 @@ def test_threads_share_the_splits_of_the_root(seed: int, limits: tuple[int | Non
     def work(bench: Bench) -> None:
         bench.search(*limits, shared=True)
 
-    watch.run([lambda b=bench: work(b) for bench in benches], control, None, lambda: None)  # type: ignore[misc]
+    runner.run([lambda b=bench: work(b) for bench in benches], control, None, lambda: None)  # type: ignore[misc]
     _, lower, upper = depth_first._bounds([bench.workspace for bench in benches])
     assert (lower, upper) == (optimum, optimum)
     if optimum < INFINITE:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.engine import simd
-from streed.engine.compiled import entry
-from streed.engine.simd import LANES
+from streed.kernels import simd
+from streed.kernels.compiled import entry
+from streed.kernels.simd import LANES
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 

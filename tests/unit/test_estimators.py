@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import streed
-from streed.costs import CostTable, TestCost
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.estimators import (
     Binarizer,
     CostSensitiveTreeClassifier,
@@ -32,7 +32,7 @@ from streed.estimators import (
     TunedOptimalTreeRegressor,
 )
 from streed.estimators.survival import concordance
-from streed.policies import make_trial
+from streed.applications.policies import make_trial
 from streed.tasks import F1, Accuracy, DemographicParity, MinSupport, SparseAccuracy, Splits
 from tests.unit.refusal import refused
 

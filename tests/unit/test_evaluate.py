@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from streed.algebra import exact_costs
+from streed.task.algebra import exact_costs
 from streed.data import Dataset
-from streed.evaluate import evaluate, evaluate_costs, inspect, leaf_displays
+from streed.tree.evaluation import evaluate, evaluate_costs, inspect, leaf_displays
 from streed.task import RowCostTask, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from streed.tree import Branch, Leaf, Tree

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import streed
-from streed.costs import CostTable, TestCost
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.reductions.native_listing import NativeListing
+from streed.enumerate.lists import NativeListing
 from streed.reductions.trees import Stop
 from streed.reference import best_trees
 from streed.result import Result

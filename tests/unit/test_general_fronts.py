@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.result import Result
-from streed.search import nondominated
-from streed.search.driver import Orders
-from streed.search.lookout import Lookout
-from streed.search.nondominated import Front, Gathering, nondominated_rows
+from streed.dp import dominance
+from streed.drivers.driver import Orders
+from streed.dp.stop_monitor import Lookout
+from streed.dp.dominance import Front, Gathering, nondominated_rows
 from streed.task import Task
 from streed.tree import Tree
-from streed.verification import check
+from streed.tree.verification import check
 from tests.unit.unusual_tasks import ByOwnDominance, ErrorsByClass, FewOfEach, Lexicographic, general
 
 
@@ -49,9 +49,9 @@ def test_sorting_finds_the_first_of_each_nondominated_value(values: list[tuple[i
     scaled = [tuple(scale * x for x in value) for value in values]
     expected = first_nondominated(scaled)
     assert nondominated_rows(np.array(scaled)).tolist() == expected
-    assert nondominated._first_nondominated(scaled) == expected
+    assert dominance._first_nondominated(scaled) == expected
     fractions = [tuple(Fraction(x) / 3 for x in value) for value in values]
-    assert nondominated._first_nondominated(fractions) == expected
+    assert dominance._first_nondominated(fractions) == expected
     for task in (FewOfEach(), Compared()):
         gathering = Gathering(task, Lookout(Orders(), None), [])
         gathering.add([(value, at, None) for at, value in enumerate(scaled)])

@@ -21,10 +21,10 @@ from streed.exact import Array
 from streed.progress import Progress
 from streed.reference import Evaluation, optimal_front, optimum
 from streed.reference.recursion import Recursion
-from streed.search.budgets import Budgets
-from streed.search.dependence import reads_path, reads_split
-from streed.search.driver import Orders, Problem
-from streed.search.general import search_general
+from streed.dp.budgets import Budgets
+from streed.task.analysis.dependence import reads_path, reads_split
+from streed.drivers.driver import Orders, Problem
+from streed.drivers.general import search_general
 from streed.task import GeneralTask, State, Task
 from streed.tasks import AbsoluteError, Accuracy, MinSupport
 from tests.unit.specimens import chain

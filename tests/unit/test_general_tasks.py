@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.evaluate import inspect, leaf_displays
+from streed.tree.evaluation import inspect, leaf_displays
 from streed.reference import Evaluation, optimum
 from streed.reference.definition import OptimizationTask
 from streed.task import State, Task, Totals

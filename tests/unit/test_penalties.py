@@ -11,7 +11,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
-from streed.reductions import penalized
+from streed.reductions import penalised
 from streed.reference import optimal_front
 from streed.task import Task, Totals
 from streed.tasks import F1, Accuracy, FBeta, MatthewsCorrelation, MinSupport, MonotoneMetric, SparseAccuracy, Splits
@@ -53,8 +53,8 @@ def test_prices_add_up() -> None:
 @pytest.mark.parametrize("cuts", [0, 4])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_single_number_of_nodes_is_settled_by_budgets_too(seed: int, cuts: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(penalized, "_CUTS", cuts)
-    monkeypatch.setattr(penalized.Search, "_improve", lambda self, a, b, form: self.incumbent.found)
+    monkeypatch.setattr(penalised, "_CUTS", cuts)
+    monkeypatch.setattr(penalised.Search, "_improve", lambda self, a, b, form: self.incumbent.found)
     X, y = sample(seed, 16)
     task = FBeta(2) - 0.04 * Splits()
     assert streed.solve(task, X, y, max_depth=3).value == best_score(task, X, y, max_depth=3)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import streed
-from streed.policies import bins, make_trial, policy_value, prescribe
+from streed.applications.policies import bins, make_trial, policy_value, prescribe
 from streed.tasks import PolicyValue
-from streed.teachers import teach
+from streed.applications.teachers import teach
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]

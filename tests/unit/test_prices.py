@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from streed.costs import CostTable, TestCost
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
-from streed.engine.distinct import merge_rows
-from streed.facts import facts
+from streed.kernels.counting.distinct_rows import merge_rows
+from streed.task.analysis.facts import facts
 from streed.task import State
 from streed.tasks import CostSensitive
 

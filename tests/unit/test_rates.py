@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.algebra import at_most
+from streed.task.algebra import at_most
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.reference import best_trees

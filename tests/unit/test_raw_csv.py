@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from streed.cli import app
+from streed.cli.app import app
 from streed.export import to_python, to_sql
-from streed.reading import read_table
+from streed.datasets.reading import read_table
 from streed.tree import Tree
 
 

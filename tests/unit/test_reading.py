@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from streed import datasets
 from streed.data import Dataset
-from streed.reading import read_table
+from streed.datasets.reading import read_table
 from tests.unit.refusal import refused
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -164,7 +164,7 @@ def test_bundled_data_by_name() -> None:
 def test_reading_needs_no_table_library(write: Any) -> None:
     path = write("a,b,y\n1,u,0\n0,v,1\n0,w,1\n")
     code = (
-        "import sys; from streed.data import Dataset; from streed.reading import read_table;"
+        "import sys; from streed.data import Dataset; from streed.datasets.reading import read_table;"
         f"t, y = read_table({str(path)!r}, 'y'); labels = t.pop(y); d = Dataset.make(t, labels); d.encode(t);"
         "print(d.n_rows, sorted({'numba', 'pandas', 'polars', 'narwhals', 'sklearn'} & set(sys.modules)))"
     )

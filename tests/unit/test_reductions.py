@@ -13,15 +13,15 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.reductions.keys import encode
+from streed.enumerate.keys import encode
 from streed.reductions.lagrangian import Relaxation, minimise
-from streed.reductions.listing import Listing
-from streed.reductions.native_listing import make_listing
-from streed.reductions.parametric import is_settled
-from streed.reductions.searches import FixedCosts
+from streed.enumerate.plain import Listing
+from streed.enumerate.lists import make_listing
+from streed.reductions.dinkelbach import is_settled
+from streed.drivers.search_oracle import FixedCosts
 from streed.reductions.trees import Trees, predict_rows
 from streed.reference import every_tree
-from streed.search.driver import Orders, Problem
+from streed.drivers.driver import Orders, Problem
 from streed.tasks import Accuracy, DemographicParity
 from streed.tree import Node
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from streed import InputError, Result, Tree
-from streed.cli import app
+from streed.cli.app import app
 from streed.report import make_report, write_report
 from streed.tasks import Accuracy, SquaredError
 from streed.tree import Branch, Leaf

@@ -14,7 +14,7 @@ import streed
 import streed.tasks
 from streed import registry
 from streed.data import Dataset
-from streed.search import depth_first
+from streed.drivers import depth_first
 from streed.solve import solve
 from streed.task import Limit, RowCostTask, State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits

@@ -15,7 +15,7 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.result import Result
-from streed.search.memory import resident
+from streed.bnb.memory import resident
 from streed.solve import solve
 from streed.task import RowCostTask
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, WeightedAccuracy

@@ -17,9 +17,9 @@ import pytest
 from streed.data import Dataset
 from streed.progress import Progress
 from streed.result import Result
-from streed.search.depth_first import is_short
-from streed.search.driver import Problem
-from streed.search.routes import measure_of
+from streed.drivers.depth_first import is_short
+from streed.drivers.driver import Problem
+from streed.encoding.choice import measure_of
 from streed.solve import solve
 from streed.task import Task
 from streed.tasks import Accuracy, BalancedAccuracy, Entropy, MinSupport, SparseAccuracy, SquaredError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.hazard import nelson_aalen, survival_functions
+from streed.applications.hazards import nelson_aalen, survival_functions
 from streed.tasks import PoissonDeviance, RelativeRisk
 from tests.unit.refusal import refused
 

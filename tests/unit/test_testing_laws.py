@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.search import drivers
-from streed.search.driver import Driver, Orders, Outcome, Problem
+from streed.drivers import drivers
+from streed.drivers.driver import Driver, Orders, Outcome, Problem
 from streed.task import COMPONENTWISE, PARTIAL, Limit, State, Task
 from streed.tasks import Accuracy
 from streed.testing import LAWS, find_violations
@@ -292,7 +292,7 @@ class Nothing(Driver):
 
 def test_a_driver_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {**drivers(), "nothing": Nothing}
-    monkeypatch.setattr("streed.search.drivers", lambda: known)
+    monkeypatch.setattr("streed.drivers.drivers", lambda: known)
     report = find_violations(Accuracy, (agreement.DRIVERS,), max_examples=5)
     found = report["drivers equal recursion"]
     assert found.counterexample is not None

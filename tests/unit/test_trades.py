@@ -21,7 +21,7 @@ from streed.tasks import (
     WorstLeaf,
 )
 from streed.tree import Tree
-from streed.verification import check
+from streed.tree.verification import check
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(5)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.algebra import Thresholded, objective
+from streed.task.algebra import Thresholded, objective
 from streed.data import Dataset
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import Limit, Task, Totals

@@ -16,7 +16,7 @@ from streed.testing.laws.law import Law
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from streed.search.driver import Driver
+    from streed.drivers.driver import Driver
     from streed.task import Task, Value
     from streed.testing.cases import Case
 
@@ -58,7 +58,7 @@ def _list(values: Sequence[Value]) -> str:
 
 def accepting(task: Task) -> tuple[dict[str, type[Driver]], dict[str, str]]:
     """The drivers that accept the task by name, and why the others do not."""
-    from streed.search import drivers
+    from streed.drivers import drivers
 
     accepted, refused = {}, {}
     for name, driver in drivers().items():

@@ -1,0 +1,245 @@
+"""The work unit of the search: the best tree of depth at most three over a set of rows, up to a target value.
+
+    load the rows; count pairs: the best tree of depth two by its first column gives an order and an incumbent
+    for each first column in that order:
+        skip it if the lower bounds of its children reach the incumbent or the target
+        else solve its children to depth two: remembered by branch, or in one pass over the smaller child
+        push similarity bounds from these children to the children of all other columns
+
+What differs between kinds of tasks and lane types is how pairs are scored: the kernels `prepare`, `solve_children` and
+`push_bounds` are called through pointers (see `units.py`), so this procedure is compiled once for all of them.
+
+The answer is (lower, upper, split): bounds on the optimum and the first split of the best tree found. The optimum is
+known, lower == upper, if it is below the target; otherwise lower >= target, unless the search was stopped.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint8
+
+from streed.bnb.similarity_cache import inherit_bounds
+from streed.bnb.bounds import bound_by_node, count_more_splits, count_splits
+from streed.bnb.branch_cache import extend_branch, literal, recall_branch, store_branch
+from streed.kernels.control import stopped
+from streed.kernels.scoring.operators import cost_of_split, join, join_cost
+from streed.kernels.pointers import call
+from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, NONE
+from streed.kernels.values import (
+    KEY,
+    LEAF0,
+    LEAF1,
+    LOWER0,
+    LOWER1,
+    OPTIMUM0,
+    OPTIMUM1,
+    ORDER,
+    ROWS_OF_VALUES,
+    UNKNOWN,
+)
+from streed.kernels.views import inline, matrix, native, vector
+
+
+@native
+def solve_depth_three(e):  # type: ignore[no-untyped-def]
+    """Answers in e.lower, e.upper and e.split for the rows, the depth (0 to 3) and the target asked for."""
+    e.units += 1
+    call(e.load, e)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    call(e.prepare, e)
+    counts_splits = e.fixed_costs == 1 and e.combine == 0 and e.asked_depth > 1 and e.n_active > 0
+    if counts_splits:
+        count_splits(e, values)
+    e.lower = e.upper
+    e.split = LEAF
+    if (e.upper == 0 and e.scored == 0 and e.asked_all != BELOW) or e.n_active == 0 or e.asked_depth == 0:
+        return
+    if e.asked_depth == 1:
+        _key_by_leaves(e, values)
+    splits = _order_splits(e, values)
+    if splits > 0 and values[KEY, values[ORDER, 0]] < e.upper:
+        e.upper = values[KEY, values[ORDER, 0]]
+        e.split = values[ORDER, 0]
+    e.lower = e.upper
+    if e.asked_depth == 3:
+        bound_by_node(e, values, e.upper)
+        if e.split_cost > 0 and e.scored == 0:
+            _bound_by_purity(e, values)
+        if e.asked_similar != NONE:
+            inherit_bounds(e, values, e.asked_similar)
+        _search(e, values, splits)
+        if e.asked_all == ALL:
+            bound_by_node(e, values, e.upper)
+            if counts_splits and not stopped(e):
+                count_more_splits(e, values)
+    e.split = _global_split(e, e.split)
+
+
+@native
+def _key_by_leaves(e, values):  # type: ignore[no-untyped-def]
+    """Makes the keys those of depth one: every side is a leaf."""
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    for split in range(e.n_active + e.n_categorical):
+        values[KEY, split] = join_sides(e, values, literals, split, LEAF1)
+
+
+@native
+def _order_splits(e, values):  # type: ignore[no-untyped-def]
+    """How many splits there are; lists them by rising key (Shell sort: short, and quick on a hundred entries).
+
+    Splits that leave a side without rows are none.
+    """
+    ones = vector(e.ones, e.width, int64)
+    count = int64(0)
+    for k in range(e.n_binary):
+        if 0 < ones[k] < e.n_rows:
+            values[ORDER, count] = k
+            count += 1
+    for c in range(e.n_categorical):
+        values[ORDER, count] = e.n_active + c
+        count += 1
+    gap = int64(1)
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            split = values[ORDER, i]
+            key = values[KEY, split]
+            at = i
+            while at >= gap and values[KEY, values[ORDER, at - gap]] > key:
+                values[ORDER, at] = values[ORDER, at - gap]
+                at -= gap
+            values[ORDER, at] = split
+        gap //= 3
+    return count
+
+
+@native
+def _bound_by_purity(e, values):  # type: ignore[no-untyped-def]
+    """Purification (Branches, Prop. 4.2): a side is a leaf, or is split at least once and errs nowhere at best."""
+    for k in range(e.n_active):
+        values[LOWER1, k] = max(values[LOWER1, k], min(values[LEAF1, k], e.split_cost))
+        values[LOWER0, k] = max(values[LOWER0, k], min(values[LEAF0, k], e.split_cost))
+
+
+@native
+def _recall(e, values, column):  # type: ignore[no-untyped-def]
+    """Looks the children of a local column up in the branch cache; what is known becomes their lower bound."""
+    number = vector(e.active, e.width, int64)[column]
+    high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+    values[OPTIMUM1, column] = recall_branch(e, high, low)
+    if values[OPTIMUM1, column] != UNKNOWN:
+        values[LOWER1, column] = max(values[LOWER1, column], values[OPTIMUM1, column])
+    if column < e.n_binary:
+        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
+        values[OPTIMUM0, column] = recall_branch(e, high, low)
+        if values[OPTIMUM0, column] != UNKNOWN:
+            values[LOWER0, column] = max(values[LOWER0, column], values[OPTIMUM0, column])
+
+
+@native
+def _search(e, values, splits):  # type: ignore[no-untyped-def]
+    """Tries the splits in order; begins and ends with the incumbent in e.upper and e.split."""
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    ones = vector(e.ones, e.width, int64)
+    skipped = int64(INFINITE)
+    for index in range(splits):
+        if (e.upper <= e.asked_lower or (e.upper == 0 and e.scored == 0)) and e.asked_all == 0:
+            break
+        split = values[ORDER, index]
+        goal = e.asked_target if e.asked_all == BELOW else min(e.upper, e.asked_target)
+        bound = join_sides(e, values, literals, split, LOWER1)
+        if bound < goal or e.asked_all == ALL:
+            _recall_split(e, values, literals, split)
+            bound = join_sides(e, values, literals, split, LOWER1)
+        if bound >= goal and e.asked_all != ALL:
+            skipped = min(skipped, bound)
+            e.pruned += 1
+            continue
+        if stopped(e):
+            skipped = min(skipped, e.asked_lower)
+            break
+        e.asked_goal = INFINITE
+        if split < e.n_active:
+            if (e.restrictable == 0 or e.scored == 1) and e.asked_all == 0 and e.combine == 0:
+                e.asked_goal = goal
+            _solve_column(e, values, split)
+            if values[OPTIMUM1, split] == UNKNOWN or values[OPTIMUM0, split] == UNKNOWN:
+                skipped = min(skipped, join_sides(e, values, literals, split, LOWER1))
+                e.pruned += 1
+                continue
+        else:
+            for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
+                if ones[k] > 0:
+                    _solve_column(e, values, k)
+        cost = join_sides(e, values, literals, split, OPTIMUM1)
+        if cost < e.upper:
+            e.upper = cost
+            e.split = split
+    e.lower = max(min(e.upper, skipped), min(e.upper, e.asked_lower))
+
+
+@inline
+def _recall_split(e, values, literals, split):  # type: ignore[no-untyped-def]
+    """Looks the children of a local split up in the branch cache."""
+    if split < e.n_active:
+        _recall(e, values, split)
+    else:
+        for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
+            _recall(e, values, k)
+
+
+@native
+def join_sides(e, values, literals, split, row):  # type: ignore[no-untyped-def]
+    """The value of a local split whose sides with each column have those in `values[row]`, those without in the next.
+
+    Sides without rows have no part in it.
+    """
+    if split < e.n_active:
+        a = values[row + 1, split]
+        b = values[row, split]
+        if e.combine != 0 and vector(e.flipped, e.columns, uint8)[vector(e.active, e.width, int64)[split]] == 1:
+            a, b = b, a
+        return join_cost(e, join(e, a, b), cost_of_split(e, values, split))
+    ones = vector(e.ones, e.width, int64)
+    total = int64(NONE)
+    some = False
+    for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
+        if ones[k] > 0:
+            total = join(e, total, values[row, k]) if some else values[row, k]
+            some = True
+    return join_cost(e, total, cost_of_split(e, values, split))
+
+
+@native
+def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
+    """Solves the children of a local column, remembers them and pushes their costs to the bounds of all others."""
+    is_binary = column < e.n_binary
+    e.asked_column = column
+    e.cost1 = values[OPTIMUM1, column]
+    e.cost0 = values[OPTIMUM0, column] if is_binary else 0
+    if e.cost1 == UNKNOWN or e.cost0 == UNKNOWN:
+        e.pair_passes += 1
+        call(e.solve_children, e)
+        values[OPTIMUM1, column] = e.cost1
+        values[OPTIMUM0, column] = e.cost0
+        number = vector(e.active, e.width, int64)[column]
+        if e.cost1 != UNKNOWN:
+            values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+            store_branch(e, high, low, e.cost1)
+        if is_binary and e.cost0 != UNKNOWN:
+            values[LOWER0, column] = max(values[LOWER0, column], e.cost0)
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
+            store_branch(e, high, low, e.cost0)
+    if e.restrictable == 1:
+        call(e.push_bounds, e)
+
+
+@inline
+def _global_split(e, split):  # type: ignore[no-untyped-def]
+    """The split of the problem that a local split is: a binary column, or binary_columns + a categorical column."""
+    if split < 0:
+        return int64(LEAF)
+    if split < e.n_active:
+        return vector(e.active, e.width, int64)[split]
+    return e.binary_columns + matrix(e.local_literals, 3, max(e.categorical, 1), int64)[2, split - e.n_active]

@@ -1,0 +1,198 @@
+"""Making room in a full node store: forget what can be found again.
+
+Edges and their children take most of the room, and are made again by one expansion. So they go first: all nodes are
+kept, with their bounds, and only those on the path from the root to the node at hand keep their edges. Where it is
+nodes that fill the store, the path remains and the nodes of the best trees known below it. What was learnt about
+forgotten nodes beyond the edges of the path is lost, which costs time, never the answer. It runs between calls of the
+search and is compiled when first needed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64, uint64
+
+from streed.kernels.compiled import entry
+from streed.bnb.nodes import (
+    below,
+    block_size,
+    children_of,
+    edges_of,
+    find_node,
+    most_sides,
+    nodes_of,
+    planned_budget,
+    rows_of,
+    split_columns,
+    write_child_rows,
+)
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import EMPTY, NONE
+from streed.kernels.views import native, vector
+
+
+@native
+def _mark_best_tree(e, root, keep):  # type: ignore[no-untyped-def]
+    """Marks the stored nodes of the best tree known below a node."""
+    nodes = nodes_of(e)
+    stack = np.empty(e.path_space, np.int64)
+    stack[0] = root
+    size = 1
+    while size > 0:
+        size -= 1
+        node = nodes[stack[size]]
+        rows = rows_of(e)[stack[size]]
+        if node.split < 0:
+            continue
+        first, sides, categorical = split_columns(e, int64(node.split))
+        for side in range(sides):
+            column = first + side if categorical else first
+            without = 0 if categorical else 1 - side
+            write_child_rows(e, rows, column, without)
+            v = find_node(e, below(int64(node.depth)), planned_budget(e, node, column, without), False)
+            if v != NONE and keep[v] == 0 and size < len(stack):
+                keep[v] = 1
+                stack[size] = v
+                size += 1
+
+
+@native
+def _frees_enough(e, keep):  # type: ignore[no-untyped-def]
+    """Whether to forget the edges of nodes that are not on the path leaves half of the store to what comes."""
+    nodes = nodes_of(e)
+    edges = int64(0)
+    children = int64(0)
+    for v in range(e.node_count):
+        node = nodes[v]
+        if keep[v] > 0 and node.n_edges > 0:
+            edges += node.edge_space
+            children += node.child_space
+        if node.plan != NONE:
+            children += block_size(most_sides(e))
+    return 2 * e.node_count <= e.node_space and 2 * edges <= e.edge_space and 2 * children <= e.child_space
+
+
+@native
+def _move_blocks(e, keep):  # type: ignore[no-untyped-def]
+    """Moves the blocks of kept nodes to the front, in the order in which they lie; only the path's keep their edges."""
+    nodes = nodes_of(e)
+    edges = edges_of(e)
+    children = children_of(e)
+    kept = np.flatnonzero(keep)
+    begins = np.empty(len(kept), np.int64)
+    for i in range(len(kept)):
+        node = nodes[kept[i]]
+        if keep[kept[i]] == 1 and node.n_edges > 0:
+            node.n_edges = 0 if node.lower >= node.upper else NONE
+        if node.n_edges <= 0:
+            node.edge_space = 0
+            node.child_space = 0
+        begins[i] = node.edges if node.n_edges > 0 else 0
+    edge_count = int64(0)
+    order = np.argsort(begins)
+    for i in order:
+        node = nodes[kept[i]]
+        if node.n_edges > 0:
+            for k in range(node.n_edges):
+                edges[edge_count + k] = edges[node.edges + k]
+            node.edges = edge_count
+            node.edge_space = block_size(node.n_edges)
+            edge_count += node.edge_space
+    blocks = np.empty(2 * len(kept), np.int64)
+    for i in range(len(kept)):
+        node = nodes[kept[i]]
+        blocks[2 * i] = node.children if node.n_edges > 0 else NONE
+        blocks[2 * i + 1] = node.plan
+    child_count = int64(0)
+    for block in np.argsort(blocks):
+        if blocks[block] == NONE:
+            continue
+        node = nodes[kept[block // 2]]
+        is_plan = block % 2 == 1
+        size = block_size(most_sides(e)) if is_plan else int64(node.child_space)
+        for k in range(size):
+            children[child_count + k] = children[blocks[block] + k]
+            if children[child_count + k].node != EMPTY:
+                children[child_count + k].node = NONE
+        if is_plan:
+            node.plan = child_count
+        else:
+            for k in range(node.n_edges):
+                edges[node.edges + k].children += child_count - node.children
+            node.children = child_count
+        child_count += size
+    e.edge_count = edge_count
+    e.child_count = child_count
+    for group in range(64):
+        e.free_edges[group] = NONE
+        e.free_children[group] = NONE
+
+
+@native
+def _rebuild_index(e):  # type: ignore[no-untyped-def]
+    """Enters all nodes in the index anew, where it stands."""
+    nodes = nodes_of(e)
+    slots = vector(e.slots, e.slot_space, int32)
+    slots[e.slot_offset : e.slot_offset + e.slot_count] = 0
+    for v in range(e.node_count):
+        slot = int64(nodes[v].hash) & (e.slot_count - 1)
+        while slots[e.slot_offset + slot] != 0:
+            slot = (slot + 1) & (e.slot_count - 1)
+        slots[e.slot_offset + slot] = v + 1
+
+
+@native
+def _digest(e):  # type: ignore[no-untyped-def]
+    """A hash of the bounds of all nodes and edges."""
+    nodes = nodes_of(e)
+    edges = edges_of(e)
+    h = uint64(e.node_count)
+    for v in range(e.node_count):
+        node = nodes[v]
+        h = (h ^ node.hash ^ uint64(node.lower)) * uint64(0x9E3779B97F4A7C15)
+        h = (h ^ uint64(node.upper) ^ (h >> uint64(29))) * uint64(0xD6E8FEB86659FD93)
+        for k in range(max(node.n_edges, 0)):
+            edge = edges[node.edges + k]
+            h = (h ^ uint64(edge.lower) ^ (uint64(edge.upper) << uint64(7))) * uint64(0x9E3779B97F4A7C15)
+            h ^= h >> uint64(31)
+    return h
+
+
+@entry
+def evict(engine):  # type: ignore[no-untyped-def]
+    """How many nodes remain: all, or those of the path down to e.level and of its best trees; renumbers them."""
+    e = engine_at(engine)
+    level = e.level
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    keep = np.zeros(e.node_count, np.uint8)
+    for i in range(level + 1):
+        keep[path[i]] = 2
+    if _frees_enough(e, keep):
+        keep = np.maximum(keep, np.uint8(1))
+    else:
+        for i in range(level + 1):
+            _mark_best_tree(e, path[i], keep)
+    number = np.full(e.node_count, NONE, np.int64)
+    count = int64(0)
+    for v in range(e.node_count):
+        if keep[v] > 0:
+            number[v] = count
+            count += 1
+    _move_blocks(e, keep)
+    rows = rows_of(e)
+    for v in range(e.node_count):
+        to = number[v]
+        if to != NONE and to != v:
+            for w in range(e.key_words):
+                rows[to, w] = rows[v, w]
+            nodes[to] = nodes[v]
+    for i in range(level + 1):
+        path[i] = number[path[i]]
+    e.root = path[0]
+    e.node_count = count
+    _rebuild_index(e)
+    e.archive_count = 0
+    e.kept = _digest(e)
+    e.evictions += 1
+    return count

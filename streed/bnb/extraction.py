@@ -1,0 +1,123 @@
+"""From a searched problem to its best tree: the splits in preorder, in the caller's columns.
+
+A node that the store knows names its split; the others were settled while their parent was expanded, by a work unit or
+by pair lookahead, and the unit is asked again. If eviction forgot a node, e.missing says so, and e.missing_depth; the
+caller searches the rows that then stand behind the last node once more, and extracts again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from streed.bnb.branch_cache import extend_branch, literal
+from streed.kernels.compiled import entry
+from streed.kernels.control import stopped
+from streed.bnb.nodes import (
+    below,
+    find_node,
+    most_sides,
+    nodes_of,
+    planned_budget,
+    rows_of,
+    split_columns,
+    write_side,
+)
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
+from streed.kernels.views import native
+from streed.bnb.expand import SHALLOW, ask
+
+
+@entry
+def extract_tree(engine, column, flipped, row_set, depth, budget):  # type: ignore[no-untyped-def]
+    """The best tree known for the rows (W,): the caller's column of every node in preorder, LEAF for leaves.
+
+    `column` (F,) and `flipped` (F,) say which of the caller's columns each bit column is. Children follow in the
+    caller's order: of a binary column 0 before 1, of a categorical column its categories, empty ones as leaves.
+    """
+    e = engine_at(engine)
+    words = e.key_words
+    sides = most_sides(e)
+    space = e.path_space * sides
+    row_sets = np.empty((space, words), np.uint64)
+    depths = np.empty(space, np.int64)
+    budgets = np.empty(space, np.int64)
+    branches = np.zeros((space, 2), np.uint64)
+    for w in range(words):
+        row_sets[0, w] = row_set[w] if w < e.row_words else uint64(0)
+    depths[0] = depth
+    budgets[0] = budget
+    size = 1
+    # every split separates rows, so a tree has fewer splits than rows
+    preorder = np.empty(1 + sides * e.row_space, np.int64)
+    count = 0
+    e.missing = 0
+    rows = np.empty(words, np.uint64)
+    while size > 0:
+        size -= 1
+        for w in range(words):
+            rows[w] = row_sets[size, w]
+        here_depth = depths[size]
+        high = branches[size, 0]
+        low = branches[size, 1]
+        split, v, side_depth = _split_of(e, rows, here_depth, budgets[size], high, low)
+        if e.missing == 1:
+            break
+        if split == LEAF:
+            preorder[count] = LEAF
+            count += 1
+            continue
+        first, n_sides, categorical = split_columns(e, split)
+        preorder[count] = column[first]
+        count += 1
+        for position in range(n_sides):
+            # the last pushed comes first
+            side = n_sides - 1 - position
+            if categorical:
+                side_column = first + side
+                without = int64(0)
+            else:
+                side_column = first
+                without = 1 - side if flipped[first] == 0 else side
+            write_side(e, rows, side_column, without, row_sets[size])
+            depths[size] = side_depth
+            budgets[size] = UNLIMITED if v == NONE else planned_budget(e, nodes_of(e)[v], side_column, without)
+            branches[size, 0], branches[size, 1] = extend_branch(high, low, literal(side_column, 1 - without))
+            size += 1
+    return preorder[:count]
+
+
+@native
+def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def]
+    """(split, node, depth of its sides) of the best tree known for the rows.
+
+    The node is NONE if a work unit gave the split.
+    """
+    empty = True
+    for w in range(e.row_words):
+        empty = empty and rows[w] == uint64(0)
+    if empty or depth == 0 or budget == 0:
+        return int64(LEAF), int64(NONE), int64(0)
+    behind = rows_of(e)[e.node_count]
+    for w in range(e.key_words):
+        behind[w] = rows[w]
+    v = find_node(e, depth, budget, False)
+    if v != NONE and nodes_of(e)[v].split != NO_TREE:
+        node = nodes_of(e)[v]
+        if e.evictions == 0 or node.lower >= node.upper or stopped(e):
+            return int64(node.split), v, below(depth)
+    if e.evictions > 0 and not stopped(e) and (depth > SHALLOW or budget != UNLIMITED):
+        e.missing = 1
+        e.missing_depth = depth
+        e.missing_budget = budget
+        e.missing_high = high
+        e.missing_low = low
+        return int64(LEAF), int64(NONE), int64(0)
+    shallow = depth
+    if budget != UNLIMITED:
+        shallow = int64(1)
+    elif depth > 2 and not (depth == SHALLOW and e.evictions > 0):
+        shallow = int64(2) if e.relaxed == 1 else int64(1)
+    ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
+    return e.split, int64(NONE), shallow - 1

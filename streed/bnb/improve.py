@@ -1,0 +1,355 @@
+"""The search procedure: branch and bound over shared subproblems, with targets; depth-first, or best-first (AO*).
+
+    improve(node, target):          afterwards lower(node) >= target, or lower(node) == upper(node)
+        solve it by a work unit if it is shallow; expand it if it is new
+        while lower < min(target, upper):
+            drop edges whose lower bound reaches upper; take the edge of least lower bound
+            lower = that bound, or the least one of the edges that were not kept, which are made if it is that
+            goal = min(target, upper), and best-first no more than the least lower bound of the other edges + 1
+            improve its sides, the one that can be settled most cheaply first, each up to what the others leave of goal
+            keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
+
+A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. It
+keeps only edges of a lower bound below its target; most nodes are left at once, and never need the others. The node at
+hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py) and calls
+it again: all that was learnt stands in the nodes and edges.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint64
+
+from streed.bnb.similarity_cache import find_similar, remember
+from streed.bnb.branch_cache import extend_branch, literal
+from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
+from streed.kernels.scoring.operators import join, join_cost, rest_of
+from streed.bnb.nodes import (
+    below,
+    children_of,
+    columns_of,
+    edges_of,
+    find_node,
+    free_edges,
+    has_plan,
+    nodes_of,
+    rows_of,
+    weigh,
+    write_child_rows,
+)
+from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, UNLIMITED
+from streed.kernels.views import inline, native, vector
+from streed.bnb.expand import SHALLOW, ask, ask_like, is_shallow, open_node
+
+_STEPS = 16
+"""How often the bound of a side is pushed to the others on its way up, at most: that takes longer than to raise it."""
+
+_MANY_SIDES = 62
+"""From this side on, all share a bit."""
+
+
+@native
+def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
+    """Improves the node path[level], reached by the branch (high, low), as the module's head says."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    e.visits += 1
+    if level > 0 and is_shallow(nodes[path[level]]):
+        solve_shallow(e, level, target, high, low)
+        return
+    if nodes[path[level]].n_edges == NONE:
+        open_node(e, level, target, high, low)
+        if level == 0:
+            report(e)
+    while not stopped(e) and e.crowded == 0:
+        node = nodes[path[level]]
+        if node.lower >= min(target, node.upper):
+            break
+        edge, least, second = choose_edge(e, path[level])
+        node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
+        if level == 0:
+            report(e)
+        if node.lower >= min(target, node.upper):
+            break
+        if node.rest < least:
+            open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
+            continue
+        goal = goal_of(e, level, target, min(second, int64(node.rest)))
+        raised = int64(0)
+        side = next_side(e, level, edge, goal)
+        while side != NONE and enter(e, level, edge, side):
+            # calling itself only: two functions that call each other crash when numba loads them from its cache
+            side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
+            improve(e, level + 1, side_target, side_high, side_low)
+            settled, bit = leave(e, level, edge, side)
+            raised |= bit
+            if settled:
+                side = next_side(e, level, edge, goal)
+            else:
+                side = int64(NONE)
+        use_edge(e, level, edge, raised)
+        if level == 0:
+            report(e)
+    node = nodes[path[level]]
+    if node.lower >= node.upper:
+        free_edges(e, node)
+
+
+@native
+def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the node up to the target."""
+    path = vector(e.path, e.path_space, int64)
+    v = path[level]
+    node = nodes_of(e)[v]
+    if e.archived == 1 and node.depth == SHALLOW:
+        bound, entry = find_similar(e, v, int64(node.lower))
+        node.lower = max(int64(node.lower), min(bound, int64(node.upper)))
+        if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
+            return
+        ask_like(e, rows_of(e)[v], target, int64(node.lower), entry, high, low)
+    else:
+        ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
+    if node.split == NO_TREE or e.upper < node.upper:
+        node.upper = e.upper
+        node.split = e.split
+        node.n_edges = 0
+    node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
+    if e.archived == 1 and node.depth == SHALLOW and not stopped(e) and e.upper > 0:
+        remember(e, v)
+
+
+@inline
+def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
+    """The lower bound up to which the node's best edge is improved before the next one is looked at.
+
+    `second` is the least lower bound of the others. Best-first search turns to them as soon as they are better.
+    """
+    upper = int64(nodes_of(e)[vector(e.path, e.path_space, int64)[level]].upper)
+    if e.best_first == 0 or level > e.frontier:
+        return min(target, upper)
+    if level == e.frontier:
+        # what is found below may be forgotten, so it is searched to the end
+        return upper
+    return min(target, upper, second + 1)
+
+
+@native
+def choose_edge(e, v):  # type: ignore[no-untyped-def]
+    """(the edge of least lower bound or NONE, this bound, the next larger or equal one); INFINITE where there is none.
+
+    Of equal ones it is that of least upper bound. Drops edges that cannot improve.
+    """
+    node = nodes_of(e)[v]
+    edges = edges_of(e)
+    begin = int64(node.edges)
+    best = int64(NONE)
+    least = int64(INFINITE)
+    second = int64(INFINITE)
+    k = int64(0)
+    while k < node.n_edges:
+        edge = edges[begin + k]
+        if edge.lower >= node.upper:
+            node.n_edges -= 1
+            edges[begin + k] = edges[begin + node.n_edges]
+            continue
+        lower = int64(edge.lower)
+        if best == NONE or lower < least or (lower == least and edge.upper < edges[begin + best].upper):
+            second = least
+            least = lower
+            best = k
+        else:
+            second = min(second, lower)
+        k += 1
+    return best, least, second
+
+
+@native
+def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
+    """The unsettled side to improve next.
+
+    Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the
+    side of largest upper bound most often raises the edge to the goal by itself (docs/explanation/search.md).
+    NONE if all are settled, if the edge's lower bound has reached the goal, or if the search is to stop.
+    """
+    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
+    at = edges_of(e)[node.edges + edge]
+    best = int64(NONE)
+    if at.lower >= goal or stopped(e) or e.crowded == 1:
+        return best
+    children = children_of(e)
+    for side in range(at.n_children):
+        child = children[at.children + side]
+        if child.lower < child.upper:  # noqa: SIM102 - numba compiles nested ifs better than chained conditions
+            if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
+                best = int64(side)
+    return best
+
+
+@native
+def aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
+    """(target, branch) for a side: what the other sides, at best, and the branching cost leave of the goal."""
+    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
+    at = edges_of(e)[node.edges + edge]
+    child = children_of(e)[at.children + side]
+    side_high, side_low = extend_branch(high, low, literal(int64(child.column), 1 - int64(child.without)))
+    if e.combine == 0:
+        target = rest_of(e, goal, at.lower - child.lower) if at.lower > LOWEST else int64(INFINITE)
+    else:
+        target = rest_of(e, goal, int64(at.cost)) if at.cost != NO_COST else goal
+        for other in range(at.n_children):
+            if other != side and not is_empty_side(children_of(e)[at.children + other]):
+                target = rest_of(e, target, int64(children_of(e)[at.children + other].lower))
+    # where the operator leaves too little to get on, the side is settled
+    return target if target > child.lower else int64(child.upper), side_high, side_low
+
+
+@native
+def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
+    """Puts the node of a side on the path; False if there is no room for it."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    at = edges_of(e)[nodes[path[level]].edges + edge]
+    child = children_of(e)[at.children + side]
+    if child.node == NONE:
+        if e.node_count + 2 >= e.node_space:
+            e.crowded = 1
+            e.level = level
+            return False
+        v = path[level]
+        depth = below(int64(nodes[v].depth))
+        write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
+        count = e.node_count
+        u = find_node(e, depth, int64(child.budget), True)
+        if u == count:
+            nodes[u].upper = child.upper
+        child.node = u
+    node = nodes[int64(child.node)]
+    node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))
+    path[level + 1] = child.node
+    return True
+
+
+@native
+def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
+    """(whether the side is settled, its bit if its bound is to be pushed) by the bounds of the node path[level + 1]."""
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    node = nodes[path[level + 1]]
+    at = edges_of(e)[nodes[path[level]].edges + edge]
+    child = children_of(e)[at.children + side]
+    before = _step_of(child)
+    child.lower = max(child.lower, node.lower)
+    child.upper = min(child.upper, node.upper)
+    join_edge(e, at)
+    settled = child.lower >= child.upper
+    pushes = settled or _step_of(child) != before
+    return settled, int64(1) << min(side, _MANY_SIDES) if pushes else int64(0)
+
+
+@inline
+def _step_of(child):  # type: ignore[no-untyped-def]
+    """Which of the few steps up to its upper bound the lower bound of a side has reached."""
+    return child.lower // max(int64(1), child.upper // _STEPS)
+
+
+@native
+def join_edge(e, edge):  # type: ignore[no-untyped-def]
+    """Sets the bounds of an edge by those of its sides."""
+    children = children_of(e)
+    sides = edge.n_children
+    lower = int64(0)
+    upper = int64(0)
+    some = False
+    for side in range(sides):
+        child = children[edge.children + side]
+        if is_empty_side(child):
+            continue
+        lower = join(e, lower, int64(child.lower)) if some else int64(child.lower)
+        upper = join(e, upper, int64(child.upper)) if some else int64(child.upper)
+        some = True
+    cost = int64(edge.cost)
+    edge.lower = max(int64(edge.lower), join_cost(e, lower, cost))
+    edge.upper = min(int64(edge.upper), join_cost(e, upper, cost))
+
+
+@inline
+def is_empty_side(child):  # type: ignore[no-untyped-def]
+    """Whether a side is a category without rows, which has no part in the value."""
+    return child.node == EMPTY
+
+
+@native
+def use_edge(e, level, edge, raised):  # type: ignore[no-untyped-def]
+    """Draws the conclusions of what was learnt about an edge: a better tree, a higher bound, bounds of siblings.
+
+    `raised` has the bits of the sides whose bounds are pushed.
+    """
+    path = vector(e.path, e.path_space, int64)
+    v = path[level]
+    node = nodes_of(e)[v]
+    children = children_of(e)
+    at = edges_of(e)[node.edges + edge]
+    if at.upper < node.upper:
+        node.upper = at.upper
+        node.split = at.split
+        if node.budget != UNLIMITED and has_plan(e, node):
+            for side in range(at.n_children):
+                children[node.plan + side] = children[at.children + side]
+    if e.restrictable == 0:
+        return
+    if node.depth == UNLIMITED and node.budget == UNLIMITED:
+        # a tree for the node serves every subset of its rows at no higher cost
+        for side in range(at.n_children):
+            node.lower = max(int64(node.lower), min(int64(children[at.children + side].lower), int64(node.upper)))
+    if node.lower < node.upper:
+        for side in range(at.n_children):
+            if (raised >> min(side, _MANY_SIDES)) & 1 == 1:
+                _push(e, v, edge, children[at.children + side])
+
+
+@native
+def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
+    """Raises the lower bounds of the sides of all other edges by that of a solved side (see engine/bounds.py)."""
+    if source.lower <= 0:
+        return
+    node = nodes_of(e)[v]
+    rows = rows_of(e)[v]
+    edges = edges_of(e)
+    children = children_of(e)
+    columns = columns_of(e)
+    inside = rows_of(e)[e.node_count]
+    flip = uint64(0) - uint64(source.without)
+    for w in range(e.row_words):
+        inside[w] = rows[w] & (columns[int64(source.column), w] ^ flip)
+    weight = weigh(e, inside, inside)
+    last_column = int64(NONE)
+    common = int64(0)
+    for k in range(node.n_edges):
+        if k == edge:
+            continue
+        at = edges[node.edges + k]
+        raised = False
+        for c in range(at.children, at.children + at.n_children):
+            child = children[c]
+            if child.lower >= min(source.lower, child.upper) or child.budget > source.budget:
+                continue
+            if child.column != last_column:
+                last_column = int64(child.column)
+                common = weigh(e, inside, columns[last_column])
+            lost = common if child.without == 1 else weight - common
+            bound = min(int64(source.lower) - lost, int64(child.upper))
+            if bound > child.lower:
+                child.lower = bound
+                raised = True
+        if raised:
+            join_edge(e, at)
+
+
+@native
+def report(e):  # type: ignore[no-untyped-def]
+    """Shows the bounds of the root to the caller's thread."""
+    control = vector(e.control, ROWS_OF_CONTROL, int64)
+    root = nodes_of(e)[e.root]
+    control[NODES] = e.visits
+    control[LOWER] = root.lower
+    control[UPPER] = root.upper
+    control[SHARED_UPPER] = min(control[SHARED_UPPER], int64(root.upper))

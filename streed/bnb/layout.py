@@ -1,0 +1,158 @@
+"""Where the arrays of a solve lie in its buffer, and how its caches begin."""
+
+from __future__ import annotations
+
+from numba import int32, int64, uint64
+
+from streed.bnb import similarity_cache
+from streed.kernels.scoring import many_labels
+from streed.kernels.scoring import generated
+from streed.kernels.scoring import two_labels
+from streed.kernels import values
+from streed.kernels.compiled import entry
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import CHILD, EDGE, NODE, NONE
+from streed.kernels.simd import LANES
+from streed.kernels.counting.pair_sums import padded
+from streed.kernels.views import inline, matrix, vector
+
+ALIGNMENT = 64
+
+_FEW_NODES = 64
+"""Searches of no more nodes than this use no archive."""
+
+_NODE, _EDGE, _CHILD = NODE.itemsize, EDGE.itemsize, CHILD.itemsize
+
+
+@inline
+def _reserve(at, size):  # type: ignore[no-untyped-def]
+    """(the address, that of whatever comes next) of an array of `size` bytes."""
+    return at, at + (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
+@entry
+def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
+    """Gives scratch space and caches their addresses from `base` on, a multiple of ALIGNMENT; returns where they end.
+
+    The record holds all sizes and the address of the literals. `lane`: the bytes of a pair sum. `calls_costs`: whether
+    branching costs are asked of the task, split by split. Small and large solves differ by their caches, which come
+    last and are touched only as they grow.
+    """
+    e = engine_at(engine)
+    rows = e.row_space
+    width = e.width
+    groups = e.groups
+    planes = max(e.planes, two_labels.PLANES)
+    splits = width + e.categorical
+    words = (rows // 16 + groups) * width * 2
+    pairs = planes * width * width * lane
+    most_sides = int64(2)
+    literals = vector(e.literals, e.categorical + 1, int64)
+    for c in range(e.categorical):
+        most_sides = max(most_sides, literals[c + 1] - literals[c])
+    at = int64(base)
+    e.rows, at = _reserve(at, (rows + 64) * 4)
+    e.all_words, at = _reserve(at, words)
+    e.kept_words, at = _reserve(at, words)
+    e.local_bits, at = _reserve(at, (rows + 64) * (width // LANES) * 4)
+    e.active, at = _reserve(at, width * 8)
+    e.popcounts, at = _reserve(at, LANES * 2)
+    e.ones, at = _reserve(at, width * 8)
+    e.group_rows, at = _reserve(at, (groups + 1) * 8)
+    e.group_begins, at = _reserve(at, (groups + 1) * 8)
+    e.local_literals, at = _reserve(at, 24 * max(e.categorical, 1))
+    e.pairs, at = _reserve(at, pairs)
+    e.sums, at = _reserve(at, max(planes, 3) * width * lane)
+    e.totals, at = _reserve(at, planes * 8)
+    e.scores, at = _reserve(at, many_labels.ROWS_OF_SCORES * width * lane)
+    e.values, at = _reserve(at, values.ROWS_OF_VALUES * splits * 8)
+    e.shares, at = _reserve(at, most_sides * 8)
+    e.label_profits, at = _reserve(at, max(1, e.labels) * 8)
+    e.floor_sums, at = _reserve(at, (width + 1) * 8)
+    e.lost, at = _reserve(at, width * 8)
+    e.child_rows, at = _reserve(at, (rows + 64) * 4)
+    e.child_words, at = _reserve(at, words)
+    e.child_begins, at = _reserve(at, (groups + 1) * 8)
+    e.child_sums, at = _reserve(at, planes * width * lane)
+    e.child_totals, at = _reserve(at, planes * 8)
+    if e.signed == 0:
+        e.child_pairs, at = _reserve(at, pairs)
+        e.rest_pairs, at = _reserve(at, pairs)
+    if e.scored == 1:
+        e.child_values, at = _reserve(at, values.ROWS_OF_VALUES * splits * 8)
+        e.costs, at = _reserve(at, generated.ROWS_OF_COSTS * splits * 8)
+        if calls_costs:
+            e.pair_costs, at = _reserve(at, 16 * splits * splits)
+    if e.priced == 1:
+        e.here_prices, at = _reserve(at, width * 8)
+        e.pair_prices, at = _reserve(at, width * width * lane)
+    if e.wide == 1:
+        e.table, at = _reserve(at, width * width * padded(e.planes) * 8)
+        e.rows_with, at = _reserve(at, (rows + 64) * 4)
+        e.row_starts, at = _reserve(at, (rows + 1) * 4)
+        e.row_columns, at = _reserve(at, rows * width * 2)
+    if e.node_space > _FEW_NODES:
+        e.archive, at = _reserve(at, similarity_cache.ROWS_OF_ARCHIVE * similarity_cache.ENTRIES * 8)
+        e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * width * 4)
+    else:
+        e.archived = 0
+    e.path, at = _reserve(at, e.path_space * 8)
+    e.nodes, at = _reserve(at, e.node_space * _NODE)
+    e.node_rows, at = _reserve(at, e.node_space * e.key_words * 8)
+    e.edges, at = _reserve(at, e.edge_space * _EDGE)
+    e.children, at = _reserve(at, e.child_space * _CHILD)
+    e.slots, at = _reserve(at, e.slot_space * 4)
+    e.branches, at = _reserve(at, e.branch_space * e.branch_words * 8)
+    return at
+
+
+@entry
+def link_problem(  # type: ignore[no-untyped-def]
+    engine, row_bits, column_rows, group_words, profits, signed_costs, literals, columns, flipped, control
+):
+    """Writes the addresses of what every problem has, each array as `records` describes it.
+
+    Fills signed_costs, and says whether every row profits under one label only (`class_bound`): fewer labels than
+    classes then leave errors.
+    """
+    e = engine_at(engine)
+    e.row_bits = row_bits.ctypes.data
+    e.column_rows = column_rows.ctypes.data
+    e.group_words = group_words.ctypes.data
+    e.profits = profits.ctypes.data
+    e.signed_costs = signed_costs.ctypes.data
+    e.literals = literals.ctypes.data
+    e.caller_columns = columns.ctypes.data
+    e.flipped = flipped.ctypes.data
+    e.control = control.ctypes.data
+    if e.scored == 1:
+        return
+    e.class_bound = 1 - max(e.priced, e.wide)
+    for g in range(e.groups):
+        if e.labels == 2:
+            signed_costs[g, 0] = profits[g, 1] - profits[g, 0]
+            signed_costs[g, 1] = abs(signed_costs[g, 0])
+        for k in range(e.labels):
+            if profits[g, k] != 0 and profits[g, k] != profits[g, e.labels]:
+                e.class_bound = 0
+        if profits[g, : e.labels].sum() != profits[g, e.labels]:
+            e.class_bound = 0
+
+
+@entry
+def empty_caches(engine, rows):  # type: ignore[no-untyped-def]
+    """Makes the caches empty, with the rows (W,) of the root behind the last node, where a search begins.
+
+    What the tables grow into is emptied then.
+    """
+    e = engine_at(engine)
+    slots = vector(e.slots, e.slot_count, int32)
+    slots[:] = 0
+    branches = matrix(e.branches, e.branch_slots, e.branch_words, uint64)
+    branches[:] = uint64(0)
+    for group in range(len(e.free_edges)):
+        e.free_edges[group] = NONE
+        e.free_children[group] = NONE
+    root = vector(e.node_rows, e.key_words, uint64)
+    for w in range(e.key_words):
+        root[w] = rows[w] if w < len(rows) else uint64(0)

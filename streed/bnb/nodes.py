@@ -1,0 +1,302 @@
+"""The store of nodes: distinct subproblems, each a set of rows with the depth and the branching nodes left.
+
+Nodes are found by whole-key comparison through an open-addressing index that begins small and doubles into the space
+behind it. Edges and their children lie in blocks of a few sizes; the blocks of a node that is solved are used again.
+When the store is full, `evict` keeps the nodes on the path from the root and those of their best trees.
+"""
+
+from __future__ import annotations
+
+from numba import int32, int64, uint64
+
+from streed.kernels.counting.equal_rows import floor_of
+from streed.kernels.records import INFINITE, LOWEST, NO_TREE, NONE, UNLIMITED
+from streed.kernels.simd import count_ones
+from streed.kernels.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
+
+_BLOCK = 8
+"""Edges and children come in blocks of up to so many, or of a multiple of it."""
+
+_CLASSES = 64
+"""Sizes of which blocks are kept for others."""
+
+_nodes = records(NODE_TYPE)
+_edges = records(EDGE_TYPE)
+_children = records(CHILD_TYPE)
+
+
+@inline
+def nodes_of(e):  # type: ignore[no-untyped-def]
+    """All nodes, (node_space,) of NODE."""
+    return _nodes(e.nodes, e.node_space)
+
+
+@inline
+def edges_of(e):  # type: ignore[no-untyped-def]
+    """All edges, (edge_space,) of EDGE."""
+    return _edges(e.edges, e.edge_space)
+
+
+@inline
+def children_of(e):  # type: ignore[no-untyped-def]
+    """All children, (child_space,) of CHILD."""
+    return _children(e.children, e.child_space)
+
+
+@inline
+def rows_of(e):  # type: ignore[no-untyped-def]
+    """The row sets of all nodes, uint64 (node_space, key_words): W words, then the columns tested above, if kept."""
+    return matrix(e.node_rows, e.node_space, e.key_words, uint64)
+
+
+@inline
+def columns_of(e):  # type: ignore[no-untyped-def]
+    """The row sets of all columns, uint64 (F, W)."""
+    return matrix(e.column_rows, e.columns, e.row_words, uint64)
+
+
+@inline
+def below(limit):  # type: ignore[no-untyped-def]
+    """One less of a depth or a budget, unless it is unlimited."""
+    return limit if limit == UNLIMITED else limit - 1
+
+
+@inline
+def trees_of(depth):  # type: ignore[no-untyped-def]
+    """The branching nodes of a full binary tree of the depth; more of them are of no use where splits are binary."""
+    return UNLIMITED if depth >= 30 else (1 << depth) - 1
+
+
+@native
+def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
+    h = uint64(0x9E3779B97F4A7C15) ^ (uint64(depth) << uint64(32)) ^ uint64(budget)
+    for w in range(len(rows)):
+        h = (h ^ rows[w]) * uint64(0xFF51AFD7ED558CCD)
+        h ^= h >> uint64(32)
+    return h
+
+
+@native
+def weigh(e, a, b):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows that are in both sets, (W,) each.
+
+    Where rows have costs of their own, they are rounded up to few binary digits, which bounds allow.
+    """
+    if e.wide == 1:
+        return _weigh_slices(e, a, b)
+    begins = vector(e.group_words, e.groups + 1, int64)
+    profits = matrix(e.profits, e.groups, e.planes, int64)
+    total = int64(0)
+    for g in range(e.groups):
+        count = int64(0)
+        for w in range(begins[g], begins[g + 1]):
+            count += count_ones(a[w] & b[w])
+        total += count * profits[g, e.worst_plane]
+    return total * e.worst_unit
+
+
+@native
+def _weigh_slices(e, a, b):  # type: ignore[no-untyped-def]
+    slices = matrix(e.worst_bits, e.worst_slices, e.row_words, uint64)
+    total = int64(0)
+    for digit in range(e.worst_slices):
+        count = int64(0)
+        for w in range(e.row_words):
+            count += count_ones(a[w] & b[w] & slices[digit, w])
+        total += count << digit
+    return total * e.worst_step
+
+
+@native
+def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
+    """The node whose rows stand behind the last node (in rows_of(e)[e.node_count]), or NONE; with `add`, makes it."""
+    rows = rows_of(e)
+    nodes = nodes_of(e)
+    slots = vector(e.slots, e.slot_space, int32)
+    new = e.node_count
+    key = _hash(rows[new], depth, budget)
+    slot = int64(key & uint64(e.slot_count - 1))
+    while slots[e.slot_offset + slot] != 0:
+        v = int64(slots[e.slot_offset + slot]) - 1
+        if nodes[v].hash == key and nodes[v].depth == depth and nodes[v].budget == budget:
+            same = True
+            for w in range(e.key_words):
+                if rows[v, w] != rows[new, w]:
+                    same = False
+                    break
+            if same:
+                return v
+        slot = (slot + 1) & (e.slot_count - 1)
+    if not add:
+        return int64(NONE)
+    slots[e.slot_offset + slot] = new + 1
+    node = nodes[new]
+    node.hash = key
+    node.lower = floor_of(e, rows[new]) if e.scored == 0 else LOWEST
+    node.n_edges = NONE
+    node.depth = depth
+    node.budget = budget
+    node.split = NO_TREE
+    node.plan = NONE
+    node.rest = INFINITE
+    node.weight = weigh(e, rows[new], rows[new])
+    node.edge_space = 0
+    node.child_space = 0
+    e.node_count = new + 1
+    if 2 * e.node_count > e.slot_count:
+        _grow_index(e)
+    return new
+
+
+@native
+def _grow_index(e):  # type: ignore[no-untyped-def]
+    """Doubles the index, into the space behind the present one; the space suffices for all nodes."""
+    nodes = nodes_of(e)
+    slots = vector(e.slots, e.slot_space, int32)
+    offset = e.slot_offset + e.slot_count
+    count = 2 * e.slot_count
+    if offset + count > e.slot_space:
+        return
+    slots[offset : offset + count] = 0
+    for v in range(e.node_count):
+        slot = int64(nodes[v].hash & uint64(count - 1))
+        while slots[offset + slot] != 0:
+            slot = (slot + 1) & (count - 1)
+        slots[offset + slot] = v + 1
+    e.slot_offset = offset
+    e.slot_count = count
+
+
+@inline
+def write_child_rows(e, rows, column, without):  # type: ignore[no-untyped-def]
+    """Writes the key of the rows with the column, or without it, behind the last node; `rows` is their node's key."""
+    write_side(e, rows, column, without, rows_of(e)[e.node_count])
+
+
+@native
+def write_side(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+    """Writes the key of the rows of a node with the column, or without it: its rows and the columns tested above."""
+    bits = vector(e.column_rows + column * e.row_words * 8, e.row_words, uint64)
+    flip = uint64(0) - uint64(without)
+    for w in range(e.row_words):
+        into[w] = rows[w] & (bits[w] ^ flip)
+    if e.path_words > 0:
+        tested = vector(e.caller_columns, e.columns, int64)[column]
+        for w in range(e.row_words, e.key_words):
+            into[w] = rows[w]
+        into[e.row_words + tested // 64] |= uint64(1) << uint64(tested % 64)
+
+
+@inline
+def split_columns(e, split):  # type: ignore[no-untyped-def]
+    """(first, number, categorical) of the columns behind a split: the sides of a binary column, or literals."""
+    if split < e.binary_columns:
+        return split, int64(2), False
+    literals = vector(e.literals, e.categorical + 1, int64)
+    c = split - e.binary_columns
+    return literals[c], literals[c + 1] - literals[c], True
+
+
+@native
+def most_sides(e):  # type: ignore[no-untyped-def]
+    """The most sides that a split has."""
+    literals = vector(e.literals, e.categorical + 1, int64)
+    most = int64(2)
+    for c in range(e.categorical):
+        most = max(most, literals[c + 1] - literals[c])
+    return most
+
+
+@native
+def planned_budget(e, node, column, without):  # type: ignore[no-untyped-def]
+    """The branching nodes that the best tree known of a node gives to one side of its split; 0 for an empty side."""
+    if node.budget == UNLIMITED:
+        return int64(UNLIMITED)
+    children = children_of(e)
+    if node.plan != NONE:
+        for k in range(node.plan, node.plan + most_sides(e)):
+            if children[k].column == column and children[k].without == without:
+                return int64(children[k].budget)
+    return int64(0)
+
+
+# -- blocks --------------------------------------------------------------------------------------------------------
+
+
+@inline
+def block_size(count):  # type: ignore[no-untyped-def]
+    """The size of the block that holds `count` entries."""
+    return count if count <= _BLOCK else (count + _BLOCK - 1) // _BLOCK * _BLOCK
+
+
+@inline
+def _class_of(size):  # type: ignore[no-untyped-def]
+    """The number of a block's size; those from _CLASSES on are not kept."""
+    return size if size <= _BLOCK else _BLOCK - 1 + size // _BLOCK
+
+
+@native
+def take_edges(e, count):  # type: ignore[no-untyped-def]
+    """Where a block for `count` edges begins, or NONE if there is no room."""
+    size = block_size(count)
+    group = _class_of(size)
+    if group < _CLASSES and e.free_edges[group] != NONE:
+        at = e.free_edges[group]
+        e.free_edges[group] = edges_of(e)[at].children
+        return at
+    if e.edge_count + size > e.edge_space:
+        return int64(NONE)
+    e.edge_count += size
+    return e.edge_count - size
+
+
+@native
+def take_children(e, count):  # type: ignore[no-untyped-def]
+    """Where a block for `count` children begins, or NONE if there is no room."""
+    size = block_size(count)
+    group = _class_of(size)
+    if group < _CLASSES and e.free_children[group] != NONE:
+        at = e.free_children[group]
+        e.free_children[group] = children_of(e)[at].lower
+        return at
+    if e.child_count + size > e.child_space:
+        return int64(NONE)
+    e.child_count += size
+    return e.child_count - size
+
+
+@native
+def has_plan(e, node):  # type: ignore[no-untyped-def]
+    """Whether the node has a plan, an empty one if it had none; False, and e.crowded, if there is no room for it."""
+    if node.plan == NONE:
+        at = take_children(e, most_sides(e))
+        if at == NONE:
+            e.crowded = 1
+            return False
+        node.plan = at
+    children = children_of(e)
+    for k in range(node.plan, node.plan + most_sides(e)):
+        children[k].column = NONE
+    return True
+
+
+@native
+def free_edges(e, node):  # type: ignore[no-untyped-def]
+    """Gives the blocks of a node back, which is solved or has others; it has no edges any more."""
+    give_edges(e, int64(node.edges), int64(node.edge_space))
+    group = _class_of(int64(node.child_space))
+    if 0 < group < _CLASSES:
+        children_of(e)[node.children].lower = e.free_children[group]
+        e.free_children[group] = node.children
+    node.edge_space = 0
+    node.child_space = 0
+    node.n_edges = 0
+
+
+@native
+def give_edges(e, at, size):  # type: ignore[no-untyped-def]
+    """Gives a block of edges back."""
+    group = _class_of(size)
+    if 0 < group < _CLASSES:
+        edges_of(e)[at].children = e.free_edges[group]
+        e.free_edges[group] = at

@@ -1,0 +1,41 @@
+"""The search of a whole problem by one thread."""
+
+from __future__ import annotations
+
+from numba import int64
+
+from streed.kernels.compiled import entry
+from streed.bnb.nodes import find_node, nodes_of
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import INFINITE
+from streed.kernels.views import native, vector
+from streed.bnb.expand import is_shallow
+from streed.bnb.improve import improve, report, solve_shallow
+
+
+@entry
+def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
+    """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
+
+    Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
+    more room: e.crowded then is 1.
+    """
+    e = engine_at(engine)
+    if not again:
+        place_root(e, depth, budget)
+    e.crowded = 0
+    vector(e.path, e.path_space, int64)[0] = e.root
+    if is_shallow(nodes_of(e)[e.root]):
+        solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
+        report(e)
+    else:
+        improve(e, int64(0), e.root_target, e.root_high, e.root_low)
+
+
+@native
+def place_root(e, depth, budget):  # type: ignore[no-untyped-def]
+    """Makes the node of the rows that stand behind the last one, or finds it, and lets the search begin there."""
+    count = e.node_count
+    e.root = find_node(e, depth, budget, True)
+    if e.root == count:
+        nodes_of(e)[e.root].upper = INFINITE

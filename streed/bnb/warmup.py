@@ -1,0 +1,73 @@
+"""The first compilation on a machine, shared with a second process.
+
+Nothing is cached yet: a child process compiles what calls the kernels while this one compiles most of the kernels, and
+each finds the other's part in the cache. If the child cannot be started or fails, this process compiles everything
+itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import subprocess
+import sys
+
+from numba import boolean, int64, types, uint8, uint64
+
+from streed.bnb import units
+from streed.kernels.compiled import cache_directory
+from streed.kernels.routing import measure_tree
+from streed.bnb.expand import opening
+from streed.bnb.extraction import extract_tree
+from streed.bnb.root import search_root
+
+_PATIENCE = 120.0
+"""Seconds after which the child is no longer waited for."""
+
+_children: list[subprocess.Popen[bytes]] = []
+"""The child, from its start until it is waited for."""
+
+
+@functools.cache
+def begin() -> None:
+    """Starts the child, once, if there is a cache directory and nothing in it."""
+    directory = cache_directory()
+    if directory is None or any(directory.rglob("*.nbi")):
+        return
+    command = f"import sys; sys.path[:] = {sys.path!r}; from streed.drivers import warmup; warmup.compile_search()"
+    with contextlib.suppress(OSError):
+        _children.append(
+            subprocess.Popen(
+                [sys.executable, "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+
+
+def finish() -> None:
+    """Waits for the child, if there is one; its part then is in the cache."""
+    while _children:
+        child = _children.pop()
+        try:
+            child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+@functools.cache
+def compile_search() -> None:
+    """Compiles, or loads, what every search needs besides its kernels."""
+    units.load()
+    opening()
+    if not search_root.signatures:
+        search_root.compile((int64, int64, int64, boolean))
+    vector = types.Array(int64, 1, "C")
+    if not extract_tree.signatures:
+        row_set = types.Array(uint64, 1, "C")
+        extract_tree.compile((int64, vector, types.Array(uint8, 1, "C"), row_set, int64, int64))
+    if not measure_tree.signatures:
+        codes, costs = types.Array(uint8, 2, "C"), types.Array(int64, 2, "C")
+        measure_tree.compile((vector, codes, vector, costs))

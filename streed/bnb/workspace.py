@@ -1,0 +1,215 @@
+"""The memory of one solve: the `Engine` record and the arrays whose addresses it holds.
+
+Scratch space and caches are laid out in one buffer. Caches are reserved at their largest size but touched only as
+they grow, so a small solve pays for little; the operating system hands out pages when they are first written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.kernels import buffers
+from streed.kernels.counting.columns import find_rows
+from streed.bnb.layout import ALIGNMENT, empty_caches, lay_out, link_problem
+from streed.kernels.packed import PackedProblem
+from streed.kernels.pointers import address_of
+from streed.kernels.records import EDGE, INFINITE, NODE
+from streed.kernels.simd import LANES
+from streed.kernels.record_proxy import EngineWords
+from streed.exact import Array
+
+_SHORT_PATH = 10
+"""Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
+
+_WORST_DIGITS = 10
+"""Binary digits to which the worst costs of summed rows are rounded up."""
+
+
+@attrs.frozen
+class Space:
+    """How many entries the caches may come to hold."""
+
+    branches: int
+    nodes: int
+    edges: int
+    children: int
+    path: int
+
+
+class Workspace:
+    """The record, its arrays and the control words; native functions take `engine.address`."""
+
+    def __init__(self, problem: PackedProblem, space: Space, lane_type: Any, control: Array, relaxed: bool) -> None:
+        self.lane_type = lane_type
+        self.control = control
+        self.space = space
+        self.engine = EngineWords()
+        scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
+        worst_bits, worst_step = _worst_slices(problem)
+        self.engine.write(self._sizes(problem, relaxed) | {"worst_slices": len(worst_bits), "worst_step": worst_step})
+        groups = problem.groups
+        row_bits = problem.row_bits if problem.row_bits.shape[1] else np.zeros((len(problem.row_bits), 1), np.int32)
+        self.profits = np.ascontiguousarray(groups.profits[:, : self.engine["planes"]])
+        self.signed_costs = np.zeros((len(groups.profits), 2), np.int64)
+        link_problem(
+            self.engine.address, row_bits, problem.column_rows, groups.words, self.profits, self.signed_costs,
+            problem.literals, problem.column, problem.flipped, control,
+        )  # fmt: skip
+        arrays: dict[str, Array] = {}
+        if scoring is not None:
+            arrays["numbers"] = scoring.numbers
+            if scoring.row_floors is not None:
+                arrays["row_floors"] = scoring.row_floors
+            if scoring.split_costs is not None:
+                arrays["split_costs"] = scoring.split_costs
+        if row_values is not None:
+            arrays |= {"row_values": row_values, "worst_bits": worst_bits}
+        if prices is not None:
+            arrays |= {"full_prices": prices.full, "given_prices": prices.given, "caller_columns": prices.alike}
+        if problem.floors is not None:
+            arrays["floor_mask"], arrays["floors"] = problem.floors
+        for name, array in arrays.items():
+            self.engine[name] = array.ctypes.data
+        self._kept = [problem, row_bits, *arrays.values()]
+        if scoring is not None:
+            for name in ("score", "combine", "subtract"):
+                self.engine[name] = getattr(scoring.kernels, name)
+            if scoring.row_floors is not None:
+                ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.floor)(self.engine.address)
+        lane = np.dtype(lane_type).itemsize
+        calls_costs = scoring is not None and scoring.calls_costs
+        self._buffer = buffers.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
+        self._begin: int = address_of(self._buffer)
+        lay_out(self.engine.address, -(-self._begin // ALIGNMENT) * ALIGNMENT, lane, calls_costs)
+        self.rows = find_rows(groups.places, problem.column_rows.shape[1])
+        """(W,) uint64: the set of all rows."""
+        empty_caches(self.engine.address, self.rows)
+
+    def _sizes(self, problem: PackedProblem, relaxed: bool) -> dict[str, int]:
+        """What the record says of the problem and of the space for it, but for addresses."""
+        space, scoring, prices = self.space, problem.scoring, problem.prices
+        row_words, path_words = problem.column_rows.shape[1], problem.path_words
+        row_space = len(problem.row_bits)
+        categorical = len(problem.literals) - 1
+        restrictable = problem.restrictable
+        slots = _power_of_two(2 * space.nodes)
+        branch_space = _power_of_two(2 * space.branches)
+        planes = problem.n_labels + 1 + problem.counts_rows if scoring is None else scoring.planes
+        return {
+            "groups": len(problem.groups.words) - 1,
+            "labels": problem.n_labels,
+            "columns": problem.n_columns,
+            "binary_columns": problem.n_binary,
+            "categorical": categorical,
+            "row_words": row_words,
+            "row_space": row_space,
+            "width": max(LANES, (problem.n_columns + LANES - 1) // LANES * LANES),
+            "path_words": path_words,
+            "key_words": row_words + path_words,
+            "planes": planes,
+            "rows_plane": problem.n_labels + problem.counts_rows if scoring is None else scoring.rows_plane,
+            "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
+            "worst_unit": 1 if scoring is None else scoring.worst_unit,
+            "priced": prices is not None,
+            "fixed_costs": scoring is not None and scoring.has_fixed_costs,
+            "scored": scoring is not None,
+            "wide": problem.row_values is not None,
+            "split_cost": problem.split_cost,
+            "min_leaf": problem.min_leaf,
+            "signed": problem.signed,
+            "restrictable": restrictable,
+            "archived": restrictable,
+            "extensible": restrictable or (scoring is None and prices is None and categorical == 0),
+            "relaxed": relaxed,
+            "branch_space": 2 * branch_space,
+            "branch_words": 2 if space.path <= _SHORT_PATH else 3,
+            "branch_slots": min(branch_space, 1024),
+            "node_space": space.nodes,
+            "edge_space": space.edges,
+            "child_space": space.children,
+            "slot_space": 2 * slots,
+            "slot_count": min(slots, 256),
+            "path_space": space.path,
+            "root_target": INFINITE,
+        }
+
+    def state(self) -> Array:
+        """A copy of the record as it is: once the kernels are linked, what `restore` begins a further search with."""
+        return self.engine.copy()
+
+    def restore(self, state: Array) -> None:
+        """Forgets all that was searched; `profits` and `signed_costs` may then be written anew."""
+        self.engine.restore(state)
+        empty_caches(self.engine.address, self.rows)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """The nodes of the store, of NODE."""
+        return self._array("nodes", NODE.itemsize, self.space.nodes).view(NODE)
+
+    @cached_property
+    def edges(self) -> Array:
+        """Their edges, of EDGE."""
+        return self._array("edges", EDGE.itemsize, self.space.edges).view(EDGE)
+
+    @cached_property
+    def node_rows(self) -> Array:
+        """(nodes, W and path words) uint64: the rows of every node; those of the next one stand behind the last."""
+        words = self.engine["key_words"]
+        return self._array("node_rows", 8 * words, self.space.nodes).view(np.uint64).reshape(self.space.nodes, words)
+
+    def _array(self, field: str, itemsize: int, length: int) -> Array:
+        """The bytes of an array in the buffer."""
+        begin = self.engine[field] - self._begin
+        return self._buffer[begin : begin + itemsize * length]
+
+    @property
+    def root(self) -> Any:
+        """The node that was searched, a NODE record."""
+        return self.nodes[self.engine["root"]]
+
+    @property
+    def root_bounds(self) -> tuple[int, int]:
+        """(lower, upper) of the node that was searched."""
+        at = self.engine["nodes"] - self._begin + NODE.itemsize * self.engine["root"]
+        lower, upper = self._buffer[at : at + 16].view(np.int64).tolist()
+        return lower, upper
+
+    @property
+    def root_edges(self) -> Array:
+        """The edges of that node, of EDGE."""
+        root = self.root
+        begin = int(root["edges"])
+        return self.edges[begin : begin + max(0, int(root["n_edges"]))]
+
+    def close(self) -> None:
+        """Gives the buffer back for the next solve; nobody may look into it any more."""
+        buffers.give_back(self._buffer)
+        for name in ("_buffer", "nodes", "edges", "node_rows"):
+            self.__dict__.pop(name, None)
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(4, (n - 1).bit_length())
+
+
+def _worst_slices(problem: PackedProblem) -> tuple[Array, int]:
+    """((B, W) uint64, the worth of the lowest): the rows in whose worst costs each binary digit is 1.
+
+    The worst costs of rows that are summed one by one are rounded up to few digits, all of which bounds can use.
+    """
+    words = problem.column_rows.shape[1]
+    values = problem.groups.values
+    if values is None or problem.scoring is not None:
+        return np.zeros((0, words), np.uint64), 0
+    worst = values[:, problem.n_labels]
+    step = 1 << max(0, int(worst.max(initial=0)).bit_length() - _WORST_DIGITS)
+    digits = -(-worst // step)
+    shifts = np.arange(int(digits.max(initial=0)).bit_length())
+    bits = ((digits[None, :] >> shifts[:, None]) & 1).astype(np.uint8)
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(shifts), words), step

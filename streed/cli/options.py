@@ -1,0 +1,176 @@
+"""What a command is given: options that several have, and what their texts stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streed.cli.exit_codes import fail
+
+if TYPE_CHECKING:
+    from streed.task import Task
+    from streed.tree import Reading, Tree
+
+NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality")
+"""The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
+
+path = click.Path(path_type=Path)
+data_argument = click.argument("data", metavar="DATA")
+tree_argument = click.argument("tree", metavar="TREE.json", type=path)
+target_option = click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
+param_option = click.option(
+    "--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated."
+)
+subject_to_option = click.option(
+    "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
+)
+weights_option = click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+Command = Callable[..., Any]
+
+
+def fairness_options(command: Command) -> Command:
+    """The command with the columns of groups, and an option for each notion of fairness."""
+    notions = [
+        click.option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {name.replace('-', ' ')}.")
+        for name in NOTIONS
+    ]
+    groups = click.option(
+        "--sensitive",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column of the groups that fairness is about, no feature; if repeated, groups are the combinations.",
+    )
+    return _with([groups, *notions], command)
+
+
+def size_options(command: Command) -> Command:
+    """The command with what a tree may be at most."""
+    return _with(
+        [
+            click.option("--max-depth", type=int, help="Largest depth (default: any)."),
+            click.option("--max-nodes", type=int, help="Most branching nodes (default: any number)."),
+            click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf."),
+        ],
+        command,
+    )
+
+
+def stop_options(command: Command) -> Command:
+    """The command with when a search ends at the latest."""
+    return _with(
+        [
+            click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long."),
+            click.option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB."),
+        ],
+        command,
+    )
+
+
+def question_options(command: Command) -> Command:
+    """The command with options that say which questions are made of numbers and dates."""
+    most = click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
+    method = click.option(
+        "--thresholds",
+        metavar="METHOD",
+        default="quantiles",
+        show_default=True,
+        help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
+    )
+    return _with([method, most], command)
+
+
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:
+    """The task of this name with these parameters, under limits of these names."""
+    from streed import registry
+
+    given: dict[str, str] = {}
+    for parameter in [*parameters, *([] if lam is None else [f"lam={lam}"])]:
+        key, equals, value = parameter.partition("=")
+        if not equals or key in given:
+            fail(f"param: {parameter!r} is no NAME=VALUE, or is given twice; write --param lam=0.01")
+        given[key] = value
+    objective = registry.make_task(task, given)
+    return objective.subject_to(*map(registry.make_limit, limits)) if limits else objective
+
+
+def make_fair(objective: Task, notions: Mapping[str, float | None], sensitive: Sequence[str]) -> Task:
+    """The objective under the limits of fairness that were given."""
+    from streed import registry
+
+    given = {name.replace("_", "-"): most for name, most in notions.items() if most is not None}
+    limits = [registry.make_notion_limit(name, most, sensitive) for name, most in given.items()]
+    return objective.subject_to(*limits) if limits else objective
+
+
+def read_data(
+    data: str,
+    target: str | None,
+    weights: str | None,
+    categorical: Sequence[str],
+    one_hot: bool,
+    sensitive: Sequence[str],
+    thresholds: str,
+    n_thresholds: int,
+) -> tuple[dict[str, list[Any]], Reading]:
+    """The table, and how it becomes a data set; says what was made of columns that are no plain categories."""
+    from streed import datasets as bundled
+    from streed.binarize import Settings
+    from streed.cli.preparation import plan
+    from streed.datasets.reading import read_table
+
+    table, found = read_table(data, target)
+    if found is None:
+        fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
+    trusted = data in bundled.names()
+    reading = plan(
+        table,
+        found,
+        weights=weights,
+        categorical=categorical,
+        one_hot=one_hot,
+        trusted=trusted,
+        sensitive=sensitive,
+        settings=Settings(thresholds, n_thresholds),
+    )
+    if reading.recipes:
+        click.echo(_made(reading, thresholds), err=True)
+    return table, reading
+
+
+def _made(reading: Reading, thresholds: str) -> str:
+    from streed.binarize import TableRecipe
+
+    lines = TableRecipe(reading.recipes).to_text().replace("\n", "\n  ")
+    return f"made questions of {len(reading.recipes)} columns (--thresholds {thresholds}):\n  {lines}"
+
+
+def load_tree(path: Path) -> Tree:
+    """The tree that a file holds."""
+    from streed.tree import Tree
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"tree: {str(path)!r} cannot be read ({error})")
+    return Tree.from_json(text)
+
+
+def size_of(text: str) -> int:
+    """Bytes of "500MB", "2GB" or "1000000"."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        fail(f"memory_limit: {text!r} is no size; write 500MB or 2GB")
+    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))

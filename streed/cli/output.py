@@ -1,0 +1,35 @@
+"""What a command writes: JSON, files, cells of a CSV file, short numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from streed.cli.exit_codes import fail
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file, or ends the command with the reason why not."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"out: {str(path)!r} cannot be written ({error.strerror})")
+
+
+def cell(value: Any) -> str:
+    """A value as a field of a CSV file."""
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\r\n') else text
+
+
+def brief(value: Any) -> str:
+    """A number in three digits, anything else as it is."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def print_json(document: Any) -> None:
+    """Prints a document on standard output, indented."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))

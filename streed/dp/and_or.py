@@ -1,0 +1,170 @@
+"""Best-first search of a totally ordered task in Python: AO* over sets of rows (Branches, Section 4.2).
+
+What `improve.py` does with budgets, done step by step, since a task that only the general route takes may say nothing
+of what one side leaves of a value to the others: go down by the best edge of every node to one that was not expanded
+yet, expand it, and take what was learnt up the same path. An edge is as good as (+) of the lower bounds of its sides;
+where one of them has none, it may be as good as any.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+
+from streed.dp.best import BestSearch
+
+if TYPE_CHECKING:
+    from streed.dp.states import Cell, Found
+    from streed.task import Value
+
+_Limits = tuple[int | None, int | None]
+_Path = tuple[int, ...]
+
+
+@final
+@attrs.define(eq=False)
+class _Edge:
+    """A split, with a way to share the branching nodes among its sides."""
+
+    column: int
+    sides: tuple[_Node, ...]
+    cost: Value | None
+    lower: Value | None
+    """No tree that begins with it is better; None where nothing is known."""
+
+
+@final
+@attrs.define(eq=False)
+class _Node:
+    """A cell with what is left to it."""
+
+    cell: Cell
+    limits: _Limits
+    path: _Path
+    best: Found | None
+    lower: Value | None
+    solved: bool = False
+    edges: list[_Edge] | None = None
+
+
+@final
+class AndOrSearch(BestSearch):
+    """The search for one problem; `run` it once."""
+
+    def run(self) -> bool:
+        """Searches until the optimum is proved, which it says, or the lookout stops it."""
+        problem, cell = self._problem, self._states.root
+        limits = self._budgets.useful(cell.size, problem.max_depth, problem.max_nodes)
+        self._root = self._node(cell, limits, ())
+        self.best = self._root.best
+        while not self._root.solved:
+            if not self._lookout.visit():
+                return False
+            self._step(self._root)
+            self.best = self._root.best
+        return True
+
+    def bound(self) -> Value | None:
+        root: _Node | None = getattr(self, "_root", None)
+        return super().bound() if root is None or root.lower is None else root.lower
+
+    def _node(self, cell: Cell, limits: _Limits, path: _Path) -> _Node:
+        """The node, made if need be."""
+        key = (*limits, path)
+        known = cell.memo.get(key)
+        if known is None:
+            leaves = self._states.leaves(cell)
+            node = _Node(cell, limits, path, leaves[0] if leaves else None, self._states.floor(cell))
+            if limits[0] == 0 or not self._may_improve(cell, None if node.best is None else node.best[0]):
+                _settle(node)
+            known = cell.memo[key] = (node, None)
+        found: _Node = known[0]
+        return found
+
+    def _step(self, node: _Node) -> None:
+        """Expands one node below an unsolved one, or this one itself, and brings the bounds of those between up."""
+        if node.edges is None:
+            self._expand(node)
+        else:
+            edge = self._best_edge(node)
+            if edge is not None:
+                side = min((each for each in edge.sides if not each.solved), key=lambda each: each.cell.size)
+                self._step(side)
+                self._take(node, edge)
+        if not self._lookout.stopped:
+            self._conclude(node)
+
+    def _expand(self, node: _Node) -> None:
+        """Gives the node its edges."""
+        cell, (depth, nodes), path = node.cell, node.limits, node.path
+        edges = []
+        below = None if depth is None else depth - 1
+        for column, children in self._states.splits(cell):
+            cost = self._cost(cell, path, column)
+            under = tuple(sorted({*path, column})) if self._states.path_counts else ()
+            for shares in self._budgets.shares([c.size for c in children], below, None if nodes is None else nodes - 1):
+                sides = tuple(
+                    self._node(child, self._budgets.useful(child.size, below, share), under)
+                    for child, share in zip(children, shares, strict=True)
+                )
+                edges.append(_Edge(column, sides, cost, None))
+                if not self._lookout.look():
+                    return
+        node.edges = edges
+        for edge in edges:
+            self._take(node, edge)
+
+    def _take(self, node: _Node, edge: _Edge) -> None:
+        """Brings the edge's bound, and the node's best solution, to what its sides know."""
+        lowers = [side.lower for side in edge.sides]
+        if None not in lowers:
+            edge.lower = self._merged(lowers, edge.cost)
+        if any(side.best is None for side in edge.sides):
+            return
+        parts: tuple[Any, ...] = tuple(side.best for side in edge.sides)
+        value = self._merged([part[0] for part in parts], edge.cost)
+        if (node.best is None or self._task.better(value, node.best[0])) and self._task.feasible(value):
+            node.best = (value, edge.column, parts)
+
+    def _best_edge(self, node: _Node) -> _Edge | None:
+        """The edge of the best bound among those that may still improve the node; drops the others."""
+        assert node.edges is not None
+        while True:
+            node.edges = [edge for edge in node.edges if self._may_serve(node, edge)]
+            if not node.edges:
+                return None
+            best = node.edges[0]
+            for edge in node.edges[1:]:
+                if best.lower is not None and (edge.lower is None or self._task.better(edge.lower, best.lower)):
+                    best = edge
+            before = best.lower
+            # its sides may have been improved through other nodes
+            self._take(node, best)
+            if best.lower == before and self._may_serve(node, best):
+                return best
+
+    def _may_serve(self, node: _Node, edge: _Edge) -> bool:
+        """Whether a better solution for the node may begin with the edge."""
+        if any(side.solved and side.best is None for side in edge.sides):
+            return False
+        if all(side.solved for side in edge.sides):
+            self._take(node, edge)
+            return False
+        return node.best is None or edge.lower is None or bool(self._task.better(edge.lower, node.best[0]))
+
+    def _conclude(self, node: _Node) -> None:
+        """Raises the node's bound to the best of its edges; it is solved where that is no better than its solution."""
+        edge = self._best_edge(node)
+        if edge is None:
+            _settle(node)
+        elif edge.lower is not None and (node.lower is None or self._task.better(node.lower, edge.lower)):
+            node.lower = edge.lower
+
+
+def _settle(node: _Node) -> None:
+    """Marks the node as solved by its best solution."""
+    node.solved = True
+    node.edges = []
+    if node.best is not None:
+        node.lower = node.best[0]

@@ -1,0 +1,213 @@
+"""The best solution of a totally ordered task: depth-first branch and bound over sets of rows (STreeD, Eq. 8 and 51).
+
+What is asked of a subproblem is a solution better than a given value; the answer, or that there is none, is remembered.
+A split is left as soon as it cannot be better than the best solution so far, whatever stands in the children that are
+not yet solved. That holds by the order that (+) preserves (Def. 4.4), by `subtract` and by lower bounds; nothing else
+is taken for granted of a task.
+
+Of equally good trees it is the shallowest kind that is kept at the root (the limit on the depth rises one by one), and
+below it the one that comes first: a leaf before a branch, smaller labels and columns before larger ones.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from streed.dp.budgets import Budgets
+from streed.dp.states import Cell, Found, States
+
+if TYPE_CHECKING:
+    from streed.drivers.driver import Problem
+    from streed.dp.stop_monitor import Lookout
+    from streed.task import Value
+
+_Path = tuple[int, ...]
+
+_FIRST_DEPTHS = 3
+"""Where the depth is not limited, trees of less depth than this are looked for first."""
+
+
+class BestSearch:
+    """The search for one problem; `run` it once."""
+
+    def __init__(self, problem: Problem, states: States, budgets: Budgets, lookout: Lookout) -> None:
+        self.best: Found | None = None
+        """The best solution so far."""
+        self.pruned = 0
+        self._task = states.task
+        self._problem = problem
+        self._states = states
+        self._budgets = budgets
+        self._lookout = lookout
+
+    def run(self) -> bool:
+        """Searches until the optimum is proved, which it says, or the lookout stops it."""
+        root, problem = self._states.root, self._problem
+        deepest, nodes = self._budgets.useful(root.size, problem.max_depth, problem.max_nodes)
+        rising = range(_FIRST_DEPTHS if deepest is None else deepest)
+        for depth in [*rising, deepest]:
+            limits = self._budgets.useful(root.size, depth, nodes)
+            found = self._solve(root, *limits, (), None if self.best is None else self.best[0])
+            self.best = found or self.best
+            if self._lookout.stopped:
+                return False
+        return True
+
+    @property
+    def solutions(self) -> list[Found]:
+        """What is known of the optimum."""
+        return [] if self.best is None else [self.best]
+
+    def bound(self) -> Value | None:
+        """A value that no tree is better than, or None; for a search that was stopped."""
+        return self._states.floor(self._states.root)
+
+    def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, upper: Any) -> Found | None:
+        """The best solution within the useful limits that is better than `upper` (None: any); None if there is none.
+
+        Once the search is stopped: the best that is known, and None if there is none.
+        """
+        better = self._task.better
+        if depth == 0:
+            leaves = self._states.leaves(cell)
+            return leaves[0] if leaves and (upper is None or better(leaves[0][0], upper)) else None
+        key = (depth, nodes, path)
+        known = cell.memo.get(key)
+        if known is not None:
+            found, floor = known
+            if found is not None:
+                return found if upper is None or better(found[0], upper) else None
+            if floor is None or (upper is not None and not better(floor, upper)):
+                return None
+        best: Found | None = None
+        for leaf in self._states.leaves(cell):
+            if upper is None or better(leaf[0], upper):
+                best, upper = leaf, leaf[0]
+        if not self._lookout.visit():
+            return best
+        if self._may_improve(cell, upper):
+            best = self._branch(cell, depth, nodes, path, upper) or best
+        if not self._lookout.stopped:
+            cell.memo[key] = (best, upper)
+        return best
+
+    def _may_improve(self, cell: Cell, upper: Any) -> bool:
+        """Whether the cell's lower bound leaves room for a solution better than `upper`."""
+        if upper is None:
+            return True
+        floor = self._states.floor(cell)
+        if floor is None or self._task.better(floor, upper):
+            return True
+        self.pruned += 1
+        return False
+
+    def _branch(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, upper: Any) -> Found | None:
+        """The best solution that branches and is better than `upper`; None if there is none."""
+        best: Found | None = None
+        at_root = cell is self._states.root and not path
+        if depth == 1 and nodes is None:
+            return self._stump(cell, path, upper)
+        below = None if depth is None else depth - 1
+        for column, children in self._states.splits(cell):
+            cost = self._cost(cell, path, column)
+            under = tuple(sorted({*path, column})) if self._states.path_counts else ()
+            for shares in self._budgets.shares([c.size for c in children], below, None if nodes is None else nodes - 1):
+                limits = [
+                    self._budgets.useful(child.size, below, share)
+                    for child, share in zip(children, shares, strict=True)
+                ]
+                found = self._split(column, children, limits, under, cost, upper)
+                if found is not None:
+                    best, upper = found, found[0]
+                    if at_root:
+                        self.best = best
+                if self._lookout.stopped:
+                    return best
+        return best
+
+    def _stump(self, cell: Cell, path: _Path, upper: Any) -> Found | None:
+        """The best solution of one branching node that is better than `upper`; None if there is none."""
+        best: Found | None = None
+        task = self._task
+        for column, leaves in self._states.stumps(cell):
+            if not all(leaves):
+                continue
+            parts = tuple(each[0] for each in leaves)
+            value = self._merged([part[0] for part in parts], self._cost(cell, path, column))
+            if (upper is None or task.better(value, upper)) and task.feasible(value):
+                best, upper = (value, column, parts), value
+        return best
+
+    def _split(
+        self,
+        column: int,
+        children: Sequence[Cell],
+        limits: Sequence[tuple[int | None, int | None]],
+        path: _Path,
+        cost: Any,
+        upper: Any,
+    ) -> Found | None:
+        """The best solution that branches on the column and is better than `upper`; None if there is none."""
+        floors = [
+            self._known_floor(child, limit, path) if upper is not None else None
+            for child, limit in zip(children, limits, strict=True)
+        ]
+        parts: list[Found] = []
+        for at, child in enumerate(children):
+            bound = None
+            if upper is not None:
+                rest = floors[at:]
+                if None not in rest:
+                    least = self._merged([*(part[0] for part in parts), *rest], cost)
+                    if not self._task.better(least, upper):
+                        self.pruned += 1
+                        return None
+                bound = self._room([part[0] for part in parts], floors[at + 1 :], cost, upper)
+            found = self._solve(child, *limits[at], path, bound)
+            if found is None:
+                return None
+            parts.append(found)
+        value = self._merged([part[0] for part in parts], cost)
+        if (upper is None or self._task.better(value, upper)) and self._task.feasible(value):
+            return value, column, tuple(parts)
+        return None
+
+    def _room(self, before: Sequence[Value], after: Sequence[Any], cost: Any, upper: Any) -> Value | None:
+        """What a child must be better than for its split to be better than `upper`, or None where nobody can tell.
+
+        `before` are the values of the children before it, `after` the lower bounds of those behind it. The node's value
+        is ((before (+) child) (+) after) (+) cost, so `subtract` takes away what stands on the right one by one; what
+        stands on the left it can take away only where (+) is the sum.
+        """
+        if None in after or (before and not self._states.is_sum):
+            return None
+        taken = [*before, *after] if cost is None else [*before, *after, cost]
+        for value in reversed(taken):
+            upper = self._task.subtract(upper, value)
+            if upper is None:
+                return None
+        return upper
+
+    def _known_floor(self, child: Cell, limits: tuple[int | None, int | None], path: _Path) -> Value | None:
+        """A value that no solution of the child is better than, or None."""
+        if limits[0] == 0:
+            leaves = self._states.leaves(child)
+            return leaves[0][0] if leaves else None
+        known = child.memo.get((*limits, path))
+        if known is not None:
+            return known[1] if known[0] is None else known[0][0]
+        return self._states.floor(child)
+
+    def _cost(self, cell: Cell, path: _Path, column: int) -> Value | None:
+        return None if self._states.free and self._free is None else self._task.branching_cost(cell.size, path, column)
+
+    @functools.cached_property
+    def _free(self) -> Value | None:
+        """What every split costs where all cost the same."""
+        return self._task.branching_cost(1, (), 0)
+
+    def _merged(self, values: Sequence[Value], cost: Any) -> Value:
+        value = functools.reduce(self._task.combine, values)
+        return value if cost is None else self._task.combine(value, cost)

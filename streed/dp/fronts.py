@@ -1,0 +1,113 @@
+"""All nondominated solutions of a task: STreeD's recursion with fronts (Eq. 8 and 51), memoised on sets of rows.
+
+Nothing is pruned: of two solutions neither of which is better, either may be part of the best whole. Of solutions of
+one value the first is kept: a leaf before a branch, smaller labels and columns before larger ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+from streed.dp.budgets import Budgets
+from streed.dp.dominance import Front, Gathering
+from streed.dp.states import Cell, Found, States
+from streed.dp.stumps import StumpTable
+
+if TYPE_CHECKING:
+    from streed.drivers.driver import Problem
+    from streed.dp.stop_monitor import Lookout
+
+_FIRST_DEPTHS = 3
+"""Where the depth is not limited, trees of less depth than this are looked for first."""
+
+
+@final
+class FrontSearch:
+    """The search for one problem; `run` it once."""
+
+    def __init__(self, problem: Problem, states: States, budgets: Budgets, lookout: Lookout) -> None:
+        self.pruned = 0
+        self._task = states.task
+        self._problem = problem
+        self._states = states
+        self._budgets = budgets
+        self._lookout = lookout
+        self._table = StumpTable(states)
+        self._finished: list[Found] = []
+        """The front of the last depth that was searched to the end."""
+        self._root: Gathering | None = None
+        """The front of all rows in the making."""
+
+    def run(self) -> bool:
+        """Searches until the front is complete, which it says, or the lookout stops it.
+
+        The limit on the depth rises one by one, so that a search that is stopped knows the fronts of lower trees.
+        """
+        root, problem = self._states.root, self._problem
+        deepest, nodes = self._budgets.useful(root.size, problem.max_depth, problem.max_nodes)
+        for depth in [*range(_FIRST_DEPTHS if deepest is None else deepest), deepest]:
+            limits = self._budgets.useful(root.size, depth, nodes)
+            front = self._solve(root, *limits, ())
+            if self._lookout.stopped:
+                return False
+            self._finished, self._root = front.found, None
+        return True
+
+    @property
+    def solutions(self) -> list[Found]:
+        """The nondominated solutions that are known."""
+        if self._root is None:
+            return self._finished
+        known = Gathering(self._task, self._lookout, self._finished)
+        known.add(self._root.front.found)
+        return known.front.found
+
+    def bound(self) -> None:
+        """None: many values are nondominated, and there is no one bound on them."""
+        return
+
+    def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: tuple[int, ...]) -> Front:
+        """The front within the useful limits; once the search is stopped, what is known of it."""
+        key = (depth, nodes, path)
+        known = cell.memo.get(key)
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        gathering = Gathering(self._task, self._lookout, self._states.leaves(cell))
+        if cell is self._states.root:
+            self._root = gathering
+        if depth != 0 and self._lookout.visit():
+            if depth == 1 and nodes is None:
+                self._stumps(cell, path, gathering)
+            else:
+                self._branch(cell, depth, nodes, path, gathering)
+        if not self._lookout.stopped:
+            cell.memo[key] = gathering.front
+        return gathering.front
+
+    def _branch(
+        self, cell: Cell, depth: int | None, nodes: int | None, path: tuple[int, ...], gathering: Gathering
+    ) -> None:
+        below = None if depth is None else depth - 1
+        for column, children in self._states.splits(cell):
+            cost = self._task.branching_cost(cell.size, path, column)
+            under = tuple(sorted({*path, column})) if self._states.path_counts else ()
+            for shares in self._budgets.shares([c.size for c in children], below, None if nodes is None else nodes - 1):
+                thetas = []
+                for child, share in zip(children, shares, strict=True):
+                    thetas.append(self._solve(child, *self._budgets.useful(child.size, below, share), under))
+                    if not thetas[-1].found:
+                        break
+                else:
+                    gathering.merge(column, thetas, cost)
+                if self._lookout.stopped:
+                    return
+
+    def _stumps(self, cell: Cell, path: tuple[int, ...], gathering: Gathering) -> None:
+        if gathering.adds and self._table.usable and self._table.merge(cell, path, gathering):
+            return
+        first: dict[Any, Found] = {}
+        for column, leaves in self._states.stumps(cell):
+            cost = self._task.branching_cost(cell.size, path, column)
+            for found in gathering.combined(column, leaves, cost):
+                first.setdefault(found[0], found)
+        gathering.add(list(first.values()))

@@ -1,0 +1,367 @@
+"""The sets of rows of a general search: their sums, what they cost as leaves, and how columns split them.
+
+A set of rows is a Python integer whose bit i says whether row i is in it. The sums over all children of a set come from
+one matrix product: of the statistics of its rows with the indicators of all columns' codes. They are integers over a
+common denominator where that is exact, and float64 for real data only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from streed.task.algebra import objective
+from streed.exact import LARGEST_TOTAL, Array
+from streed.task.analysis.dependence import reads_path, reads_split
+from streed.task import RowCostTask, State, Task, beside_sums, sums_over
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.drivers.driver import Problem
+    from streed.dp.stop_monitor import Lookout
+    from streed.task import Value
+
+Found = tuple[Any, int, Any]
+"""A solution: its value; its label or its column; None, or the solutions of the children with rows."""
+
+Sums = tuple[Any, ...]
+"""The rows of a set, then the sums of all statistics over it, flat."""
+
+_LARGEST_FLOAT = 2**53
+"""Up to here float64 adds whole numbers exactly, and matrix products of it are quick."""
+
+_BLOCK = 2**22
+"""Numbers of a block of a matrix product."""
+
+_MOST_LEAVES = 200_000
+"""Leaves by their rows that are remembered; sets at the last level are as many as all others together."""
+
+
+@final
+class Cell:
+    """A set of rows, and what is known of it."""
+
+    __slots__ = ("floor", "leaves", "memo", "rows", "size", "splits", "sums")
+
+    def __init__(self, rows: int, sums: Sums | None) -> None:
+        self.rows = rows
+        self.size = rows.bit_count()
+        self.sums = sums
+        self.leaves: list[Found] | None = None
+        self.splits: list[tuple[int, tuple[Cell, ...]]] | None = None
+        self.floor: Any = self
+        """A value that no tree is better than, or None; the cell itself before anybody asked."""
+        self.memo: dict[Any, Any] = {}
+
+
+@final
+class States:
+    """The cells of one problem."""
+
+    def __init__(self, problem: Problem, lookout: Lookout) -> None:
+        data, task = problem.data, problem.task
+        self.task = task
+        self.data = data
+        self.min_leaf = problem.min_leaf
+        self.labels = range(len(task.labels(data)))
+        self.limits = [limit for limit in task.limits if limit.support is None]
+        inner = objective(task)
+        self.is_sum = type(inner).combine in (Task.combine, RowCostTask.combine)
+        self.free = isinstance(inner, RowCostTask) or type(inner).branching_cost is Task.branching_cost
+        """Whether no split costs anything, or all the same."""
+        self.path_counts = not self.free and reads_path(inner)
+        self.column_counts = not self.free and reads_split(inner)
+        self._lookout = lookout
+        self._literals, self._codes = _indicators(data)
+        self._sums = _Planes(task, data)
+        self._by_sums: dict[Sums, list[Found]] = {}
+        self._by_rows: dict[int, list[Found]] = {}
+        self._cells: dict[int, Cell] = {}
+        self._floors = self._group_floors(inner)
+        self.asked = 0
+        """Leaves whose cost the task was asked for."""
+        everything = (1 << data.n_rows) - 1
+        self.root = Cell(everything, self._sums.total(np.arange(data.n_rows)))
+        self._cells[everything] = self.root
+
+    @property
+    def remembered(self) -> int:
+        """How many sets of rows are remembered."""
+        return len(self._cells)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all statistics are added exactly."""
+        return self._sums.exact
+
+    def literals(self, column: int) -> list[int]:
+        """The rows of each child of the column."""
+        return self._literals[column][1]
+
+    def members(self, rows: int) -> Array:
+        """(m,) int64: the numbers of the rows in the set, in ascending order."""
+        n = self.data.n_rows
+        packed = np.frombuffer(rows.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
+        return np.flatnonzero(np.unpackbits(packed, count=n, bitorder="little"))
+
+    # -- leaves ----------------------------------------------------------------------------------------------------
+
+    def leaves(self, cell: Cell) -> list[Found]:
+        """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
+        if cell.leaves is None:
+            if self.task.reads_rows:
+                cell.leaves = self._leaves_of_rows(cell.rows, cell.size)
+            else:
+                assert cell.sums is not None
+                cell.leaves = self.leaves_of_sums(cell.sums)
+        return cell.leaves
+
+    def leaves_of_sums(self, sums: Sums) -> list[Found]:
+        found = self._by_sums.get(sums)
+        if found is None:
+            found = self._by_sums[sums] = self._ask(self._sums.state(sums)) if sums[0] >= self.min_leaf else []
+        return found
+
+    def _leaves_of_rows(self, rows: int, size: int) -> list[Found]:
+        found = self._by_rows.get(rows)
+        if found is None:
+            self._lookout.look()
+            if len(self._by_rows) >= _MOST_LEAVES:
+                self._by_rows.clear()
+            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if size >= self.min_leaf else []
+        return found
+
+    def _ask(self, state: State) -> list[Found]:
+        task = self.task
+        if not all(limit.allows(state) for limit in self.limits):
+            return []
+        self.asked += 1
+        found: list[Found] = []
+        for k in self.labels:
+            value = task.leaf_cost(state, k)
+            if task.feasible(value) and not any(old[0] == value or task.better(old[0], value) for old in found):
+                found = [old for old in found if not task.better(value, old[0])]
+                found.append((value, k, None))
+        return found
+
+    def state_of_rows(self, rows: int) -> State:
+        """The state of the set with all that the task may ask of it."""
+        members = self.members(rows)
+        sums = self._sums.named(self._sums.total(members))
+        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+
+    def state(self, cell: Cell) -> State:
+        """The state of the cell."""
+        if self.task.reads_rows or cell.sums is None:
+            return self.state_of_rows(cell.rows)
+        return self._sums.state(cell.sums)
+
+    # -- splits ----------------------------------------------------------------------------------------------------
+
+    def splits(self, cell: Cell) -> list[tuple[int, tuple[Cell, ...]]]:
+        """The columns that separate the cell's rows, in ascending order, each with the children that have rows.
+
+        Of columns that separate them in the same way, only the first one is there, unless costs depend on the column.
+        """
+        if cell.splits is None:
+            sums = None if self.task.reads_rows else self.child_sums(cell)
+            cell.splits = []
+            seen: set[tuple[int, ...]] = set()
+            rows = cell.rows
+            for column, (begin, literals) in enumerate(self._literals):
+                parts = [(rows & literal, at) for at, literal in enumerate(literals, begin)]
+                parts = [part for part in parts if part[0]]
+                if len(parts) < 2 or self._known(tuple(part for part, _ in parts), seen):
+                    continue
+                children = tuple(self._cell(part, None if sums is None else sums[at]) for part, at in parts)
+                cell.splits.append((column, children))
+        return cell.splits
+
+    def stumps(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
+        """The columns as in `splits`, each with the leaf solutions of the children that have rows.
+
+        Of columns whose children have the same sums, only the first one is there, unless costs depend on the column.
+        """
+        if self.task.reads_rows:
+            return self._stumps_by_rows(cell)
+        sums = self.child_sums(cell)
+        stumps = []
+        seen: set[tuple[Any, ...]] = set()
+        for column, (begin, literals) in enumerate(self._literals):
+            parts = tuple(part for part in sums[begin : begin + len(literals)] if part[0])
+            if len(parts) >= 2 and not self._known(parts, seen):
+                stumps.append((column, tuple(map(self.leaves_of_sums, parts))))
+        return stumps
+
+    def _stumps_by_rows(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
+        stumps = []
+        seen: set[tuple[int, ...]] = set()
+        for column, (_, literals) in enumerate(self._literals):
+            parts = tuple(part for literal in literals if (part := cell.rows & literal))
+            if len(parts) >= 2 and not self._known(parts, seen):
+                stumps.append((column, tuple(self._leaves_of_rows(part, part.bit_count()) for part in parts)))
+            if self._lookout.stopped:
+                break
+        return stumps
+
+    def _known(self, parts: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> bool:
+        """Whether a split into these parts was seen before; exchanged children count as the same where (+) is the sum.
+
+        Multiway splits may come in any order there.
+        """
+        if self.column_counts or self.path_counts:
+            return False
+        key = tuple(sorted(parts)) if self.is_sum else parts
+        if key in seen:
+            return True
+        seen.add(key)
+        return False
+
+    def _cell(self, rows: int, sums: Sums | None) -> Cell:
+        cell = self._cells.get(rows)
+        if cell is None:
+            cell = self._cells[rows] = Cell(rows, sums)
+        return cell
+
+    def child_sums(self, cell: Cell) -> list[Sums]:
+        """The rows and sums of every child of every column."""
+        return self._sums.by_literal(self.members(cell.rows), self._codes)
+
+    # -- bounds ----------------------------------------------------------------------------------------------------
+
+    def floor(self, cell: Cell) -> Value | None:
+        """A value that no tree on the cell's rows is better than, or None; for total orders.
+
+        The task's own bound, or that of equal rows: no split separates them, and if splitting never costs, a leaf costs
+        at least what its groups of equal rows cost as leaves (the equivalent points bound).
+        """
+        if cell.floor is cell:
+            cell.floor = None
+            if type(objective(self.task)).lower_bound is not Task.lower_bound:
+                cell.floor = self.task.lower_bound(self.state(cell))
+            if self._floors is not None:
+                floors = self._floors[self.members(cell.rows)]
+                groups = sum(floors[floors != 0].tolist())
+                if cell.floor is None or self.task.better(cell.floor, groups):
+                    cell.floor = groups
+        return cell.floor
+
+    def _group_floors(self, inner: Task) -> Array | None:
+        """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
+        if not (self.task.superadditive and self.is_sum and type(inner).branching_cost is Task.branching_cost):
+            return None
+        data = self.data
+        _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
+        groups = groups.reshape(-1)
+        floors = np.zeros(data.n_rows, dtype=object)
+        order = np.argsort(groups, kind="stable")
+        for place, rows in zip(first.tolist(), np.split(order, np.cumsum(np.bincount(groups))[:-1]), strict=True):
+            bits = sum(1 << row for row in rows.tolist())
+            state = self.state_of_rows(bits)
+            best = min(self.task.leaf_cost(state, k) for k in self.labels)
+            if isinstance(best, tuple):
+                return None
+            floors[place] = best
+        return floors
+
+
+@final
+class _Planes:
+    """The statistics of all rows times their weights, as machine numbers that add up exactly where they can."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        exact = sums_over(task, data)
+        self._named: list[tuple[str, int, int | None, int]] = []
+        """Name, first place among the sums, how many (None: a number), and what the integers are to be divided by."""
+        whole: list[Array] = [np.ones(data.n_rows, dtype=np.int64)]
+        real: list[Array] = []
+        for name, values in exact.items():
+            table = values.reshape(data.n_rows, -1)
+            width = table.shape[1]
+            integers = _whole(table)
+            denominator = 0 if integers is None else integers[1]
+            columns = real if integers is None else whole
+            place = len(columns)
+            source = table.astype(np.float64) if integers is None else integers[0]
+            columns.extend(source.T)
+            self._named.append((name, place, None if values.ndim == 1 else width, denominator))
+        self._whole = np.array(whole).T
+        self._real = np.array(real).T.reshape(data.n_rows, len(real))
+        if float(np.abs(self._whole.astype(np.float64)).sum(axis=0).max(initial=0)) < _LARGEST_FLOAT:
+            self._whole = self._whole.astype(np.float64)
+        self.exact = not real
+
+    def total(self, members: Array) -> Sums:
+        """The sums over these rows (m,)."""
+        if not self._named:
+            return (len(members),)
+        whole = self._whole[members].sum(axis=0).astype(np.int64).tolist()
+        return (*whole, *self._real[members].sum(axis=0).tolist())
+
+    def by_literal(self, members: Array, codes: Array) -> list[Sums]:
+        """The sums over the rows (m,) that have each literal; `codes` (n, L) uint8 says which row has which."""
+        n_literals = codes.shape[1]
+        whole = np.zeros((n_literals, self._whole.shape[1]), dtype=self._whole.dtype)
+        real = np.zeros((n_literals, self._real.shape[1]))
+        block = max(1, _BLOCK // max(1, n_literals))
+        for begin in range(0, len(members), block):
+            rows = members[begin : begin + block]
+            here = codes[rows].astype(np.float64)
+            whole += (here.astype(self._whole.dtype, copy=False)).T @ self._whole[rows]
+            if real.shape[1]:
+                real += here.T @ self._real[rows]
+        sums = whole.astype(np.int64).tolist()
+        if real.shape[1]:
+            return [(*a, *b) for a, b in zip(sums, real.tolist(), strict=True)]
+        return list(map(tuple, sums))
+
+    def named(self, sums: Sums) -> dict[str, Any]:
+        """The sums by the names of the statistics."""
+        shift = self._whole.shape[1]
+        found: dict[str, Any] = {}
+        for name, place, width, denominator in self._named:
+            begin = place if denominator else shift + place
+            numbers: Sequence[Any] = sums[begin : begin + (1 if width is None else width)]
+            if denominator > 1:
+                numbers = [_fraction(x, denominator) for x in numbers]
+            found[name] = numbers[0] if width is None else tuple(numbers)
+        return found
+
+    def state(self, sums: Sums) -> State:
+        """The state that has these sums."""
+        return State(sums[0], **self.named(sums))
+
+
+def _whole(table: np.ndarray[Any, Any]) -> tuple[Array, int] | None:
+    """Exact numbers (n, m) as int64 over their common denominator, and that; None if their sums would not fit."""
+    denominator = 1
+    for x in set(table.flat):
+        denominator = math.lcm(denominator, Fraction(x).denominator)
+        if denominator >= LARGEST_TOTAL:
+            return None
+    integers = [int(x * denominator) for x in table.flat]
+    if sum(map(abs, integers)) >= LARGEST_TOTAL:
+        return None
+    return np.array(integers, dtype=np.int64).reshape(table.shape), denominator
+
+
+def _fraction(x: int, denominator: int) -> int | Fraction:
+    whole, rest = divmod(x, denominator)
+    return Fraction(x, denominator) if rest else whole
+
+
+def _indicators(data: Dataset) -> tuple[list[tuple[int, list[int]]], Array]:
+    """By column the number of its first literal and the rows of each; and which row has which literal, (n, L) uint8."""
+    widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
+    begins = [0, *itertools.accumulate(widths)]
+    codes = np.zeros((data.n_rows, begins[-1]), dtype=np.uint8)
+    for j, width in enumerate(widths):
+        codes[:, begins[j] : begins[j] + width] = data.X[:, j, None] == np.arange(width)
+    packed = np.packbits(np.ascontiguousarray(codes.T), axis=1, bitorder="little")
+    sets = [int.from_bytes(row.tobytes(), "little") for row in packed]
+    return [(begin, sets[begin : begin + width]) for begin, width in zip(begins, widths, strict=False)], codes

@@ -1,0 +1,55 @@
+"""Looking out for reasons to stop from within an interpreted search, and telling others how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, final
+
+from streed.bnb import memory
+
+if TYPE_CHECKING:
+    from streed.drivers.driver import Orders
+
+_INTERVAL = 0.02
+"""Seconds between looks at the memory and reports."""
+
+
+@final
+class Lookout:
+    """Counts nodes, and says when it is time to stop: after the time limit, beyond the memory limit, or when `report`
+    says that the gap is small enough.
+    """
+
+    def __init__(self, orders: Orders, report: Callable[[int], bool] | None) -> None:
+        now = time.perf_counter()
+        self.nodes = 0
+        self.stopped: str | None = None
+        """None, "time", "memory" or "gap"."""
+        self._deadline = None if orders.time_limit is None else now + orders.time_limit
+        self._memory_limit = orders.memory_limit
+        self._report = report
+        self._next = now
+
+    def visit(self) -> bool:
+        """Counts a node; whether the search is to go on."""
+        self.nodes += 1
+        return self.look()
+
+    def look(self) -> bool:
+        """Whether the search is to go on."""
+        if self.stopped is not None:
+            return False
+        now = time.perf_counter()
+        if self._deadline is not None and now >= self._deadline:
+            self.stopped = "time"
+            return False
+        if now >= self._next:
+            self._next = now + _INTERVAL
+            if self._memory_limit is not None and memory.resident() > self._memory_limit:
+                self.stopped = "memory"
+                return False
+            if self._report is not None and self._report(self.nodes):
+                self.stopped = "gap"
+                return False
+        return True

@@ -1,0 +1,23 @@
+"""The searches: procedures over subproblems that ask the engine's work units and prove the optimum."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streed.drivers.driver import Driver
+
+
+@functools.cache
+def drivers() -> Mapping[str, type[Driver]]:
+    """All drivers by name; importing them imports numba."""
+    from streed.drivers.auto import Auto
+    from streed.drivers.branches import Branches
+    from streed.drivers.depth_first import DepthFirst
+    from streed.drivers.fronts import Fronts
+    from streed.drivers.general import General
+
+    return MappingProxyType({driver.name: driver for driver in (DepthFirst, Branches, Auto, Fronts, General)})

@@ -1,0 +1,32 @@
+"""The driver of whole fronts: every nondominated value, where another one would ask for the best score alone."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+
+from streed.task.algebra import objective
+from streed.errors import TaskError
+from streed.drivers.driver import Driver, Orders, Outcome, Problem
+from streed.encoding.choice import search_otherwise
+from streed.task import TOTAL, Task
+
+
+@final
+@attrs.frozen
+class Fronts(Driver):
+    """The front DP: by compiled units where values are sums of whole costs, else by the general route."""
+
+    name: ClassVar[str] = "fronts"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        if task.order == TOTAL:
+            raise TaskError(
+                f"{type(objective(task)).__name__} has one optimum and no front; join it with another by &, or "
+                'leave out search="fronts"'
+            )
+
+    def search(self, problem: Problem, orders: Orders) -> Outcome:
+        return search_otherwise(problem, orders)

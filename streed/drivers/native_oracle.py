@@ -1,0 +1,213 @@
+"""Repricing for the native drivers: columns and memory are prepared once, each solve brings its own costs.
+
+A row's kind is its row group, so new costs are new multipliers of the groups, and nothing else: `set_prices` writes
+them, the record of the engine is put back to how it began, and the search starts. What is left per solve is the search
+itself, and the extraction of its tree.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.groups import Groups, place_groups
+from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
+from streed.kernels.counting.group_costs import set_prices
+from streed.kernels.records import INFINITE, LEAF, LOWEST, UNLIMITED
+from streed.kernels.routing import count_kinds
+from streed.bnb.workspace import Workspace
+from streed.exact import Array
+from streed.bnb import memory
+from streed.bnb import runner
+from streed.drivers.depth_first import (
+    extract_best,
+    is_short,
+    link_units,
+    scratch_bytes,
+    search_fully,
+    statistics,
+)
+from streed.drivers.driver import Orders, Problem
+from streed.bnb.expand import SHALLOW
+from streed.drivers.linear_oracle import Answer, ListSpec, Repricing, TreeLists
+from streed.encoding.row_costs import RowCosts, category_counts
+
+MOST_KINDS = 48
+"""Rows of more kinds than this are better sliced into bits, cost by cost (`groups.py`)."""
+
+_DEEP = SHALLOW + 1
+"""Up to this depth a search is over before floors would pay for finding them."""
+
+_WIDEST = np.int64
+
+
+@final
+class RepricedEngine(Repricing):
+    """The workspace of a problem, and its record as each solve begins with it."""
+
+    def __init__(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders, best_first: bool
+    ) -> None:
+        self.problem = problem
+        self._kinds = kinds
+        self.sizes = np.bincount(kinds)
+        self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
+        depth, budget = self.limits(None)
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
+        limit = min(depth, budget)
+        space = memory.space_for(
+            self.packed,
+            orders.memory_limit,
+            scratch_bytes(self.packed, _WIDEST),
+            1,
+            None if limit >= UNLIMITED else limit,
+            budget != UNLIMITED,
+            relaxed,
+        )
+        self._relaxed = relaxed
+        self.lists_in_pieces = 0
+        """Lists that outgrew the memory."""
+        self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
+        self.workspace.engine["best_first"] = best_first
+        self.workspace.engine["frontier"] = UNLIMITED
+        self.rows = self.workspace.rows
+        self._bit_columns: Array | None = None
+        if self.packed.n_binary == self.packed.n_columns:
+            self._bit_columns = np.full(problem.data.n_columns, LEAF)
+            self._bit_columns[self.packed.column] = np.arange(self.packed.n_columns)
+        self._states: dict[Any, Array] = {}
+        self._floors: Any = None
+        self._seconds = 0.0
+        self.priced_for: Any = None
+        """The lists whose costs are in the workspace, if they are."""
+
+    def solve(
+        self,
+        costs: Array,
+        split: int,
+        *,
+        below: int | None = None,
+        max_depth: int | None = None,
+        time_limit: float | None = None,
+        report: Callable[[Any, Any, int, str], None] | None = None,
+    ) -> Answer:
+        base, divisor = self.price(costs, split)
+        target = INFINITE if below is None else -((base - below) // divisor)
+        if target <= 0:
+            return Answer(below, None, None, None, 0)
+        depth, budget = self.limits(max_depth)
+        workspace, engine = self.workspace, self.workspace.engine
+        engine["root_target"] = target
+        reason = None
+        begin = time.perf_counter()
+        if is_short(self.packed, depth):
+            search_fully(workspace, depth, budget, False)
+        else:
+            deadline = None if time_limit is None else begin + time_limit
+            search = functools.partial(search_fully, workspace, depth, budget, False)
+            reason = runner.run([search], self.control, deadline, lambda: self._tell(report, base, divisor))
+        self._seconds = time.perf_counter() - begin
+        lower, upper = workspace.root_bounds
+        nodes = engine["visits"]
+        stopped = (reason or "memory") if lower < min(upper, target) else None
+        bound = None if lower <= LOWEST else base + divisor * lower
+        if upper >= (INFINITE if stopped else target):
+            return Answer(bound, None, None, stopped, nodes)
+        engine["root_target"] = INFINITE
+        preorder = extract_best(workspace, self.packed, depth, budget)
+        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
+
+    def count(self, preorder: Array) -> Array | None:
+        if self._bit_columns is None:
+            return None
+        counts: Array = count_kinds(self.workspace.engine.address, self.rows, preorder, self._bit_columns)
+        return counts
+
+    def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
+        """Takes binary columns, and a limited depth or nodes that have a price."""
+        from streed.enumerate.entries import COST
+        from streed.enumerate.native_lists import EngineLists
+
+        endless = self.limits(None)[0] == UNLIMITED and not spec.split[COST]
+        if endless or self.packed.n_binary < self.packed.n_columns:
+            return None
+        return EngineLists(self, spec, orders)
+
+    def stats(self) -> Mapping[str, Any]:
+        found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
+        order = "branches" if self.workspace.engine["best_first"] else "depth-first"
+        nodes = self.workspace.engine["visits"]
+        pieces = {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
+        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route, **pieces}
+
+    def close(self) -> None:
+        self.workspace.close()
+
+    def price(self, costs: Array, split: int) -> tuple[int, int]:
+        """(what every tree pays, the unit of the engine's codes); the workspace is as new, with these costs."""
+        workspace, engine = self.workspace, self.workspace.engine
+        self.priced_for = None
+        base, worst, divisor, accuracy = set_prices(costs, self.sizes, split, workspace.profits, workspace.signed_costs)
+        packed = self.packed
+        split_cost = min(split // divisor, worst + 1)
+        self._link(narrowest_lane(worst, split_cost, packed.min_leaf, len(packed.row_bits)))
+        self.control[:] = 0
+        self.control[[UPPER, SHARED_UPPER]] = INFINITE
+        engine["split_cost"] = split_cost
+        engine["class_bound"] = accuracy
+        if self.problem.max_depth is None or self.problem.max_depth > _DEEP:
+            mask, floors = find_floors(packed.row_bits, packed.groups.places, costs[self._kinds], divisor)
+            if mask.any():
+                self._floors = mask, floors
+                engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)
+        return int(base), int(divisor)
+
+    def _link(self, lane_type: Any) -> None:
+        """Puts the record back to its beginning, with the kernels for a lane type."""
+        workspace = self.workspace
+        if lane_type not in self._states:
+            workspace.lane_type = lane_type
+            if self._states:
+                workspace.restore(next(iter(self._states.values())))
+            link_units(workspace, self.packed.kind, self._relaxed, False, self.limits(None)[0])
+            self._states[lane_type] = workspace.state()
+            return
+        workspace.restore(self._states[lane_type])
+
+    def limits(self, max_depth: int | None) -> tuple[int, int]:
+        """(depth, branching nodes) of a solve, UNLIMITED where nothing more is allowed than the other limit allows."""
+        given = [each for each in (max_depth, self.problem.max_depth) if each is not None]
+        depth = min(given, default=UNLIMITED)
+        budget = UNLIMITED if self.problem.max_nodes is None else self.problem.max_nodes
+        if depth == 0 or budget == 0:
+            return 0, UNLIMITED
+        if self.packed.n_binary == self.packed.n_columns and depth < 30 and budget >= 2**depth - 1:
+            budget = UNLIMITED
+        return depth, budget
+
+    def _tell(self, report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int) -> None:
+        if report is not None:
+            lower, upper = self.workspace.root_bounds
+            report(
+                base + divisor * upper if upper < INFINITE else None,
+                base + divisor * lower if lower > LOWEST else None,
+                self.workspace.engine["visits"],
+                "searching",
+            )
+
+
+def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, splits: bool) -> PackedProblem:
+    """The problem's columns with a row group for each kind of row, whose costs are all zero as yet."""
+    places, words = place_groups(kinds, n_kinds)
+    profits = np.zeros((n_kinds, n_labels + 2), np.int64)
+    profits[:, n_labels + 1] = 1
+    groups = Groups(places, words, profits, 0, 0)
+    codes = writable(problem.data.X)
+    return pack(codes, category_counts(problem), groups, n_labels, int(splits), problem.min_leaf)

@@ -1,0 +1,89 @@
+"""Scalar solves by any driver, where it has no quicker way: every repriced solve is a search of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.exact import Array
+from streed.drivers.driver import Driver, Orders, Problem
+from streed.drivers.linear_oracle import Answer, Repricing
+from streed.task import RowCostTask
+from streed.tree import Leaf, Node
+
+
+@final
+@attrs.frozen(eq=False)
+class FixedCosts(RowCostTask):
+    """Costs per row and label that are known already; labels are numbers."""
+
+    costs: Array
+    """(n, K) int64."""
+    split: int
+
+    def labels(self, data: Dataset) -> Sequence[int]:
+        return range(self.costs.shape[1])
+
+    def row_costs(self, data: Dataset) -> Array:
+        return self.costs
+
+    def split_cost(self) -> int:
+        return self.split
+
+
+@final
+@attrs.define(eq=False)
+class Searches(Repricing):
+    """The searches of a driver for one problem; a tree is found even if it does not cost less than `below`."""
+
+    driver: Driver
+    problem: Problem
+    kinds: Array
+    orders: Orders
+    _stats: Mapping[str, Any] = attrs.field(init=False, factory=dict)
+
+    def solve(
+        self,
+        costs: Array,
+        split: int,
+        *,
+        below: int | None = None,
+        max_depth: int | None = None,
+        time_limit: float | None = None,
+        report: Callable[[Any, Any, int, str], None] | None = None,
+    ) -> Answer:
+        depths = [each for each in (max_depth, self.problem.max_depth) if each is not None]
+        problem = attrs.evolve(
+            self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=min(depths) if depths else None
+        )
+        orders = attrs.evolve(self.orders, time_limit=time_limit, report=report, enough=None)
+        outcome = self.driver.search(problem, orders)
+        self._stats = outcome.stats
+        cost, preorder = None, None
+        if outcome.solutions:
+            cost, preorder = outcome.solutions[0].value, preorder_of(outcome.solutions[0].root)[0]
+        return Answer(outcome.lower, cost, preorder, outcome.stopped, int(outcome.stats["nodes"]))
+
+    def stats(self) -> Mapping[str, Any]:
+        return self._stats
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+
+def preorder_of(root: Node) -> tuple[Array, Array, Array]:
+    """(columns, -1 for leaves; labels, 0 for branches; rows) of a tree's nodes in preorder, (m,) int64 each."""
+    columns, labels, rows = [], [], []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        columns.append(-1 if isinstance(node, Leaf) else node.column)
+        labels.append(node.label if isinstance(node, Leaf) else 0)
+        rows.append(node.rows)
+        if not isinstance(node, Leaf):
+            stack.extend(reversed(node.children))
+    return np.array(columns, np.int64), np.array(labels, np.int64), np.array(rows, np.int64)

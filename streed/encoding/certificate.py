@@ -1,0 +1,155 @@
+"""The certificate of an outcome: its tree, measured again from the raw codes and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from streed.kernels.packed import writable
+from streed.kernels.records import LEAF
+from streed.kernels.routing import measure_tree, route_rows
+from streed.errors import MismatchError
+from streed.exact import Array, IntegerCosts
+from streed.drivers.driver import Problem, Solution
+from streed.task import State
+from streed.tree import Branch, Leaf, Node
+
+
+def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tuple[int, Node]:
+    """(cost, root) of a tree in preorder, -1 for leaves, by its rows' costs; raises MismatchError if it breaks a limit.
+
+    Leaves cost whole numbers, in the unit of `costs`.
+    """
+    data = problem.data
+    arity = np.zeros(data.n_columns, np.int64)
+    for j in data.categorical:
+        arity[j] = len(data.column(j).categories)
+    labels, rows, leaf_costs, depths = measure_tree(preorder, writable(data.X), arity, writable(costs.costs)).tolist()
+    is_leaf = (preorder == LEAF).tolist()
+    branches = is_leaf.count(False)
+    _check_limits(problem, max(depths), branches, [n for n, here in zip(rows, is_leaf, strict=True) if here and n])
+    root = nest_preorder(preorder, arity, labels, rows, leaf_costs)
+    return sum(leaf_costs) + costs.split * branches, root
+
+
+def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
+    """Raises MismatchError if a tree does not cost what the search claimed.
+
+    A search that was stopped, or that had to forget, may have known the cost of a tree but not all of the tree, which
+    is then completed as well as can be, and may cost more.
+    """
+    if cost != claimed and (complete or cost < lower):
+        raise MismatchError(f"the tree costs {cost}, the search claimed {claimed}; please report this")
+
+
+def nest_preorder(preorder: Array, arity: Array, labels: list[int], rows: list[int], costs: list[int]) -> Node:
+    """The nested nodes of a tree in preorder, with the labels, rows and costs of its nodes."""
+    stack: list[Node] = []
+    columns = preorder.tolist()
+    for at in range(len(columns) - 1, -1, -1):
+        if columns[at] == LEAF:
+            stack.append(Leaf(labels[at], rows[at], costs[at]))
+        else:
+            sides = max(int(arity[columns[at]]), 2)
+            children = tuple(stack[: -sides - 1 : -1])
+            del stack[-sides:]
+            stack.append(Branch(columns[at], children, rows[at]))
+    return stack[0]
+
+
+def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: list[int]) -> None:
+    """Raises MismatchError if the tree breaks a limit; `leaf_rows` are the rows of its leaves that have any."""
+    if problem.max_depth is not None and depth > problem.max_depth:
+        raise MismatchError(f"the tree has depth {depth}, above {problem.max_depth}; please report this")
+    if problem.max_nodes is not None and branches > problem.max_nodes:
+        raise MismatchError(f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this")
+    if min(leaf_rows, default=problem.min_leaf) < problem.min_leaf:
+        raise MismatchError(f"a leaf has {min(leaf_rows)} rows, below {problem.min_leaf}; please report this")
+
+
+def measure_task(
+    problem: Problem,
+    preorder: Array,
+    codes: Array,
+    sums: dict[str, Array],
+    counts: Array,
+    visit: Callable[[State], None] | None = None,
+) -> Solution:
+    """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
+
+    codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
+    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
+    """
+    task, data = problem.task, problem.data
+    categories = {j: len(data.column(j).categories) for j in data.categorical}
+    arity = np.zeros(data.n_columns, np.int64)
+    arity[list(categories)] = list(categories.values())
+    leaf_of, end = route_rows(preorder, codes, arity)
+    sizes = np.bincount(leaf_of, counts, len(preorder)).astype(np.int64)
+    totals = {name: _sums_by_leaf(values, leaf_of, len(preorder)) for name, values in sums.items()}
+    numbers = {name: values.tolist() for name, values in totals.items()}
+    labels = range(len(task.labels(data)))
+    columns, ends = preorder.tolist(), end.tolist()
+    leaf_rows: list[int] = []
+    shown: list[Any] = []
+    shows_labels = task.shows_labels
+    deepest = 0
+
+    def state(begin: int, behind: int) -> State:
+        """That of the rows of the nodes from `begin` on that lie before `behind`."""
+        if behind == begin + 1:
+            # one conversion of all numbers takes less time than one for each
+            own = {name: values[begin] for name, values in numbers.items()}
+            return State(int(sizes[begin]), **{k: tuple(v) if isinstance(v, list) else v for k, v in own.items()})
+        found = {name: values[begin:behind].sum(axis=0) for name, values in totals.items()}
+        rows = int(sizes[begin:behind].sum())
+        return State(rows, **{k: tuple(v.tolist()) if np.ndim(v) else v.item() for k, v in found.items()})
+
+    def measure(at: int, above: int, path: frozenset[int], depth: int) -> tuple[Any, Node]:
+        nonlocal deepest
+        deepest = max(deepest, depth)
+        column = columns[at]
+        if column == LEAF:
+            size = int(sizes[at])
+            s = state(at, at + 1) if size else state(above, ends[above])
+            costs = [task.leaf_cost(s, k) for k in labels]
+            allowed = [k for k in labels if task.feasible(costs[k])] or labels
+            best = allowed[0]
+            for k in allowed:
+                if task.better(costs[k], costs[best]):
+                    best = k
+            if not shows_labels:
+                shown.append(task.leaf_label(s, best))
+            if not size:
+                return None, Leaf(best, 0, 0)
+            if not all(limit.allows(s) for limit in task.limits):
+                raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
+            leaf_rows.append(size)
+            if visit is not None:
+                visit(s)
+            return costs[best], Leaf(best, size, costs[best])
+        children, value = [], None
+        size, child_at = 0, at + 1
+        for _ in range(categories.get(column, 2)):
+            found, child = measure(child_at, at, path | {column}, depth + 1)
+            children.append(child)
+            size += child.rows
+            child_at = ends[child_at]
+            if found is not None:
+                value = found if value is None else task.combine(value, found)
+        cost = task.branching_cost(size, tuple(sorted(path)), column)
+        return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), size)
+
+    value, root = measure(0, 0, frozenset(), 0)
+    branches = int(np.count_nonzero(preorder != LEAF))
+    _check_limits(problem, deepest, branches, leaf_rows)
+    return Solution(value, root, None if shows_labels else tuple(shown))
+
+
+def _sums_by_leaf(values: Array, leaf_of: Array, n_nodes: int) -> Array:
+    """(n_nodes,) or (n_nodes, entries): the sums of a statistic over the rows of every node that is their leaf."""
+    totals = np.zeros((n_nodes, *values.shape[1:]), values.dtype)
+    np.add.at(totals, leaf_of, values)
+    return totals

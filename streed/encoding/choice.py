@@ -1,0 +1,37 @@
+"""Which way a task is searched: by its costs per row, by kernels generated from it, as a front, or in general.
+
+Prices of splits may come to costs per row, if the task says what they are.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from streed.task.analysis.facts import can_generate
+from streed.drivers.driver import Orders, Outcome, Problem
+from streed.pareto.search import search_vectors
+from streed.drivers.general import search_general
+from streed.encoding.encoding import Measure
+from streed.encoding.test_costs import PricedCosts
+from streed.encoding.row_costs import RowCosts
+from streed.encoding.generated import Scored
+from streed.task.analysis.linear_form import row_cost_form
+
+
+def measure_of(problem: Problem) -> Measure | None:
+    """The problem packed for the engine; None if it is a front or only the general route can take it."""
+    form = row_cost_form(problem.task, problem.data)
+    if form is not None:
+        return RowCosts.of(problem if form is problem.task else attrs.evolve(problem, task=form))
+    priced = PricedCosts.of(problem)
+    if priced is not None:
+        return priced
+    if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
+        return None
+    return Scored.of(problem)
+
+
+def search_otherwise(problem: Problem, orders: Orders) -> Outcome:
+    """The outcome for a problem that is not packed: a front by the engine, or else by the general route."""
+    outcome = search_vectors(problem, orders)
+    return search_general(problem, orders) if outcome is None else outcome

@@ -1,0 +1,104 @@
+"""What of a task becomes native code: its methods, those of its limits, and the numbers that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.task.algebra.terms import written_terms
+from streed.task.constrained import objective
+from streed.kernels.codegen import capture
+from streed.kernels.codegen.spec import TermShape
+from streed.exact import Array
+from streed.encoding.statistics import Places
+from streed.encoding.terms import ScoredTerm, functions_of, place_limit
+from streed.task import Limit, Task
+
+Read = tuple[tuple[str, str], ...]
+
+
+@attrs.frozen(eq=False)
+class Methods:
+    """The terms and limits of a task, what of them is compiled, and what that reads."""
+
+    terms: list[ScoredTerm]
+    limits: list[tuple[Limit, int]]
+    """Each limit on leaves that is not only on rows, and the number of the term whose statistics it is on."""
+    functions: dict[str, Callable[..., Any]]
+    """All that is compiled, by name."""
+    members: tuple[str, ...]
+    """The optional methods that the text takes notice of."""
+    read: list[Any]
+    """What the methods of each term read from `self`,"""
+    read_by_limits: list[Any]
+    """and those of each limit."""
+
+    @classmethod
+    def of(cls, task: Task, n_columns: int) -> Methods:
+        """Of a bound task, limits and all."""
+        terms = [ScoredTerm.of(term, n_columns) for term in written_terms(task)]
+        functions, members = functions_of(objective(task), terms)
+        limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
+        functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}
+        read = [capture.numbers_of(term.task, term.functions) for term in terms]
+        read_by_limits = [capture.numbers_of(limit, {"allows": type(limit).allows}) for limit, _ in limits]
+        return cls(terms, limits, functions, members, read, read_by_limits)
+
+    @property
+    def combines(self) -> bool:
+        """Whether values are joined by an operator of the task's own."""
+        return "combine" in self.functions
+
+    @property
+    def calls(self) -> bool:
+        """Whether branching costs are asked of the task, split by split."""
+        return any(term.called for term in self.terms)
+
+    @property
+    def by_path(self) -> bool:
+        """Whether branching costs depend on the columns tested above."""
+        return any(term.by_path for term in self.terms)
+
+    def term_shapes(self, places: Places) -> tuple[TermShape, ...]:
+        """What the text depends on of each term; `places`: the planes of the statistics."""
+        return tuple(term.shape(places, _kinds(numbers)) for term, numbers in zip(self.terms, self.read, strict=True))
+
+    def limit_shapes(self) -> tuple[tuple[int, Read], ...]:
+        """What the text depends on of each limit."""
+        return tuple(
+            (place, _kinds(numbers)) for (_, place), numbers in zip(self.limits, self.read_by_limits, strict=True)
+        )
+
+    def words(self, scale: float) -> tuple[Array, tuple[Any, ...]]:
+        """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits."""
+        words = [_bits(scale)]
+        kept: list[Any] = []
+
+        def write(number: capture.Number) -> None:
+            if number.kind == "int":
+                words.append(number.value)
+            elif number.kind == "real":
+                words.append(_bits(number.value))
+            else:
+                kept.append(number.value)
+                words.extend([int(number.value.__array_interface__["data"][0]), *number.value.shape])
+
+        for term, numbers in zip(self.terms, self.read, strict=True):
+            for number in numbers:
+                write(number)
+            words.append(_bits(float(term.weight)))
+        for numbers in self.read_by_limits:
+            for number in numbers:
+                write(number)
+        return np.array(words, np.int64), tuple(kept)
+
+
+def _kinds(read: Any) -> Read:
+    return tuple((number.name, number.kind) for number in read)
+
+
+def _bits(x: float) -> int:
+    return int(np.array([x], np.float64).view(np.int64)[0])

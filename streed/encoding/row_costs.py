@@ -1,0 +1,85 @@
+"""Problems that are a cost per row and label: packed as they are, without compiling anything for the task."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.task.algebra import exact_costs
+from streed.kernels.counting import groups
+from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.packed import PackedProblem, pack, writable
+from streed.exact import Array, IntegerCosts
+from streed.encoding.certificate import check_claim, measure_costs
+from streed.drivers.driver import Problem, Solution
+from streed.bnb.expand import SHALLOW
+from streed.encoding.encoding import Measure
+
+_DEEP = SHALLOW + 1
+"""Up to this depth a search is over before floors would pay for finding them."""
+
+
+@final
+@attrs.frozen(eq=False)
+class RowCosts(Measure):
+    """Codes are whole costs less the base that every tree pays, in units of their common divisor."""
+
+    packed: PackedProblem
+    costs: IntegerCosts
+    divisor: int
+    route = "row costs"
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        return self.costs.exact
+
+    @property
+    def unit(self) -> Any:
+        return self.costs.unit
+
+    @classmethod
+    def of(cls, problem: Problem) -> RowCosts:
+        """The problem packed; raises TaskError for tasks that are not costs per row."""
+        data = problem.data
+        costs = exact_costs(problem.task, data)
+        divisor = int(groups.common_divisor(costs.costs, costs.split))
+        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1, writable(data.X))
+        packed = pack(
+            writable(data.X),
+            category_counts(problem),
+            rows,
+            costs.costs.shape[1],
+            costs.split // divisor,
+            problem.min_leaf,
+        )
+        if rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
+            mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
+            if mask.any():
+                packed = attrs.evolve(packed, floors=(mask, floors))
+        return cls(packed, costs, divisor)
+
+    def value(self, code: int) -> Any:
+        return self.costs.value(self._total(code))
+
+    def solution(
+        self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
+    ) -> tuple[Solution, bool]:
+        cost, root = measure_costs(problem, self.costs, preorder)
+        claimed = self._total(code)
+        check_claim(cost, claimed, self._total(lower), complete=complete)
+        return Solution(self.costs.value(cost), root), cost == claimed
+
+    def _total(self, code: int) -> int:
+        """A code in whole costs."""
+        return self.packed.groups.base + self.divisor * code
+
+
+def category_counts(problem: Problem) -> Array:
+    """(p,) int64: the number of categories of each categorical column, 0 for binary ones."""
+    data = problem.data
+    categories = np.zeros(data.n_columns, np.int64)
+    for j in data.categorical:
+        categories[j] = len(data.column(j).categories)
+    return categories

@@ -1,0 +1,123 @@
+"""A problem's rows as the engine adds them up: statistics in planes, counted by groups of rows or summed by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.kernels import coding
+from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.counting.groups import Groups, group_vectors
+from streed.kernels.packed import PackedProblem, pack, writable
+from streed.kernels.codegen.spec import ROWS
+from streed.kernels.counting.pair_sums import FOUR
+from streed.exact import Array
+from streed.drivers.driver import Problem
+from streed.encoding.row_costs import category_counts
+
+Places = dict[str, tuple[tuple[int, ...], bool]]
+"""The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
+
+_MOST_GROUPS = 48
+"""More different rows of statistics than this are summed, not counted."""
+
+
+@attrs.frozen(eq=False)
+class Planes:
+    """The rows (m) of a problem, equal ones merged where they are summed, and their statistics in S planes."""
+
+    codes: Array
+    """(m, p) uint8."""
+    counts: Array
+    """(m,) int64: how many of the caller's rows each of them is."""
+    sums: dict[str, Array]
+    """The statistics of these rows, (m,) or (m, entries)."""
+    values: Array
+    """(m, S) int64 or float64."""
+    places: Places
+    groups: Groups | None
+    """The groups of equal values, if rows are counted."""
+    integral: bool
+    """Whether the statistics are whole numbers,"""
+    exact: bool
+    """and all their sums are so small that the engine adds them exactly."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Planes:
+        """The planes of the problem's statistics."""
+        n, sums = problem.data.n_rows, problem.sums
+        values, places = _place(sums, n)
+        codes, counts = writable(problem.data.X), np.ones(n, np.int64)
+        integral = values.dtype == np.int64
+        if integral:
+            groups = group_vectors(np.hstack([values, np.ones((n, 1), np.int64)]), _MOST_GROUPS)
+            if groups is not None:
+                return cls(codes, counts, sums, values, places, groups, True, True)
+        exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
+        codes, counts, values, sums = _merge(codes, values, sums)
+        return cls(codes, counts, sums, values, places, None, integral, exact)
+
+    @property
+    def lane(self) -> Any:
+        """The narrowest lane type in which no sum overflows."""
+        if self.groups is None:
+            return np.float64
+        largest = max(int(np.abs(self.values).sum(axis=0).max(initial=0)), len(self.values))
+        return np.int32 if largest < 2**30 else np.int64
+
+    @property
+    def kept_entries(self) -> Array:
+        """Which of the statistics' entries, one after the other, have planes, bool."""
+        return np.array([plane != ROWS for places, _ in self.places.values() for plane in places], bool)
+
+    def pack(self, problem: Problem, merge: bool) -> PackedProblem:
+        """The problem as the engine reads it, without its scoring; `merge`: of equal columns one is enough."""
+        planes = self.values.shape[1] + 1
+        groups = self.groups
+        if groups is None:
+            words = (len(self.codes) + 63) // 64
+            places = np.repeat(np.arange(len(self.codes)), 2)
+            groups = Groups(places, np.array([0, words]), np.ones((1, planes), np.int64), 0, 0)
+        return pack(self.codes, category_counts(problem), groups, planes, 0, problem.min_leaf, merge=merge)
+
+    def row_values(self, packed: PackedProblem) -> Array | None:
+        """(N, S + 1 padded to fours) float64, the values and the count of every row, if they are summed."""
+        if self.groups is not None:
+            return None
+        inputs = self.values.shape[1]
+        padded = np.zeros((len(packed.row_bits), -(-(inputs + 1) // FOUR) * FOUR))
+        padded[: len(self.values), :inputs] = self.values
+        padded[: len(self.values), inputs] = self.counts
+        return padded
+
+
+def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, Places]:
+    """(values (n, S) int64 or float64, the planes of each statistic); 1 for every row is the number of rows."""
+    columns: list[Array] = []
+    plane_of = {}
+    for name, values in sums.items():
+        places = []
+        for column in values.reshape(n_rows, -1).T:
+            if (column == 1).all():
+                places.append(ROWS)
+            else:
+                places.append(len(columns))
+                columns.append(column)
+        plane_of[name] = (tuple(places), values.ndim > 1)
+    return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0), np.int64), plane_of
+
+
+def _merge(codes: Array, values: Array, sums: dict[str, Array]) -> tuple[Array, Array, Array, dict[str, Array]]:
+    """The distinct rows of codes, how often each occurs, and the sums of their statistics."""
+    first, class_of = find_classes(codes)
+    m = len(first)
+    counts = np.bincount(class_of, minlength=m)
+    if m == len(codes):
+        return codes, counts, values.astype(np.float64), sums
+    order = np.argsort(class_of, kind="stable")
+    begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    merged = {name: np.add.reduceat(values[order], begins, axis=0) for name, values in sums.items()}
+    values = np.add.reduceat(values[order].astype(np.float64), begins, axis=0)
+    return np.ascontiguousarray(codes[first]), counts, values, merged

@@ -1,0 +1,136 @@
+"""The terms of a task whose kernels are generated: which of their methods are compiled, and what splits cost.
+
+A task is the sum of its terms (`streed.task.algebra.terms`); most have one, themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+
+from streed.task.algebra.parts import PartLimit, part_name
+from streed.task.algebra.terms import Term, Watched
+from streed.task.constrained import OwnLimit
+from streed.kernels.codegen.spec import TermShape
+from streed.exact import Array, exact_number
+from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
+from streed.drivers.driver import Problem
+from streed.task import Limit, RowCostTask, Task
+
+
+@attrs.frozen(eq=False)
+class ScoredTerm:
+    """A term of the task, and what of it is compiled."""
+
+    weight: Fraction
+    task: Task
+    prefix: str
+    called: bool
+    """Whether its branching costs depend on more than the split."""
+    by_path: bool
+
+    @classmethod
+    def of(cls, term: Term, n_columns: int) -> ScoredTerm:
+        costs = type(term.task).branching_cost is not Task.branching_cost
+        by_path = costs and reads_path(term.task)
+        return cls(term.weight, term.task, term.prefix, by_path or (costs and reads_rows(term.task)), by_path)
+
+    @property
+    def bounded(self) -> bool:
+        return type(self.task).lower_bound is not Task.lower_bound
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Its methods to compile, by name."""
+        if self.weight == 0:
+            return {}
+        kind = type(self.task)
+        found: dict[str, Callable[..., Any]] = {"leaf_cost": kind.leaf_cost}
+        if self.called:
+            found["branching_cost"] = kind.branching_cost
+        if self.bounded:
+            found["lower_bound"] = kind.lower_bound
+        for name in ("combine", "feasible", "subtract"):
+            if getattr(kind, name) is not getattr(Task, name) and not issubclass(kind, RowCostTask):
+                found[name] = getattr(kind, name)
+        return found
+
+    def shape(self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any]) -> TermShape:
+        mine = {name: place for name, place in plane_of.items() if name.startswith(self.prefix)}
+        return TermShape(
+            statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
+            numbers=tuple(read),
+            weighted=self.weight not in (0, 1),
+            costs=self.weight != 0,
+            any_label=self.task.any_label,
+            called=self.called,
+            bounded=self.bounded,
+        )
+
+
+def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
+    """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none."""
+    p, n = problem.data.n_columns, problem.data.n_rows
+    total: list[Any] | None = None
+    for term in terms:
+        if term.called or not p or term.task.branching_cost(n, (), 0) is None:
+            continue
+        asked = range(p) if reads_split(term.task) else range(1)
+        costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in asked]
+        costs *= p // len(costs)
+        total = costs if total is None else [a + b for a, b in zip(total, costs, strict=True)]
+    if total is None:
+        return None
+    whole = all(cost.denominator == 1 for cost in total) and not any(
+        isinstance(term.task.branching_cost(n, (), 0), float) for term in terms
+    )
+    return np.array([int(cost) for cost in total]) if whole else np.array([float(cost) for cost in total])
+
+
+def functions_of(own: Task, terms: Sequence[ScoredTerm]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
+    """(the methods to compile by name, the names of the optional ones that the text takes notice of)."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for i, term in enumerate(terms):
+        for name in ("leaf_cost", "branching_cost", "lower_bound"):
+            if name in term.functions:
+                functions[f"{name}{i}"] = term.functions[name]
+    members = []
+    nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
+    if nonnegative and any(term.bounded for term in terms):
+        members.append("lower_bound")
+    if sum(not isinstance(term.task, Watched) for term in terms) == 1:
+        for name in ("combine", "feasible", "subtract"):
+            if name in terms[0].functions:
+                functions[name] = terms[0].functions[name]
+                members.append(name)
+    if "feasible" in members and "combine" not in members:
+        functions["combine"] = _plus
+        functions["subtract"] = _minus
+        members += ["combine", "subtract"]
+    if "combine" not in members and "subtract" in members:
+        functions.pop("subtract")
+        members.remove("subtract")
+    return functions, tuple(sorted(members))
+
+
+def place_limit(limit: Limit, terms: Sequence[ScoredTerm]) -> tuple[Limit, int]:
+    """(the limit itself, the number of the term whose statistics it is on)."""
+    prefix = ""
+    if isinstance(limit, OwnLimit):
+        prefix, limit = limit.prefix, limit.limit
+    while isinstance(limit, PartLimit):
+        prefix += part_name(limit.number, "")
+        limit = limit.limit
+    return limit, next((i for i, term in enumerate(terms) if term.prefix == prefix), 0)
+
+
+def _plus(self: Any, a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _minus(self: Any, a: Any, b: Any) -> Any:
+    return a - b

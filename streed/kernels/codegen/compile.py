@@ -1,0 +1,151 @@
+"""The kernels of a task: the text that is compiled for it, once per shape of task and body of its methods.
+
+The text is written for the task's statistics, one array each, with its labels unrolled and its methods inlined, which
+makes it as quick as one written by hand. It goes to a file that is named by a fingerprint of the text and of all
+that the methods depend on, so numba's cache finds it in later processes and never finds an old one.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import os
+import sys
+import threading
+import types
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from numba import cfunc, float64, int64, njit, uint8, uint64
+
+from streed.kernels import coding
+from streed.kernels import records
+from streed.kernels.scoring import generated
+from streed.kernels import simd
+from streed.kernels import values
+from streed.kernels.codegen.capture import compilable, fingerprint
+from streed.kernels.compiled import cache_directory, caching
+from streed.kernels.codegen.render import kernel_text
+from streed.kernels.scoring.lowest import lowest
+from streed.kernels.pointers import KERNEL, engine_at
+from streed.kernels.codegen.spec import Shape
+from streed.kernels.views import inline, keep_apart, matrix, native, vector
+
+
+@attrs.frozen(eq=False)
+class Kernels:
+    """Addresses of a task's compiled kernels; zero for those that it does not need."""
+
+    kept: tuple[Any, ...]
+    """What holds the code in memory."""
+    costs_of: Callable[..., None]
+    """(numbers, planes (m, S), rows (m,), found (m, K)): writes native costs of leaves; compiled when first called."""
+    score: int
+    combine: int
+    subtract: int
+    floor: int
+
+
+def compile_kernels(shape: Shape, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+    """The kernels for a shape and the methods by name.
+
+    "leaf_cost0", "branching_cost0" and "lower_bound0" are those of the first term, and so on; "combine", "subtract" and
+    "feasible" are the task's; "allows0" is that of its first limit.
+    """
+    text, digest = _text_of(shape)
+    name = fingerprint({"text": digest, "engine": _engine(), **functions})
+    if name not in _made:
+        _made[name] = _compile(name, text, functions)
+    return _made[name]
+
+
+@functools.cache
+def _text_of(shape: Shape) -> tuple[str, str]:
+    """The text, and a hash of it."""
+    text = kernel_text(shape)
+    return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+_made: dict[str, Kernels] = {}
+"""By fingerprint, all that this process compiled or loaded."""
+
+
+def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+    path = _written(name, text)
+    module = types.ModuleType(f"streed_kernels_{name}")
+    sys.modules[module.__name__] = module  # where numba's cache looks for what the code names
+    namespace = module.__dict__
+    namespace.update(_NAMES)
+    namespace.update({key: compilable(function, module.__name__) for key, function in functions.items()})
+    exec(compile(text, str(path) if path else f"<{module.__name__}>", "exec"), namespace)
+    kernels = []
+    with caching() as is_kept:
+        for kernel in ("score", "combine_values", "subtract_values", "find_floors"):
+            made = namespace.get(kernel)
+            cache = is_kept and path is not None
+            kernels.append(None if made is None else cfunc(KERNEL, cache=cache, error_model="numpy")(made))
+    addresses = [0 if kernel is None else kernel.address for kernel in kernels]
+    costs_of = njit(error_model="numpy")(namespace["find_costs_of_labels"])
+    return Kernels(tuple(kernels), costs_of, *addresses)
+
+
+def _written(name: str, text: str) -> Path | None:
+    """The file that holds the text, or None where none can be written."""
+    directory = cache_directory()
+    if directory is None:
+        return None
+    path = directory / "tasks" / f"kernels_{name}.py"
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        scratch = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.tmp")
+        scratch.write_text(text)
+        scratch.replace(path)
+    return path
+
+
+@functools.cache
+def _engine() -> str:
+    """What compiled kernels depend on in the engine: the name of the cache directory is a hash of its sources."""
+    directory = cache_directory()
+    return "" if directory is None else directory.name
+
+
+_NAMES = {
+    "namedtuple": namedtuple,
+    "np": np,
+    "math": math,
+    "njit": njit,
+    "inline": inline,
+    "native": native,
+    "keep_apart": keep_apart,
+    "lowest": lowest,
+    "int64": int64,
+    "float64": float64,
+    "uint8": uint8,
+    "uint64": uint64,
+    "matrix": matrix,
+    "vector": vector,
+    "engine_at": engine_at,
+    "first_one": simd.first_one,
+    "real_of": coding.real_of,
+    "whole": coding.whole,
+    "next_whole": coding.next_whole,
+    "INFINITE": records.INFINITE,
+    "PRICE": coding.PRICE,
+    "LOWEST": records.LOWEST,
+    "NO_COST": records.NO_COST,
+    "RAISED": records.RAISED,
+    "NONE": records.NONE,
+    **{name: getattr(scored, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "WITH1", "WITH0", "COST")},
+    "ROWS_OF_COSTS": generated.ROWS_OF_COSTS,
+    **{f"V_{name}": getattr(values, name) for name in ("KEY", "LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "COST", "LEAST1")},
+    "ROWS_OF_VALUES": values.ROWS_OF_VALUES,
+    **{f"encode_{name}": pair[0] for name, pair in coding.CODINGS.items()},
+    **{f"decode_{name}": pair[1] for name, pair in coding.CODINGS.items()},
+}
+"""What the text may name."""

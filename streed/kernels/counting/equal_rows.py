@@ -1,0 +1,128 @@
+"""The equivalent-points bound: rows that agree in every column go to the same leaf of every tree.
+
+Such rows together pay at least what their best common label costs, beyond what each pays under its own best label
+(OSDT, Section 3, for accuracy; here for any costs per row and label). As a state holds all of them or none, these
+least costs add up over any partition into states: their sum over the classes in a state is a lower bound of its
+optimum, its floor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from streed.kernels.compiled import entry
+from streed.kernels.simd import first_one, load_eight
+from streed.kernels.views import native, vector
+
+
+@entry
+def find_floors(row_bits, places, costs, divisor):  # type: ignore[no-untyped-def]
+    """(mask, floors): the floor of every class of equivalent rows, at the place of the first of them.
+
+    row_bits (N, P / 32) int32 are the columns of every place, places (m,) int64 flat pairs (row, place), costs (n, K)
+    int64. floors (N,) int64 counts in units of `divisor`; mask (N / 64,) uint64 has a bit for each that is not zero.
+    """
+    n, labels = costs.shape
+    size = 64
+    while size < 2 * n:
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    first_place = np.empty(n, np.int64)
+    sums = np.zeros((n, labels), np.int64)
+    classes = 0
+    seen = np.zeros(n, np.uint8)
+    for i in range(0, len(places), 2):
+        row = places[i]
+        place = places[i + 1]
+        if seen[row] == 1:
+            continue
+        seen[row] = 1
+        key = uint64(0)
+        for block in range(row_bits.shape[1]):
+            key = (key ^ uint64(row_bits[place, block])) * uint64(0x9E3779B97F4A7C15)
+            key ^= key >> uint64(31)
+        slot = int64(key & uint64(size - 1))
+        while slots[slot] >= 0 and not _same(row_bits, first_place[slots[slot]], place):
+            slot = (slot + 1) & (size - 1)
+        c = slots[slot]
+        if c < 0:
+            c = classes
+            classes += 1
+            slots[slot] = c
+            first_place[c] = place
+        least = costs[row].min()
+        for k in range(labels):
+            sums[c, k] += costs[row, k] - least
+    floors = np.zeros(len(row_bits), np.int64)
+    mask = np.zeros(len(row_bits) // 64, np.uint64)
+    for c in range(classes):
+        floor = sums[c].min() // divisor
+        if floor > 0:
+            place = first_place[c]
+            floors[place] = floor
+            mask[place // 64] |= uint64(1) << uint64(place % 64)
+    return mask, floors
+
+
+@native
+def _same(row_bits, a, b):  # type: ignore[no-untyped-def]
+    same = True
+    for block in range(row_bits.shape[1]):
+        same = same and row_bits[a, block] == row_bits[b, block]
+    return same
+
+
+@entry
+def find_classes(codes):  # type: ignore[no-untyped-def]
+    """(first, class_of): the first row of every class of equal rows of codes (n, p) uint8, and each row's class."""
+    n, p = codes.shape
+    size = 64
+    while size < 2 * n:
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    first = np.empty(n, np.int64)
+    class_of = np.empty(n, np.int64)
+    classes = 0
+    for i in range(n):
+        key = uint64(0)
+        f = 0
+        while f + 8 <= p:
+            key = (key ^ load_eight(codes, i, f)) * uint64(0x9E3779B97F4A7C15)
+            key ^= key >> uint64(32)
+            f += 8
+        while f < p:
+            key = (key ^ uint64(codes[i, f])) * uint64(0x9E3779B97F4A7C15)
+            f += 1
+        key ^= key >> uint64(32)
+        slot = int64(key & uint64(size - 1))
+        while slots[slot] >= 0:
+            other = first[slots[slot]]
+            same = True
+            for f in range(p):
+                same = same and codes[i, f] == codes[other, f]
+            if same:
+                break
+            slot = (slot + 1) & (size - 1)
+        if slots[slot] < 0:
+            slots[slot] = classes
+            first[classes] = i
+            classes += 1
+        class_of[i] = slots[slot]
+    return first[:classes].copy(), class_of
+
+
+@native
+def floor_of(e, rows):  # type: ignore[no-untyped-def]
+    """The floor of a set of rows (W,): what equivalent rows among them cost every tree."""
+    if e.floors == 0:
+        return int64(0)
+    mask = vector(e.floor_mask, e.row_words, uint64)
+    floors = vector(e.floors, e.row_space, int64)
+    total = int64(0)
+    for w in range(e.row_words):
+        bits = rows[w] & mask[w]
+        while bits != uint64(0):
+            total += floors[w * 64 + first_one(bits)]
+            bits = bits & (bits - uint64(1))
+    return total

@@ -1,0 +1,129 @@
+"""Pair counts: for every pair of columns, sums over the rows that have both.
+
+Counting is the same for every task. Rows of one group count alike, so a sum is a popcount per group times the group's
+multiplier; int16 popcounts are widened to the lane type of the sums before they could overflow.
+"""
+
+from __future__ import annotations
+
+from numba import int16, int64
+
+from streed.kernels.counting.rows import WORD_ROWS
+from streed.kernels.simd import LANES, broadcast, fill, load, popcount, store, widen
+from streed.kernels.counting.pair_sums import sum_node
+from streed.kernels.views import inline, matrix, native, vector
+
+TILE = 4
+"""Columns counted together, so that a loaded word serves four of them."""
+
+MOST_WORDS = 2047
+"""Words whose popcounts add up within int16."""
+
+
+@inline
+def count_tile(words, begin, end, j, k):  # type: ignore[no-untyped-def]
+    """For columns j..j+3 (a vector each) and k..k+31 (its lanes), the rows in words[begin:end] that have both."""
+    a0 = fill(words, 0)
+    a1 = a0
+    a2 = a0
+    a3 = a0
+    for w in range(begin, end):
+        y = load(words, w, k)
+        a0 = a0 + popcount(broadcast(words, w, j) & y)
+        a1 = a1 + popcount(broadcast(words, w, j + 1) & y)
+        a2 = a2 + popcount(broadcast(words, w, j + 2) & y)
+        a3 = a3 + popcount(broadcast(words, w, j + 3) & y)
+    return a0, a1, a2, a3
+
+
+@inline
+def add_times(total, sums, count, multiplier):  # type: ignore[no-untyped-def]
+    """total + count * multiplier in the lane type of `sums`; most multipliers are 1 or -1."""
+    if multiplier == 1:
+        return total + widen(sums, count)
+    if multiplier == -1:
+        return total - widen(sums, count)
+    return total + widen(sums, count) * multiplier
+
+
+@native
+def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+    """Writes pairs[p * stride + j, k] = sum over groups of multipliers[group, p] * (rows with columns j and k).
+
+    Rows j are written up to a whole tile; what they hold beyond `columns` is zero.
+    """
+    for k in range(0, stride, LANES):
+        for j in range(0, columns, TILE):
+            for p in range(planes):
+                for row in range(TILE):
+                    store(pairs, p * stride + j + row, k, fill(pairs, 0))
+            for g in range(groups):
+                begin = begins[g]
+                while begin < begins[g + 1]:
+                    end = min(begins[g + 1], begin + MOST_WORDS)
+                    a0, a1, a2, a3 = count_tile(words, begin, end, j, k)
+                    begin = end
+                    for p in range(planes):
+                        times = multipliers[g, p]
+                        if times != 0:
+                            row = p * stride + j
+                            store(pairs, row, k, add_times(load(pairs, row, k), pairs, a0, times))
+                            store(pairs, row + 1, k, add_times(load(pairs, row + 1, k), pairs, a1, times))
+                            store(pairs, row + 2, k, add_times(load(pairs, row + 2, k), pairs, a2, times))
+                            store(pairs, row + 3, k, add_times(load(pairs, row + 3, k), pairs, a3, times))
+
+
+@native
+def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
+    """Pair sums and totals of the node at hand, for multipliers of shape (G, planes)."""
+    if e.wide == 1:
+        sum_node(e, lane, int64, planes)
+        return
+    words = matrix(e.words, e.n_words, e.stride, int16)
+    begins = vector(e.group_begins, e.groups + 1, int64)
+    group_rows = vector(e.group_rows, e.groups + 1, int64)
+    pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
+    totals = vector(e.totals, planes, int64)
+    count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)
+    for p in range(planes):
+        totals[p] = 0
+        for g in range(e.groups):
+            totals[p] += multipliers[g, p] * (group_rows[g + 1] - group_rows[g])
+
+
+@native
+def count_columns(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
+    """As `count_node`, but only the diagonal of the pair sums: what trees of depth one need."""
+    words = matrix(e.words, e.n_words, e.stride, int16)
+    begins = vector(e.group_begins, e.groups + 1, int64)
+    group_rows = vector(e.group_rows, e.groups + 1, int64)
+    pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
+    totals = vector(e.totals, planes, int64)
+    for p in range(planes):
+        totals[p] = 0
+        for g in range(e.groups):
+            totals[p] += multipliers[g, p] * (group_rows[g + 1] - group_rows[g])
+        for k in range(0, e.stride, LANES):
+            total = fill(pairs, 0)
+            for g in range(e.groups):
+                begin = begins[g]
+                while begin < begins[g + 1]:
+                    end = min(begins[g + 1], begin + MOST_WORDS)
+                    count = fill(words, 0)
+                    for w in range(begin, end):
+                        count = count + popcount(load(words, w, k))
+                    begin = end
+                    total = add_times(total, pairs, count, multipliers[g, p])
+            store(pairs, p * e.stride, k, total)
+    for p in range(planes):
+        for k in range(e.n_active - 1, 0, -1):
+            pairs[p * e.stride + k, k] = pairs[p * e.stride, k]
+
+
+@native
+def count_child(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
+    """Pair sums of the child that `load_child` compacted."""
+    words = matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)
+    begins = vector(e.child_begins, e.groups + 1, int64)
+    pairs = matrix(e.child_pairs, planes * e.stride, e.stride, lane)
+    count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)

@@ -1,0 +1,300 @@
+"""The records that the engine's functions share, each paired with its dtype.
+
+One `Engine` record describes the problem and holds the addresses of every array: native functions take that record
+instead of dozens of arrays, which keeps compilation short, and ask it for typed views (see `views.py`).
+
+Sizes used in the comments: G row groups, K labels, F columns, W 64-bit words per row set, P = F padded to 32 lanes,
+S planes of pair sums, N rows padded so that every group starts at a word of its own.
+
+Two kinds of problems share all this. Of a row-cost problem, planes are profits per label and worst costs; of a scored
+one, they are the task's statistics and rows, and a kernel generated from the task makes costs of them (generated.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SIZES = [
+    ("groups", np.int64),  # G
+    ("labels", np.int64),  # K
+    ("columns", np.int64),  # F: binary columns first, then the literals of categorical columns
+    ("binary_columns", np.int64),  # how many of them are binary
+    ("categorical", np.int64),  # categorical columns, each with a run of literals
+    ("row_words", np.int64),  # W
+    ("row_space", np.int64),  # N
+    ("width", np.int64),  # P
+    ("path_words", np.int64),  # 64-bit words of a set of the caller's columns, where costs depend on the path; else 0
+    ("key_words", np.int64),  # W and path_words: what a subproblem is found by
+    ("planes", np.int64),  # S: one per label, then worst costs, then (if needed) rows; or one per statistic, then rows
+    ("rows_plane", np.int64),  # which plane counts rows
+    ("worst_plane", np.int64),  # which plane holds worst costs (of row groups)
+]
+
+COSTS = [
+    ("split_cost", np.int64),  # of one branching node
+    ("min_leaf", np.int64),  # rows that a leaf needs
+    ("signed", np.int64),  # 1: two labels, binary columns and no minimum support: the signed kernel applies
+    ("restrictable", np.int64),  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
+    ("extensible", np.int64),  # 1: a tree stays feasible on more rows, so its cost bounds that of supersets
+    ("class_bound", np.int64),  # 1: each row costs the same under every label but one (accuracy)
+    ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
+    ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
+    ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
+    ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
+    ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see test_costs.py
+    ("wide", np.int64),  # 1: pair sums are sums over rows of numbers of each, see pair_sums.py, not counts of row groups
+    ("worst_unit", np.int64),  # what a unit of the worst plane costs
+    ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
+    ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
+    ("worst_step", np.int64),  # the worth of the lowest of them
+]
+
+ADDRESSES = [
+    # the problem, read only
+    ("row_bits", np.int64),  # int32 (N, P / 32): the columns of a row, a bit each
+    ("column_rows", np.int64),  # uint64 (F, W): the rows that have the column
+    ("group_words", np.int64),  # int64 (G + 1): the words of a row set at which each group begins
+    ("signed_costs", np.int64),  # int64 (G, 2): cost of label 0 minus cost of label 1, and its absolute value
+    ("profits", np.int64),  # int64 (G, S): worst cost minus cost, per label; then the worst cost; then 1 per row
+    ("literals", np.int64),  # int64 (categorical + 1): where each categorical column's literals begin
+    ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equal_rows.py
+    ("floors", np.int64),  # int64 (N,); zero if there are none
+    ("row_values", np.int64),  # int64 or float64 (N, S padded to fours), if `wide`: the numbers of every row
+    ("full_prices", np.int64),  # int64 (F), if `priced`: of a bit column where nothing was tested above
+    ("given_prices", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
+    ("worst_bits", np.int64),  # uint64 (slices, W), if `wide`: the rows in whose worst costs each digit is 1
+    # the node at hand
+    ("rows", np.int64),  # int32 (N + 64): its rows, by group
+    ("all_words", np.int64),  # int16 (N / 16 + G, P): its columns compacted, 16 rows a word
+    ("kept_words", np.int64),  # the same without constant columns
+    ("words", np.int64),  # the one of the two that is in use
+    ("local_bits", np.int64),  # int32 (N + 64, P / 32): the active columns of its rows
+    ("active", np.int64),  # int64 (P): the global column of each local one
+    ("popcounts", np.int64),  # int16 (1, 32)
+    ("ones", np.int64),  # int64 (P): rows that have the local column
+    ("group_rows", np.int64),  # int64 (G + 1): where each group's rows begin in `rows`
+    ("group_begins", np.int64),  # int64 (G + 1): where each group's words begin in `words`
+    ("local_literals", np.int64),  # int64 (3, categorical): begin and end in local columns, and which one it is
+    ("pairs", np.int64),  # lane (S, P, P): sums over the rows that have both columns
+    ("sums", np.int64),  # lane (max(S, 3), P): sums over the rows that have the column
+    ("totals", np.int64),  # int64 (S): sums over all rows of the node
+    ("here_prices", np.int64),  # int64 (P): of its columns
+    ("pair_prices", np.int64),  # lane (P, P): of column j where k was tested too
+    ("table", np.int64),  # int64 or float64 (P, P, S padded to fours), if `wide`: pair sums as they are added
+    ("rows_with", np.int64),  # int32 (N + 64), if `wide`: rows of the node that have a column
+    ("row_starts", np.int64),  # int32 (N + 1), if `wide`: where the columns of each of its rows begin
+    ("row_columns", np.int64),  # int16: these local columns
+    ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see many_labels.py
+    ("values", np.int64),  # int64 (ROWS_OF_VALUES, P + categorical): see values.py
+    # a child of the node at hand
+    ("child_rows", np.int64),  # int32 (N + 64)
+    ("child_words", np.int64),  # int16, as `words`
+    ("child_begins", np.int64),  # int64 (G + 1)
+    ("child_pairs", np.int64),  # lane, as `pairs`: of the smaller child
+    ("rest_pairs", np.int64),  # lane, as `pairs`: of the larger child
+    ("child_sums", np.int64),  # lane (S, P): sums over the child's rows that have the column
+    ("child_totals", np.int64),  # int64 (S)
+    # caches
+    ("branches", np.int64),  # uint64 (branch_space, branch_words): see branch_cache.py
+    ("node_rows", np.int64),  # uint64 (node_space, W)
+    ("nodes", np.int64),  # NODE (node_space)
+    ("edges", np.int64),  # EDGE (edge_space)
+    ("children", np.int64),  # CHILD (child_space)
+    ("slots", np.int64),  # int32 (2 * slot_space): the node index
+    ("archive", np.int64),  # int64 (ROWS_OF_ARCHIVE, ENTRIES): see similarity_cache.py
+    ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
+    ("lost", np.int64),  # int64 (P)
+    ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
+    ("control", np.int64),  # int64 (8), shared with the caller's thread: see control.py
+    # of scored problems
+    ("caller_columns", np.int64),  # int64 (F): the caller's column of every bit column
+    ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
+    ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
+    ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
+    ("label_profits", np.int64),  # int64 (K): of one side
+    ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
+    ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
+    ("row_floors", np.int64),  # float64 (N): what the rows of every place cost any tree; zero if that is not known
+    ("floor_sums", np.int64),  # float64 (P + 1): the sums of these over the node's rows with a column; over all of them
+    ("split_costs", np.int64),  # int64 (F + categorical): branching costs by split; zero if they depend on more
+    ("numbers", np.int64),  # int64 words (whole or real): the task's parameters and the worth of costs
+]
+
+UNITS = [
+    # pointers to compiled work units, see units.py
+    ("solve_shallow", np.int64),
+    ("expand", np.int64),
+    ("load", np.int64),
+    ("prepare", np.int64),
+    ("solve_children", np.int64),
+    ("push_bounds", np.int64),
+    ("open_node", np.int64),
+    # what a unit is asked
+    ("asked_rows", np.int64),  # the address of the row set
+    ("asked_depth", np.int64),
+    ("asked_target", np.int64),
+    ("asked_lower", np.int64),  # a lower bound that is known
+    ("asked_all", np.int64),  # whose children are solved to depth two, see BEST, ALL, BELOW
+    ("asked_high", np.uint64),  # the branch that leads to the rows
+    ("asked_low", np.uint64),
+    ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
+    ("asked_similar", np.int64),  # an entry of the archive, or NONE
+    ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
+    ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
+    ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
+    ("scored_pairs", np.int64),  # their addresses
+    ("scored_sums", np.int64),
+    ("scored_totals", np.int64),
+    ("scored_values", np.int64),
+    ("scored_column", np.int64),  # a caller's column that is tested besides those of the path, or NONE
+    ("scored_leaf", np.int64),  # answers: the cost as a leaf,
+    ("scored_best", np.int64),  # of the best tree of depth two,
+    ("scored_least", np.int64),  # and a lower bound on any tree's
+    ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
+    ("subtract", np.int64),  # joined = left (+) right, or the bound that right leaves of left
+    ("left", np.int64),
+    ("right", np.int64),
+    ("joined", np.int64),
+    ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
+    ("cost0", np.int64),  # and without it
+    # lists of trees, see search/lists.py
+    ("count_listed", np.int64),  # a unit: sums over pairs of the columns of the node at hand
+    ("listed_weights", np.int64),  # int64 (G, listed_planes): the multipliers
+    ("listed_planes", np.int64),
+    ("listed_sums", np.int64),  # int64 (listed_planes * P, P): the sums
+    # what it answers
+    ("lower", np.int64),
+    ("upper", np.int64),
+    ("split", np.int64),
+]
+
+STATE = [
+    # of the node at hand
+    ("n_rows", np.int64),
+    ("n_words", np.int64),
+    ("n_active", np.int64),  # local columns
+    ("n_binary", np.int64),  # of them binary
+    ("n_categorical", np.int64),  # categorical columns with at least two categories present
+    ("stride", np.int64),  # n_active padded to 32 lanes
+    ("weight", np.int64),  # worst costs of its rows
+    ("worst_pairs", np.int64),  # the plane of the pair sums that holds worst costs
+    ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
+    ("least", np.int64),  # of scored problems: what it costs any tree at least, by what the task knows
+    # caches
+    ("branch_space", np.int64),
+    ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
+    ("branch_offset", np.int64),
+    ("branch_slots", np.int64),
+    ("branch_count", np.int64),
+    ("node_space", np.int64),
+    ("node_count", np.int64),
+    ("edge_space", np.int64),
+    ("edge_count", np.int64),
+    ("child_space", np.int64),
+    ("child_count", np.int64),
+    ("slot_space", np.int64),
+    ("slot_offset", np.int64),
+    ("slot_count", np.int64),
+    ("path_space", np.int64),
+    ("archive_count", np.int64),
+    ("free_edges", np.int64, (64,)),  # heads of the lists of free blocks, by size class
+    ("free_children", np.int64, (64,)),
+    # what was done
+    ("units", np.int64),  # depth-three work units
+    ("pair_passes", np.int64),  # depth-two evaluations
+    ("expansions", np.int64),
+    ("repeats", np.int64),  # of these, for edges that were not kept the first time
+    ("visits", np.int64),
+    ("cache_hits", np.int64),
+    ("pruned", np.int64),
+    ("evictions", np.int64),
+    ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
+    ("child_at", np.int64),  # where the next children are written
+    ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
+    ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
+    ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
+    ("root", np.int64),  # the node that is searched
+    ("root_high", np.uint64),  # the branch that leads to it
+    ("root_low", np.uint64),
+    ("root_target", np.int64),  # the root is solved once no tree costs less than this
+    ("taken", np.int64),  # the root's edge that this thread works on, or NONE
+    ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
+    ("missing_depth", np.int64),  # what is left to that subproblem, whose rows stand behind the last node,
+    ("missing_budget", np.int64),
+    ("missing_high", np.uint64),  # and the branch that leads to it
+    ("missing_low", np.uint64),
+]
+
+ENGINE = np.dtype(SIZES + COSTS + ADDRESSES + UNITS + STATE)
+
+NODE = np.dtype(
+    [
+        ("lower", np.int64),
+        ("upper", np.int64),
+        ("hash", np.uint64),
+        ("edges", np.int64),  # where its edges begin
+        ("children", np.int64),  # where their children begin
+        ("n_edges", np.int32),  # -1: not expanded
+        ("edge_space", np.int32),  # sizes of the two blocks
+        ("child_space", np.int32),
+        ("depth", np.int32),  # levels that may still stand below
+        ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
+        ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
+        ("weight", np.int64),  # the worst costs of its rows
+        ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
+        ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
+    ]
+)
+"""A subproblem: a set of rows, the depth and the branching nodes left, with bounds on its optimal value."""
+
+EDGE = np.dtype(
+    [
+        ("lower", np.int64),  # the branching cost and the lower bounds of the children
+        ("upper", np.int64),
+        ("cost", np.int64),  # of branching, or NO_COST
+        ("children", np.int32),  # the first of them
+        ("split", np.int32),
+        ("n_children", np.int32),  # categories of which the node has no rows may be left out
+    ]
+)
+"""A split of a node that may still be the best one."""
+
+CHILD = np.dtype(
+    [
+        ("lower", np.int64),
+        ("upper", np.int64),
+        ("node", np.int32),  # NONE until the node is first visited
+        ("budget", np.int32),  # branching nodes that it may use
+        ("column", np.int32),  # its rows are those of the node with this column,
+        ("without", np.int32),  # or without it
+    ]
+)
+"""One side of a split, with bounds that its own node or its siblings gave."""
+
+LEAF = -1
+NONE = -1
+
+EMPTY = -2
+"""The node of a side without rows."""
+
+NO_TREE = -2
+"""The split of a node of which no tree is known yet; its upper bound then is what its parent knows."""
+
+UNLIMITED = 2**30
+"""A depth or a number of branching nodes that nothing bounds."""
+
+INFINITE = 2**61
+"""A value above every tree's; the sum of two of them still fits int64."""
+
+RAISED = 2
+"""In `overflow`: native code was left by an error of the task's."""
+
+LOWEST = -(2**60)
+"""A value below every tree's: nothing is known."""
+
+NO_COST = 2**62
+"""In place of a branching cost: nothing is combined with the children's values."""
+
+BEST, ALL, BELOW = 0, 1, 2
+"""In `asked_all`: of columns that may lead to a better tree than is known, of all of them, or of those that may lead to
+one below the target."""

@@ -1,0 +1,204 @@
+"""The certificate: a tree's cost from the raw codes and costs, by routing every row, apart from what the search did."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint8, uint64
+
+from streed.kernels.compiled import entry
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import LEAF
+from streed.kernels.simd import count_ones
+from streed.kernels.views import matrix, native, vector
+
+
+@native
+def _find_ends(preorder, arity, end):  # type: ignore[no-untyped-def]
+    """Writes where the subtree of every node ends."""
+    for at in range(len(preorder) - 1, -1, -1):
+        child = at + 1
+        if preorder[at] != LEAF:
+            for _ in range(max(arity[preorder[at]], 2)):
+                child = end[child]
+        end[at] = child
+
+
+@entry
+def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
+    """(leaf, end): the place in the preorder of the leaf of each row, and where the subtree of each node ends.
+
+    preorder (m,) int64, codes (n, p) uint8 and arity (p,) int64 as `measure_tree` takes them.
+    """
+    end = np.empty(len(preorder), np.int64)
+    _find_ends(preorder, arity, end)
+    leaf = np.empty(len(codes), np.int64)
+    for i in range(len(codes)):
+        at = 0
+        while preorder[at] != LEAF:
+            child = at + 1
+            for _ in range(codes[i, preorder[at]]):
+                child = end[child]
+            at = child
+        leaf[i] = at
+    return leaf, end
+
+
+@entry
+def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
+    """(4, m) int64: label, rows, cost and depth of every node of a tree in preorder; only leaves have a cost.
+
+    preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
+    columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
+    first; a leaf without rows has that of its parent's rows.
+    """
+    m = len(preorder)
+    n, labels = costs.shape
+    end = np.empty(m, np.int64)
+    parent = np.empty(m, np.int64)
+    second = np.empty(m, np.int64)
+    measured = np.zeros((4, m), np.int64)
+    label, rows, cost, depth = measured[0], measured[1], measured[2], measured[3]
+    _find_parents(preorder, arity, end, parent, depth, second)
+    sums = np.zeros((m, labels), np.int64)
+    for i in range(n):
+        at = _find_leaf(preorder, codes[i], end, second)
+        rows[at] += 1
+        for k in range(labels):
+            sums[at, k] += costs[i, k]
+    for at in range(m - 1, 0, -1):
+        rows[parent[at]] += rows[at]
+        for k in range(labels):
+            sums[parent[at], k] += sums[at, k]
+    for at in range(m):
+        source = at if rows[at] > 0 else parent[at]
+        label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
+        cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
+    return measured
+
+
+@native
+def _find_leaf(preorder, codes, end, second):  # type: ignore[no-untyped-def]
+    """The leaf of the row with these codes (p,): its place in the preorder."""
+    at = 0
+    while preorder[at] != LEAF:
+        side = codes[preorder[at]]
+        child = at + 1 if side == 0 else second[at]
+        for _ in range(1, side):
+            child = end[child]
+        at = child
+    return at
+
+
+@native
+def _find_parents(preorder, arity, end, parent, depth, second):  # type: ignore[no-untyped-def]
+    """Writes the parent (LEAF for the root), the depth and the second child of every node."""
+    _find_ends(preorder, arity, end)
+    parent[0] = LEAF
+    depth[0] = 0
+    for at in range(len(preorder)):
+        if preorder[at] != LEAF:
+            child = at + 1
+            second[at] = end[child]
+            for _ in range(max(arity[preorder[at]], 2)):
+                parent[child] = at
+                depth[child] = depth[at] + 1
+                child = end[child]
+
+
+@entry
+def weigh_tree(preorder, codes, arity, kinds, costs, vectors):  # type: ignore[no-untyped-def]
+    """(labels (m,), rows (m,), sums (q,), depth) of a tree in preorder whose rows are of kinds that cost alike.
+
+    codes (n, p), arity (p,) and what the labels are as in `measure_tree`; kinds (n,) int64 from 0 to G - 1, costs
+    (G, K) int64, vectors (G, K, q) int64. `rows` are those of every node, `sums` those of the vectors of every row and
+    the label of its leaf.
+    """
+    m = len(preorder)
+    n, labels = len(kinds), costs.shape[1]
+    end = np.empty(m, np.int64)
+    parent = np.empty(m, np.int64)
+    depth = np.empty(m, np.int64)
+    second = np.empty(m, np.int64)
+    _find_parents(preorder, arity, end, parent, depth, second)
+    totals = np.zeros((m, labels), np.int64)
+    rows = np.zeros(m, np.int64)
+    leaf = np.empty(n, np.int64)
+    for i in range(n):
+        at = _find_leaf(preorder, codes[i], end, second)
+        leaf[i] = at
+        rows[at] += 1
+        for k in range(labels):
+            totals[at, k] += costs[kinds[i], k]
+    for at in range(m - 1, 0, -1):
+        rows[parent[at]] += rows[at]
+        for k in range(labels):
+            totals[parent[at], k] += totals[at, k]
+    label = np.zeros(m, np.int64)
+    for at in range(m):
+        label[at] = np.argmin(totals[at]) if rows[at] > 0 else label[parent[at]]
+    sums = np.zeros(vectors.shape[2], np.int64)
+    for i in range(n):
+        for c in range(len(sums)):
+            sums[c] += vectors[kinds[i], label[leaf[i]], c]
+    return label, rows, sums, depth.max()
+
+
+@entry
+def weigh_leaves(preorder, codes, arity, kinds, labels, vectors):  # type: ignore[no-untyped-def]
+    """(leaf (n,), rows (m,), sums (m, q)) of a labelled tree in preorder.
+
+    `leaf` is the node that each row falls into, `rows` how many fall into each leaf, `sums` those of the vectors of
+    these rows and its label; zero for branches. The other arrays are those of `weigh_tree`, labels (m,).
+    """
+    m = len(preorder)
+    n, width = len(kinds), vectors.shape[2]
+    end = np.empty(m, np.int64)
+    parent = np.empty(m, np.int64)
+    depth = np.empty(m, np.int64)
+    second = np.empty(m, np.int64)
+    _find_parents(preorder, arity, end, parent, depth, second)
+    leaf = np.empty(n, np.int64)
+    rows = np.zeros(m, np.int64)
+    sums = np.zeros((m, width), np.int64)
+    for i in range(n):
+        at = _find_leaf(preorder, codes[i], end, second)
+        leaf[i] = at
+        rows[at] += 1
+        for c in range(width):
+            sums[at, c] += vectors[kinds[i], labels[at], c]
+    return leaf, rows, sums
+
+
+@entry
+def count_kinds(engine, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
+    """(m, G) int64: how many rows of each group of a packed problem are at every node of a tree in preorder.
+
+    `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's
+    binary columns, LEAF for those that none holds. There are binary splits only.
+    """
+    e = engine_at(engine)
+    m = len(preorder)
+    columns = matrix(e.column_rows, e.columns, e.row_words, uint64)
+    flipped = vector(e.flipped, e.columns, uint8)
+    begins = vector(e.group_words, e.groups + 1, int64)
+    arity = np.zeros(len(bit_columns), np.int64)
+    end = np.empty(m, np.int64)
+    _find_ends(preorder, arity, end)
+    sets = np.empty((m, e.row_words), np.uint64)
+    counts = np.zeros((m, e.groups), np.int64)
+    for w in range(e.row_words):
+        sets[0, w] = rows[w]
+    for at in range(m):
+        for g in range(e.groups):
+            for w in range(begins[g], begins[g + 1]):
+                counts[at, g] += count_ones(sets[at, w])
+        if preorder[at] != LEAF:
+            column = bit_columns[preorder[at]]
+            zero = at + 1
+            one = end[zero]
+            flip = uint64(0) - uint64(flipped[column])
+            for w in range(e.row_words):
+                bits = columns[column, w] ^ flip
+                sets[one, w] = sets[at, w] & bits
+                sets[zero, w] = sets[at, w] & ~bits
+    return counts

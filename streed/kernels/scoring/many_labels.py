@@ -1,0 +1,288 @@
+"""Depth-two scoring for any number of labels, categorical columns and minimum support.
+
+A leaf costs the worst costs of its rows minus the profit of its best label. For every column k (a lane) the node is
+split on k and each side split once more, on any column j; the four quadrants of j and k follow from the pair sums, the
+sums of each column and the totals. A categorical column j splits a side into all its categories at once.
+"""
+
+from __future__ import annotations
+
+from numba import int64
+
+from streed.kernels import values as rows
+from streed.kernels.counting.pair_counts import count_child, count_node
+from streed.kernels.records import INFINITE
+from streed.kernels.counting.rows import load_child
+from streed.kernels.simd import LANES, broadcast, fill, forbid, load, maximum, minimum, price_of, store
+from streed.kernels.counting.pair_sums import sum_child
+from streed.kernels.views import inline, matrix, native, vector
+
+LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = range(6)
+"""Rows of `scores`, by column: the cost of the rows with the column (1) and without (0) as a leaf, split once, and a
+lower bound on their cost split twice; `price` where no tree is feasible."""
+
+ROWS_OF_SCORES = 6
+
+
+@inline
+def quadrants(e, pairs, sums, totals, j, k, stride):  # type: ignore[no-untyped-def]
+    """Leaf costs of the quadrants (k and j, k only, j only, neither), then their worst costs."""
+    labels = e.labels
+    first = load(pairs, j, k)
+    with_k = load(sums, 0, k)
+    with_j = broadcast(sums, 0, j)
+    best11 = first
+    best10 = with_k - first
+    best01 = with_j - first
+    best00 = fill(sums, totals[0]) - with_k - best01
+    for label in range(1, labels):
+        x = load(pairs, label * stride + j, k)
+        with_k = load(sums, label, k)
+        only_j = broadcast(sums, label, j) - x
+        best11 = maximum(best11, x)
+        best10 = maximum(best10, with_k - x)
+        best01 = maximum(best01, only_j)
+        best00 = maximum(best00, fill(sums, totals[label]) - with_k - only_j)
+    worst11 = load(pairs, labels * stride + j, k)
+    with_k = load(sums, labels, k)
+    worst10 = with_k - worst11
+    worst01 = broadcast(sums, labels, j) - worst11
+    worst00 = fill(sums, totals[labels]) - with_k - worst01
+    return worst11 - best11, worst10 - best10, worst01 - best01, worst00 - best00, worst11, worst10, worst01, worst00
+
+
+@inline
+def too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, both):  # type: ignore[no-untyped-def]
+    """The two costs, `price` where a quadrant has fewer rows than a leaf needs; `both`: also those without j."""
+    plane = e.rows_plane
+    rows11 = load(pairs, plane * stride + j, k)
+    with_k = load(sums, plane, k)
+    rows01 = broadcast(sums, plane, j) - rows11
+    cost1 = forbid(cost1, rows11, e.min_leaf, price)
+    cost0 = forbid(cost0, rows01, e.min_leaf, price)
+    if both:
+        cost1 = forbid(cost1, with_k - rows11, e.min_leaf, price)
+        cost0 = forbid(cost0, fill(sums, totals[plane]) - with_k - rows01, e.min_leaf, price)
+    return cost1, cost0
+
+
+@native
+def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
+    """Fills the rows LEAF1 to SPLIT0 of `scores` from pair sums (S * P, P), column sums (S, P) and totals (S,)."""
+    stride = e.stride
+    price = price_of(sums)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    for k in range(0, stride, LANES):
+        best1 = load(sums, 0, k)
+        best0 = fill(sums, totals[0]) - best1
+        for label in range(1, e.labels):
+            x = load(sums, label, k)
+            best1 = maximum(best1, x)
+            best0 = maximum(best0, fill(sums, totals[label]) - x)
+        worst1 = load(sums, e.labels, k)
+        leaf1 = worst1 - best1
+        leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
+        split1 = fill(sums, price)
+        split0 = split1
+        for j in range(e.n_binary):
+            c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+            cost1 = c11 + c10
+            cost0 = c01 + c00
+            if e.min_leaf > 1:
+                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
+            split1 = minimum(split1, cost1)
+            split0 = minimum(split0, cost0)
+        for c in range(e.n_categorical):
+            cost1 = fill(sums, 0)
+            cost0 = cost1
+            bad1 = cost1
+            bad0 = cost1
+            for j in range(literals[0, c], literals[1, c]):
+                c11, _, c01, _, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+                cost1 = cost1 + c11
+                cost0 = cost0 + c01
+                if e.min_leaf > 1:
+                    bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, price, False)
+            split1 = minimum(split1, maximum(cost1, bad1))
+            split0 = minimum(split0, maximum(cost0, bad0))
+        if e.min_leaf > 1:
+            rows1 = load(sums, e.rows_plane, k)
+            leaf1 = forbid(leaf1, rows1, e.min_leaf, price)
+            leaf0 = forbid(leaf0, fill(sums, totals[e.rows_plane]) - rows1, e.min_leaf, price)
+        store(scores, LEAF1, k, leaf1)
+        store(scores, LEAF0, k, leaf0)
+        store(scores, SPLIT1, k, split1)
+        store(scores, SPLIT0, k, split0)
+
+
+@native
+def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
+    """Fills the rows TWO1 and TWO0 of `scores`: lower bounds on the costs of a side that is split exactly twice.
+
+    Of two splits, one is at the top and the other below one of its sides; the other sides stay leaves. That one side's
+    best one-split tree serves the whole at the price of the worst costs of the others, so it costs at least what the
+    whole costs with one split, minus those worst costs (`_below`). Needs `score_pairs`; holds where `e.extensible`.
+    """
+    stride = e.stride
+    price = price_of(sums)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    for k in range(0, stride, LANES):
+        one1 = minimum(load(scores, LEAF1, k), load(scores, SPLIT1, k))
+        one0 = minimum(load(scores, LEAF0, k), load(scores, SPLIT0, k))
+        worst1 = load(sums, e.labels, k)
+        worst0 = fill(sums, totals[e.labels]) - worst1
+        two1 = fill(sums, price)
+        two0 = two1
+        for j in range(e.n_binary):
+            c11, c10, c01, c00, w11, w10, w01, w00 = quadrants(e, pairs, sums, totals, j, k, stride)
+            two1 = minimum(two1, minimum(c11 + _below(one1, w11), c10 + _below(one1, w10)))
+            two0 = minimum(two0, minimum(c01 + _below(one0, w01), c00 + _below(one0, w00)))
+        for c in range(e.n_categorical):
+            leaves1 = fill(sums, 0)
+            leaves0 = leaves1
+            for j in range(literals[0, c], literals[1, c]):
+                c11, _, c01, _, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+                leaves1 = leaves1 + c11
+                leaves0 = leaves0 + c01
+            for j in range(literals[0, c], literals[1, c]):
+                c11, _, c01, _, w11, _, w01, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+                two1 = minimum(two1, leaves1 - c11 + _below(one1, worst1 - w11))
+                two0 = minimum(two0, leaves0 - c01 + _below(one0, worst0 - w01))
+        store(scores, TWO1, k, two1)
+        store(scores, TWO0, k, two0)
+
+
+@inline
+def _below(one, worst):  # type: ignore[no-untyped-def]
+    """max(0, one - worst): at least this much the rest of a side costs with one split."""
+    return maximum(one - worst, worst - worst)
+
+
+@inline
+def cost_in(scores, row, column):  # type: ignore[no-untyped-def]
+    """A score as a value: INFINITE where it is the price of what is infeasible."""
+    cost = int64(scores[row, column])
+    return int64(INFINITE) if cost >= price_of(scores) else cost
+
+
+@inline
+def best_with_one_split(leaf, split, split_cost):  # type: ignore[no-untyped-def]
+    """The cost of a side that stays a leaf or is split once."""
+    return min(leaf, split_cost + split) if split < INFINITE else leaf
+
+
+@native
+def leaf_cost(e, totals):  # type: ignore[no-untyped-def]
+    """The cost of a state with these totals as one leaf; INFINITE where it has too few rows."""
+    best = totals[0]
+    for label in range(1, e.labels):
+        best = max(best, totals[label])
+    if e.min_leaf > 1 and 0 < totals[e.rows_plane] < e.min_leaf:
+        return int64(INFINITE)
+    return totals[e.labels] - best
+
+
+@native
+def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
+    stride = e.stride
+    count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    totals = vector(e.totals, e.planes, int64)
+    for p in range(e.planes):
+        for k in range(stride):
+            sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
+    e.weight = totals[e.labels]
+    e.worst_pairs = e.labels
+    e.upper = leaf_cost(e, totals)
+    score_pairs(e, lane, pairs, sums, totals)
+    for k in range(e.n_active):
+        values[rows.WEIGHT, k] = int64(sums[e.labels, k])
+        values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
+        values[rows.LEAF0, k] = cost_in(scores, LEAF0, k)
+        values[rows.KEY, k] = min(e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k), INFINITE)
+    for c in range(e.n_categorical):
+        values[rows.KEY, e.n_active + c] = _categorical_cost(e, lane, c)
+
+
+@inline
+def _side(e, lane, side, column):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth one of one side of a column, from the scores."""
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    leaf = cost_in(scores, LEAF1 if side == 1 else LEAF0, column)
+    return best_with_one_split(leaf, cost_in(scores, SPLIT1 if side == 1 else SPLIT0, column), e.split_cost)
+
+
+@native
+def _categorical_cost(e, lane, c):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two that begins with a categorical column, from the scores."""
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    total = e.split_cost
+    for k in range(literals[0, c], literals[1, c]):
+        total = min(total + _side(e, lane, 1, k), INFINITE)
+    return total
+
+
+@native
+def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of the child whose pairs were scored last."""
+    best = leaf_cost(e, totals)
+    for k in range(e.n_binary):
+        best = min(best, e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k))
+    for c in range(e.n_categorical):
+        best = min(best, _categorical_cost(e, lane, c))
+    return best
+
+
+@native
+def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
+
+    The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
+    have it are solved; the second cost then is zero.
+    """
+    column = e.asked_column
+    stride = e.stride
+    planes = e.planes
+    ones = vector(e.ones, e.width, int64)
+    small = 1 if 2 * ones[column] <= e.n_rows or column >= e.n_binary else 0
+    pairs = matrix(e.pairs, planes * stride, stride, lane)
+    small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
+    large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
+    sums = matrix(e.sums, planes, e.width, lane)
+    child_sums = matrix(e.child_sums, planes, e.width, lane)
+    totals = vector(e.totals, planes, int64)
+    child_totals = vector(e.child_totals, planes, int64)
+    if e.wide == 1:
+        sum_child(e, lane, int64, planes, column, small)
+    else:
+        load_child(e, column, small)
+        count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
+    for p in range(planes):
+        with_column = int64(sums[p, column])
+        child_totals[p] = with_column if small == 1 else totals[p] - with_column
+        for k in range(0, stride, LANES):
+            both = load(pairs, p * stride + column, k)
+            store(child_sums, p, k, both if small == 1 else load(sums, p, k) - both)
+    score_pairs(e, lane, small_pairs, child_sums, child_totals)
+    cost_small = _depth_two_optimum(e, lane, child_totals)
+    e.cost1 = cost_small
+    e.cost0 = 0
+    if column >= e.n_binary:
+        return
+    for p in range(planes):
+        child_totals[p] = totals[p] - child_totals[p]
+        for k in range(0, stride, LANES):
+            store(child_sums, p, k, load(sums, p, k) - load(child_sums, p, k))
+        for row in range(p * stride, p * stride + e.n_active):
+            for k in range(0, stride, LANES):
+                store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
+    score_pairs(e, lane, large_pairs, child_sums, child_totals)
+    e.cost0 = _depth_two_optimum(e, lane, child_totals)
+    if small == 0:
+        e.cost1, e.cost0 = e.cost0, e.cost1

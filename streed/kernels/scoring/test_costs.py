@@ -1,0 +1,245 @@
+"""Depth-two scoring of costs per row and label where splits have prices that depend on the columns tested above.
+
+As in `many_labels.py`, and a side that is split pays, for each of its rows, the price of the second column: the least of
+what it costs here and of what it costs given the first. `pair_prices[j, k]` is the price of column j where k was tested
+besides the path of the node.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint64
+
+from streed.kernels import values as rows
+from streed.kernels.counting.pair_counts import count_child, count_node
+from streed.kernels.scoring.many_labels import (
+    LEAF0,
+    LEAF1,
+    ROWS_OF_SCORES,
+    SPLIT0,
+    SPLIT1,
+    best_with_one_split,
+    cost_in,
+    leaf_cost,
+    quadrants,
+    too_small,
+)
+from streed.kernels.pointers import call
+from streed.kernels.records import INFINITE
+from streed.kernels.counting.rows import load_child
+from streed.kernels.scoring.generated import reaches_goal
+from streed.kernels.simd import LANES, broadcast, fill, first_one, forbid, load, maximum, minimum, price_of, store
+from streed.kernels.counting.pair_sums import sum_child
+from streed.kernels.values import UNKNOWN
+from streed.kernels.views import inline, matrix, native, vector
+
+
+@native
+def _find_prices(e, lane):  # type: ignore[no-untyped-def]
+    """Writes the prices of the node's columns here (P,), and where each of them was tested too (P, P)."""
+    full = vector(e.full_prices, e.columns, int64)
+    given = matrix(e.given_prices, e.columns, e.columns, int64)
+    here = vector(e.here_prices, e.width, int64)
+    pairs = matrix(e.pair_prices, e.stride, e.stride, lane)
+    active = vector(e.active, e.width, int64)
+    path = vector(e.asked_rows + 8 * e.row_words, e.path_words, uint64)
+    for j in range(e.n_active):
+        here[j] = full[active[j]]
+    for w in range(e.path_words):
+        left = path[w]
+        while left != uint64(0):
+            f = w * 64 + first_one(left)
+            left = left & (left - uint64(1))
+            for j in range(e.n_active):
+                here[j] = min(here[j], given[f, active[j]])
+    for j in range(e.n_active):
+        for k in range(e.n_active):
+            pairs[j, k] = min(here[j], given[active[k], active[j]])
+        for k in range(e.n_active, e.stride):
+            pairs[j, k] = 0
+
+
+@native
+def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyped-def]
+    """Fills the rows LEAF1 to SPLIT0 of `scores`; `column` is tested besides the path of the node, or -1."""
+    stride = e.stride
+    price = price_of(sums)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    prices = matrix(e.pair_prices, stride, stride, lane)
+    plane = e.rows_plane
+    for k in range(0, stride, LANES):
+        best1 = load(sums, 0, k)
+        best0 = fill(sums, totals[0]) - best1
+        for label in range(1, e.labels):
+            x = load(sums, label, k)
+            best1 = maximum(best1, x)
+            best0 = maximum(best0, fill(sums, totals[label]) - x)
+        worst1 = load(sums, e.labels, k)
+        leaf1 = worst1 - best1
+        leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
+        rows1 = load(sums, plane, k)
+        rows0 = fill(sums, totals[plane]) - rows1
+        split1 = fill(sums, price)
+        split0 = split1
+        for j in range(e.n_active):
+            c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+            asked = load(prices, j, k)
+            if column >= 0:
+                asked = minimum(asked, broadcast(prices, j, column))
+            cost1 = c11 + c10 + rows1 * asked
+            cost0 = c01 + c00 + rows0 * asked
+            if e.min_leaf > 1:
+                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
+            split1 = minimum(split1, cost1)
+            split0 = minimum(split0, cost0)
+        if e.min_leaf > 1:
+            leaf1 = forbid(leaf1, rows1, e.min_leaf, price)
+            leaf0 = forbid(leaf0, rows0, e.min_leaf, price)
+        store(scores, LEAF1, k, leaf1)
+        store(scores, LEAF0, k, leaf0)
+        store(scores, SPLIT1, k, split1)
+        store(scores, SPLIT0, k, split0)
+
+
+@inline
+def _side(scores, leaf, split, k):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth one of one side of a column."""
+    return best_with_one_split(cost_in(scores, leaf, k), cost_in(scores, split, k), 0)
+
+
+@native
+def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
+    stride = e.stride
+    count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    totals = vector(e.totals, e.planes, int64)
+    here = vector(e.here_prices, e.width, int64)
+    for p in range(e.planes):
+        for k in range(stride):
+            sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
+    _find_prices(e, lane)
+    e.weight = totals[e.labels]
+    e.worst_pairs = e.labels
+    e.upper = leaf_cost(e, totals)
+    score_priced(e, lane, pairs, sums, totals, int64(-1))
+    for k in range(e.n_active):
+        values[rows.WEIGHT, k] = 0
+        values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
+        values[rows.LEAF0, k] = cost_in(scores, LEAF0, k)
+        cost = totals[e.rows_plane] * here[k]
+        values[rows.COST, k] = cost
+        sides = _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k)
+        values[rows.KEY, k] = min(cost + sides, int64(INFINITE))
+    _find_least(e, lane, values)
+
+
+@native
+def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
+    """Purification (Branches, Prop. 4.2) with prices: a side is a leaf, or pays for the cheapest column that splits it.
+
+    That holds where costs are not negative: the base of every row was taken off.
+    """
+    stride = e.stride
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    first = e.rows_plane * stride
+    prices = matrix(e.pair_prices, stride, stride, lane)
+    total = vector(e.totals, e.planes, int64)[e.rows_plane]
+    for k in range(e.n_active):
+        values[rows.LEAST1, k] = INFINITE
+        values[rows.LEAST0, k] = INFINITE
+    for j in range(e.n_active):
+        with_j = int64(pairs[first + j, j])
+        for k in range(e.n_active):
+            with_k = int64(pairs[first + k, k])
+            both = int64(pairs[first + j, k])
+            asked = int64(prices[j, k])
+            if 0 < both < with_k:
+                values[rows.LEAST1, k] = min(values[rows.LEAST1, k], asked * with_k)
+            if 0 < with_j - both < total - with_k:
+                values[rows.LEAST0, k] = min(values[rows.LEAST0, k], asked * (total - with_k))
+    for k in range(e.n_active):
+        values[rows.LEAST1, k] = min(values[rows.LEAST1, k], values[rows.LEAF1, k])
+        values[rows.LEAST0, k] = min(values[rows.LEAST0, k], values[rows.LEAF0, k])
+
+
+@native
+def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of the child of e.asked_column whose pairs were scored last."""
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    prices = matrix(e.pair_prices, e.stride, e.stride, lane)
+    best = leaf_cost(e, totals)
+    for k in range(e.n_active):
+        cost = totals[e.rows_plane] * int64(prices[k, e.asked_column])
+        best = min(best, cost + _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k))
+    return best
+
+
+@native
+def solve_priced_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
+
+    The smaller child is counted, the larger one's sums are the node's minus these. The smaller one is left UNKNOWN
+    where the larger one and its bound reach the goal.
+    """
+    column = e.asked_column
+    stride = e.stride
+    planes = e.planes
+    ones = vector(e.ones, e.width, int64)
+    small = 1 if 2 * ones[column] <= e.n_rows else 0
+    pairs = matrix(e.pairs, planes * stride, stride, lane)
+    small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
+    large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
+    if e.wide == 1:
+        sum_child(e, lane, int64, planes, column, small)
+    else:
+        load_child(e, column, small)
+        count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
+    for row in range(planes * stride):
+        if row % stride < e.n_active:
+            for k in range(0, stride, LANES):
+                store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
+    large = 1 - small
+    cost = _solve_side(e, lane, large, large_pairs)
+    other = int64(UNKNOWN)
+    if not reaches_goal(e, cost, small):
+        other = _solve_side(e, lane, small, small_pairs)
+    e.cost1 = cost if large == 1 else other
+    e.cost0 = other if large == 1 else cost
+
+
+@inline
+def _solve_side(e, lane, side, child_pairs):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of a side of e.asked_column with these pair sums."""
+    column = e.asked_column
+    stride = e.stride
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    child_sums = matrix(e.child_sums, e.planes, e.width, lane)
+    totals = vector(e.totals, e.planes, int64)
+    child_totals = vector(e.child_totals, e.planes, int64)
+    for p in range(e.planes):
+        with_column = int64(sums[p, column])
+        child_totals[p] = with_column if side == 1 else totals[p] - with_column
+        for k in range(0, stride, LANES):
+            both = load(pairs, p * stride + column, k)
+            store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
+    score_priced(e, lane, child_pairs, child_sums, child_totals, column)
+    return _depth_two_optimum(e, lane, child_totals)
+
+
+@native
+def expand_priced(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
+    e.expansions += 1
+    call(e.load, e)
+    prepare_priced(e, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    for k in range(e.n_active):
+        for without in range(2):
+            values[rows.SPLIT1 + without, k] = cost_in(scores, SPLIT1 + without, k)
+            values[rows.TWO1 + without, k] = values[rows.LEAST1 + without, k]
+            values[rows.MORE1 + without, k] = values[rows.LEAST1 + without, k]

@@ -1,0 +1,185 @@
+"""Depth-two scoring for two labels: the signed kernel.
+
+Let a row cost s > 0 more under label 0 than under label 1, or -s. A leaf whose rows have signed sum x and worst costs
+t costs (t - |x|) / 2, so the best split of rows with signed sum y is the one with the largest |x| + |y - x|. As
+|x| + |y - x| = max(|y|, 2x - y, y - 2x), only the largest and the smallest x over all second columns matter, and a
+vector of first columns is scored without any horizontal operation. `gain` is t - 2 * cost: the larger the better.
+"""
+
+from __future__ import annotations
+
+from numba import int16, int64
+
+from streed.kernels.counting.pair_counts import MOST_WORDS, TILE, add_times, count_columns, count_node, count_tile
+from streed.kernels.counting.rows import WORD_ROWS, load_child
+from streed.kernels.simd import LANES, broadcast, fill, largest, load, maximum, minimum, store
+from streed.kernels.values import KEY, LEAF0, LEAF1, ROWS_OF_VALUES, WEIGHT
+from streed.kernels.views import inline, matrix, native, vector
+
+SIGNED, WORST = 0, 1
+"""Planes of the pair sums."""
+
+PLANES = 2
+
+SMALL, LARGE, DIAGONAL = 0, 1, 2
+"""Rows of the node's `sums`: signed sums of the smaller child, of the larger child, of the node itself, by column."""
+
+
+ROWS_OF_SUMS = 3
+
+
+@inline
+def best_gain(most, least, total, penalty):  # type: ignore[no-untyped-def]
+    """The gain of rows with signed sum `total` as a leaf or split once, x ranging from `least` to `most`."""
+    split = maximum(most + most - total, total - least - least) - penalty
+    return maximum(split, maximum(total, fill_like(total) - total))
+
+
+@inline
+def fill_like(vector_):  # type: ignore[no-untyped-def]
+    """Zero in every lane."""
+    return vector_ - vector_
+
+
+@native
+def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
+    stride = e.stride
+    signed_costs = matrix(e.signed_costs, e.groups, PLANES, int64)
+    if e.asked_depth != 1:
+        count_node(e, lane, signed_costs, PLANES)
+    else:
+        count_columns(e, lane, signed_costs, PLANES)
+    pairs = matrix(e.pairs, PLANES * stride, stride, lane)
+    sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    totals = vector(e.totals, PLANES, int64)
+    for k in range(stride):
+        sums[DIAGONAL, k] = pairs[k, k] if k < e.n_active else 0
+    for k in range(e.n_active):
+        weight = int64(pairs[stride + k, k])
+        signed = int64(pairs[k, k])
+        values[WEIGHT, k] = weight
+        values[LEAF1, k] = (weight - abs(signed)) // 2
+        values[LEAF0, k] = (totals[WORST] - weight - abs(totals[SIGNED] - signed)) // 2
+    e.upper = (totals[WORST] - abs(totals[SIGNED])) // 2
+    e.weight = totals[WORST]
+    e.worst_pairs = WORST
+    if e.asked_depth == 1:
+        return
+    penalty = 2 * e.split_cost
+    for k in range(0, stride, LANES):
+        y1 = load(sums, DIAGONAL, k)
+        y0 = fill(sums, totals[SIGNED]) - y1
+        most1 = fill(sums, 0)
+        least1 = most1
+        most0 = most1
+        least0 = most1
+        for j in range(e.n_active):
+            x = load(pairs, j, k)
+            rest = broadcast(sums, DIAGONAL, j) - x
+            most1 = maximum(most1, x)
+            least1 = minimum(least1, x)
+            most0 = maximum(most0, rest)
+            least0 = minimum(least0, rest)
+        gain = best_gain(most1, least1, y1, penalty) + best_gain(most0, least0, y0, penalty)
+        store(sums, SMALL, k, gain)
+    for k in range(e.n_active):
+        values[KEY, k] = e.split_cost + (totals[WORST] - int64(sums[SMALL, k])) // 2
+
+
+@inline
+def _stretch(ranges, x, pairs, sums, j, k):  # type: ignore[no-untyped-def]
+    """Ranges of the signed sums of quadrants, stretched by column j.
+
+    Largest and smallest: smaller child (s) and larger child (l), rows with column j and the lane's column (a), rows
+    with column j only (b). x holds the smaller child's sums of rows with both.
+    """
+    most_sa, least_sa, most_sb, least_sb, most_la, least_la, most_lb, least_lb = ranges
+    u = broadcast(sums, SMALL, j) - x
+    z = load(pairs, j, k) - x
+    v = broadcast(sums, LARGE, j) - z
+    return (
+        maximum(most_sa, x),
+        minimum(least_sa, x),
+        maximum(most_sb, u),
+        minimum(least_sb, u),
+        maximum(most_la, z),
+        minimum(least_la, z),
+        maximum(most_lb, v),
+        minimum(least_lb, v),
+    )
+
+
+@native
+def solve_signed_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column."""
+    ones = vector(e.ones, e.width, int64)
+    small = 1 if 2 * ones[e.asked_column] <= e.n_rows else 0
+    load_child(e, e.asked_column, small)
+    gain_small, gain_large = score_children(e, lane, e.asked_column, small)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    weight = values[WEIGHT, e.asked_column]
+    e.cost1 = (weight - (gain_small if small == 1 else gain_large)) // 2
+    e.cost0 = (e.weight - weight - (gain_large if small == 1 else gain_small)) // 2
+
+
+@native
+def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
+    """Gains of the best trees of depth at most two of both children of a column, (smaller, larger).
+
+    One pass over the smaller child, which `load_child` compacted: its pair sums are counted and used at once, and
+    those of the larger child are the node's minus them.
+    """
+    stride = e.stride
+    pairs = matrix(e.pairs, PLANES * stride, stride, lane)
+    sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
+    totals = vector(e.totals, PLANES, int64)
+    words = matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, stride, int16)
+    begins = vector(e.child_begins, e.groups + 1, int64)
+    signed_costs = matrix(e.signed_costs, e.groups, PLANES, int64)
+    small_total = int64(sums[DIAGONAL, column])
+    if small_side == 0:
+        small_total = totals[SIGNED] - small_total
+    large_total = totals[SIGNED] - small_total
+    for k in range(0, stride, LANES):
+        x = load(pairs, column, k)
+        rest = load(sums, DIAGONAL, k) - x
+        store(sums, SMALL if small_side == 1 else LARGE, k, x)
+        store(sums, LARGE if small_side == 1 else SMALL, k, rest)
+    penalty = 2 * e.split_cost
+    best_small = fill(sums, abs(small_total))
+    best_large = fill(sums, abs(large_total))
+    for k in range(0, stride, LANES):
+        zero = fill(sums, 0)
+        ranges = (zero, zero, zero, zero, zero, zero, zero, zero)
+        for j in range(0, e.n_active, TILE):
+            x0 = zero
+            x1 = zero
+            x2 = zero
+            x3 = zero
+            for g in range(e.groups):
+                times = signed_costs[g, SIGNED]
+                begin = begins[g]
+                while begin < begins[g + 1]:
+                    end = min(begins[g + 1], begin + MOST_WORDS)
+                    a0, a1, a2, a3 = count_tile(words, begin, end, j, k)
+                    begin = end
+                    x0 = add_times(x0, sums, a0, times)
+                    x1 = add_times(x1, sums, a1, times)
+                    x2 = add_times(x2, sums, a2, times)
+                    x3 = add_times(x3, sums, a3, times)
+            ranges = _stretch(ranges, x0, pairs, sums, j, k)
+            ranges = _stretch(ranges, x1, pairs, sums, j + 1, k)
+            ranges = _stretch(ranges, x2, pairs, sums, j + 2, k)
+            ranges = _stretch(ranges, x3, pairs, sums, j + 3, k)
+        most_sa, least_sa, most_sb, least_sb, most_la, least_la, most_lb, least_lb = ranges
+        small = load(sums, SMALL, k)
+        large = load(sums, LARGE, k)
+        gain = best_gain(most_sa, least_sa, small, penalty)
+        gain = gain + best_gain(most_sb, least_sb, fill(sums, small_total) - small, penalty)
+        best_small = maximum(best_small, gain - penalty)
+        gain = best_gain(most_la, least_la, large, penalty)
+        gain = gain + best_gain(most_lb, least_lb, fill(sums, large_total) - large, penalty)
+        best_large = maximum(best_large, gain - penalty)
+    return largest(best_small), largest(best_large)

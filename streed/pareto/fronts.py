@@ -1,0 +1,157 @@
+"""The fronts of sets of rows by the engine: its units up to depth three, and above that one column after another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from streed.kernels.control import NODES, STOP
+from streed.pareto.store import ENTRIES, FULL, KEYS, FrontStore, front_of_node, front_of_three, kept_front, rehash
+from streed.pareto.units import LEAF
+from streed.pareto.packed_vectors import empty_buckets, merge_buckets, merge_sets
+from streed.exact import Array
+
+if TYPE_CHECKING:
+    from streed.pareto.packing import Packed
+
+Front = tuple[Array, Array]
+"""Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""
+
+_FIRST = 2**10
+"""Fronts that the store has room for at first."""
+
+_KEYS_EACH = 16
+"""Keys that it has room for, by front."""
+
+_GROWTH = 4
+
+_UNIT = 3
+"""Up to this depth fronts are made by the engine alone."""
+
+
+@final
+class FrontEngine:
+    """Solves subproblems of one problem; `control` is as in `streed.kernels.control`."""
+
+    def __init__(self, packed: Packed, control: Array, most_bytes: int) -> None:
+        self.control = control
+        self._packed = packed
+        self._rows = packed.rows
+        self._layout = packed.keys.layout
+        self._scratch = packed.scratch()
+        self._most_bytes = most_bytes
+        self._store = _store(_FIRST, packed.rows.column_rows.shape[1])
+        self._memo: dict[tuple[bytes, int], Front] = {}
+        self._buckets: dict[int, tuple[Array, Array]] = {}
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search is to end; fronts then may lack points."""
+        return bool(self.control[STOP])
+
+    @property
+    def kept(self) -> int:
+        """Fronts that are remembered."""
+        return len(self._memo) + int(self._store.counters[ENTRIES])
+
+    def solve(self, node: Array, depth: int, known: Front | None = None) -> Front:
+        """The front of trees of so much depth at the rows (W,) uint64; of the root, `known` is what is known of it."""
+        depth = min(depth, self._useful(node))
+        if depth < _UNIT:
+            return self._shallow(node, depth)
+        name = (node.tobytes(), depth)
+        found = self._memo.get(name)
+        if found is None:
+            found = self._three(node) if depth == _UNIT else self._deep(node, depth, known)
+            if not self.stopped:
+                self._memo[name] = found
+        return found
+
+    def children(self, node: Array, column: int) -> tuple[Array, Array]:
+        """The rows that have the bit column, and those that do not."""
+        side = node & self._rows.column_rows[column]
+        return side, node ^ side
+
+    def _useful(self, node: Array) -> int:
+        """The depth that trees at the node can have."""
+        if self._rows.min_leaf == 1:
+            return max(0, int.from_bytes(node.tobytes(), "little").bit_count() - 1)
+        return max(0, self._packed.problem.data.n_rows // self._rows.min_leaf - 1)
+
+    def _shallow(self, node: Array, depth: int) -> Front:
+        if depth == 2:
+            keys, columns = kept_front(self._store, node)
+            if len(keys):
+                return keys, columns
+        self.control[NODES] += 1
+        found: Front = front_of_node(self._rows, self._scratch, node, depth)
+        return found
+
+    def _three(self, node: Array) -> Front:
+        best, origins = self._empty_buckets(_UNIT)
+        self._make_room()
+        found: Front = front_of_three(self._rows, self._scratch, self._store, self.control, best, origins, node)
+        return found
+
+    def _deep(self, node: Array, depth: int, known: Front | None) -> Front:
+        layout = self._layout
+        keys, columns = self._shallow(node, 0) if known is None else known
+        best, origins = self._empty_buckets(depth)
+        if layout.buckets:
+            places = keys >> layout.shifts[0]
+            best[places] = keys & ((1 << int(layout.shifts[0])) - 1)
+            origins[places] = columns
+        promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
+        for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
+            if self.stopped or (len(keys) == 1 and keys[0] == 0):
+                break
+            a, b = self.children(node, column)
+            if not a.any() or not b.any():
+                continue
+            left, right = self.solve(a, depth - 1)[0], self.solve(b, depth - 1)[0]
+            if layout.buckets:
+                merge_buckets(layout, left, right, column, best, origins)
+            else:
+                keys, columns = merge_sets(layout, keys, columns, left, right, column)
+        return empty_buckets(layout, best, origins) if layout.buckets else (keys, columns)
+
+    def _empty_buckets(self, depth: int) -> tuple[Array, Array]:
+        if depth not in self._buckets:
+            size = max(self._layout.buckets, 1)
+            self._buckets[depth] = np.full(size, np.iinfo(np.int64).max, np.int64), np.zeros(size, np.int32)
+        return self._buckets[depth]
+
+    def _make_room(self) -> None:
+        """Lets the store grow if something found no room in it, as far as memory allows."""
+        store = self._store
+        if not store.counters[FULL]:
+            return
+        entries, words = store.sets.shape
+        room = entries * _GROWTH
+        if room * (8 * words + 12 * _KEYS_EACH + 40) > self._most_bytes:
+            return
+        self._store = _store(room, words, max(len(store.keys), int(store.counters[KEYS]) * _GROWTH))
+        self._store.sets[:entries] = store.sets
+        self._store.begins[: entries + 1] = store.begins
+        self._store.keys[: len(store.keys)] = store.keys
+        self._store.columns[: len(store.keys)] = store.columns
+        self._store.counters[:] = store.counters
+        rehash(self._store)
+
+
+def is_leaf(column: int) -> bool:
+    """Whether a root column stands for a leaf."""
+    return column <= LEAF
+
+
+def _store(entries: int, words: int, n_keys: int | None = None) -> FrontStore:
+    room = entries * _KEYS_EACH if n_keys is None else n_keys
+    return FrontStore(
+        np.zeros(2 * entries, np.int64),
+        np.zeros((entries, words), np.uint64),
+        np.zeros(entries + 1, np.int64),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int32),
+        np.zeros(4, np.int64),
+    )

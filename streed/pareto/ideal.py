@@ -1,0 +1,67 @@
+"""The tree that is best in every component at once, where there is one: one scalar solve tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from streed.exact import LARGEST_TOTAL, Array
+from streed.drivers.driver import Orders, Problem, Solution
+from streed.pareto.trees import measured
+from streed.task import RowCostTask
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.pareto.packing import Packed
+
+_MOST_ROWS_TIMES_COLUMNS = 2**24
+"""On larger data the question may take longer than it saves."""
+
+_MOST_DEPTH = 4
+"""Likewise of deeper trees."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Excess(RowCostTask):
+    """What the components of a tree are above their least, all together."""
+
+    costs: Array
+    """(n, K) int64."""
+    split: int
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return range(self.costs.shape[1])
+
+    def row_costs(self, data: Dataset) -> Array:
+        return self.costs
+
+    def split_cost(self) -> int:
+        return self.split
+
+
+def ideal_tree(packed: Packed, orders: Orders) -> Solution | None:
+    """A tree no component of which could be less, whatever the labels; None if there is none, or nobody asked.
+
+    No other point is nondominated then.
+    """
+    from streed.drivers.depth_first import DepthFirst
+
+    problem = packed.problem
+    depth = problem.max_depth
+    if depth is None or not 0 < depth <= _MOST_DEPTH or problem.data.X.size > _MOST_ROWS_TIMES_COLUMNS:
+        return None
+    parts = packed.costs.costs - packed.costs.costs.min(axis=2)[:, :, None]
+    together = parts.sum(axis=0)
+    if float(together.max(axis=1).astype(np.float64).sum()) >= LARGEST_TOTAL:
+        return None
+    task = Excess(together, sum(packed.costs.splits))
+    scalar = Problem(problem.data, task, depth, problem.max_nodes, problem.min_leaf)
+    limit = None if orders.time_limit is None else orders.time_limit / 2
+    outcome = DepthFirst().search(scalar, Orders(limit, orders.memory_limit))
+    if not outcome.solutions or outcome.solutions[0].value != 0:
+        return None
+    return measured(packed, outcome.solutions[0].root)

@@ -1,0 +1,159 @@
+"""A problem of several components packed for the front engine: rows by what they cost, columns as bits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.kernels.counting.columns import pack_columns
+from streed.pareto.units import FrontRows, Scratch
+from streed.kernels.counting.groups import Groups, group_vectors
+from streed.kernels.packed import writable
+from streed.kernels.counting.rows import WORD_ROWS
+from streed.kernels.simd import LANES
+from streed.pareto.staircases import DIRECTIONS
+from streed.exact import Array
+from streed.drivers.driver import Problem
+from streed.pareto.vectors import Keys
+from streed.task.analysis.vector_form import VectorCosts, vector_costs
+
+_MOST_GROUPS = 48
+"""More different costs of rows than this are sliced into bits."""
+
+_MOST_SECOND = 22
+"""Bits of the second of two components, for which weighted values fit 32 bits."""
+
+_MOST_PAIRS = 2**30
+"""Bytes of pair sums."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Packed:
+    """All that the front engine needs of a problem."""
+
+    problem: Problem
+    costs: VectorCosts
+    keys: Keys
+    rows: FrontRows
+    columns: Array
+    """(F,) the caller's column of each bit column, and whether it is turned round."""
+    flipped: Array
+
+    @property
+    def root(self) -> Array:
+        """(W,) uint64: all rows."""
+        found = np.zeros(self.rows.column_rows.shape[1], np.uint64)
+        for place in self._places.tolist():
+            found[place // 64] |= np.uint64(1 << (place % 64))
+        return found
+
+    _places: Array
+
+    def scratch(self) -> Scratch:
+        """Memory for one search."""
+        n_words = self.rows.column_rows.shape[1]
+        blocks = self.rows.row_bits.shape[1]
+        groups, planes = self.rows.costs.shape
+        width, row_space = blocks * LANES, 64 * n_words
+        layout = self.keys.layout
+        nothing = np.iinfo(np.int64).max
+        most_words = row_space // WORD_ROWS + groups
+        return Scratch(
+            np.zeros(row_space + 64, np.int32),
+            np.zeros((most_words, width), np.int16),
+            np.zeros(most_words * width, np.int16),
+            np.zeros(
+                planes * width * width, np.int32 if self.keys.narrow or self.rows.differences.shape[1] else np.int64
+            ),
+            np.zeros((1, LANES), np.int16),
+            np.zeros(groups + 1, np.int64),
+            np.zeros(planes, np.int64),
+            np.zeros(width, np.int64),
+            np.zeros(width, np.int64),
+            np.zeros((planes, width), np.int64),
+            np.zeros((DIRECTIONS, width), np.int64),
+            np.full((3, max(layout.buckets, 1)), nothing, np.int64),
+            np.zeros(max(layout.buckets, 1), np.int32),
+        )
+
+
+def pack_fronts(problem: Problem) -> Packed | None:
+    """The problem packed; None where the engine cannot take it.
+
+    It takes binary columns, and values that are sums of whole costs per row and label and constants per branching node,
+    together of 62 bits at most. A limit on the nodes is one more component, with a cap.
+    """
+    data = problem.data
+    if data.categorical or not data.n_columns:
+        return None
+    costs = vector_costs(problem.task, data)
+    if costs is None:
+        return None
+    most_branches = data.n_rows - 1 if problem.max_depth is None else min(2**problem.max_depth, data.n_rows) - 1
+    if problem.max_nodes is not None and problem.max_nodes < most_branches:
+        costs = _with_nodes(costs, problem.max_nodes)
+    keys = Keys.of(costs, most_branches)
+    if keys is None:
+        return None
+    vectors = keys.costs
+    if problem.min_leaf > 1:
+        vectors = np.concatenate([vectors, np.ones((data.n_rows, 1), np.int64)], axis=1)
+    vectors = np.ascontiguousarray(vectors)
+    groups = group_vectors(vectors, _MOST_GROUPS) or _sliced(vectors)
+    columns, flipped, _, column_rows, row_bits = pack_columns(
+        writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True
+    )
+    if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
+        return None
+    multipliers = np.ascontiguousarray(groups.profits)
+    rows = FrontRows(
+        column_rows,
+        row_bits,
+        groups.words,
+        multipliers,
+        np.ascontiguousarray(_differences(multipliers, keys)),
+        keys.costs.shape[1],
+        problem.min_leaf,
+        keys.layout,
+    )
+    return Packed(problem, costs, keys, rows, columns, flipped, groups.places[1::2].copy())
+
+
+def _differences(multipliers: Array, keys: Keys) -> Array:
+    """See `FrontRows.differences`; of keys by group and label (G, K), or (G, K + 1)."""
+    if keys.costs.shape[1] != 2 or not keys.layout.buckets or keys.widths[1] > _MOST_SECOND:
+        return np.zeros((len(multipliers), 0), np.int64)
+    shift = int(keys.layout.shifts[0])
+    parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)
+    found = [part[:, 0] - part[:, 1] for part in parts]
+    return np.stack([*found, *multipliers.T[2:]], axis=1)
+
+
+def _with_nodes(costs: VectorCosts, most: int) -> VectorCosts:
+    """The costs with the number of branching nodes as a further component."""
+    return VectorCosts(
+        np.concatenate([costs.costs, np.zeros_like(costs.costs[:1])]),
+        (*costs.splits, 1),
+        costs.units,
+        (*costs.caps, most),
+    )
+
+
+def _sliced(vectors: Array) -> Groups:
+    """Groups of the rows whose entry has a bit, for every bit of every entry; a row stands in several places."""
+    places: list[Any] = []
+    words, multipliers = [0], []
+    for plane in range(vectors.shape[1]):
+        for bit in range(int(vectors[:, plane].max(initial=0)).bit_length()):
+            rows = np.flatnonzero((vectors[:, plane] >> bit) & 1)
+            if len(rows):
+                places.append(np.stack([rows, words[-1] * 64 + np.arange(len(rows))], axis=1))
+                words.append(words[-1] + math.ceil(len(rows) / 64))
+                multipliers.append([(1 << bit) if other == plane else 0 for other in range(vectors.shape[1])])
+    flat = np.concatenate(places).reshape(-1) if places else np.zeros(0, np.int64)
+    table = np.array(multipliers, np.int64).reshape(-1, vectors.shape[1])
+    return Groups(flat, np.array(words, np.int64), table, 0, 0)

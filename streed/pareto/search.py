@@ -1,0 +1,159 @@
+"""The native route to fronts: tasks whose values are tuples of sums, by the engine's units (STreeD, Eq. 3, 6, 7, 8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from streed.task.constrained import objective
+from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
+from streed.errors import MismatchError
+from streed.bnb import memory
+from streed.bnb import runner
+from streed.drivers.driver import Orders, Outcome, Problem, Solution
+from streed.pareto.fronts import Front, FrontEngine
+from streed.pareto.packing import Packed, pack_fronts
+from streed.pareto.trees import FrontTrees, depth_of, smallest_leaf
+from streed.pareto.ideal import ideal_tree
+from streed.dp.dominance import nondominated_at_root
+
+_MOST_BYTES = 2**30
+"""Of fronts that are remembered, where the caller sets no limit."""
+
+
+def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
+    """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`)."""
+    begin = time.perf_counter()
+    if objective(problem.task).order == "total":
+        return None
+    packed = pack_fronts(problem)
+    if packed is None:
+        return None
+    search = _Search(packed, orders)
+    prepared = time.perf_counter()
+    ideal = None
+    if not packed.keys.is_empty(packed.costs):
+        ideal = ideal_tree(packed, orders)
+        if ideal is None:
+            search.run(prepared)
+    searched = time.perf_counter()
+    solutions = search.solutions() if ideal is None else (ideal,)
+    stats = {
+        "route": "fronts",
+        "threads": 1,
+        "seconds_setup": prepared - begin,
+        "seconds_search": searched - prepared,
+        "seconds_check": time.perf_counter() - searched,
+        "nodes": int(search.control[NODES]),
+        "subproblems": search.engine.kept,
+        "peak_bytes": memory.peak(),
+        "columns": len(packed.columns),
+        "components": len(packed.costs.splits),
+        "exact": True,
+    }
+    if search.stopped is not None:
+        stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed, solutions)]
+    return Outcome(solutions, None, search.stopped, stats)
+
+
+@final
+class _Search:
+    """One search, and what it knows when it is stopped."""
+
+    def __init__(self, packed: Packed, orders: Orders) -> None:
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        room = _MOST_BYTES
+        if orders.memory_limit is not None:
+            room = min(room, max(0, (orders.memory_limit - memory.resident()) // 2))
+        self.engine = FrontEngine(packed, self.control, room)
+        self.stopped: str | None = None
+        self._packed = packed
+        self._orders = orders
+        self._root = packed.root
+        self._depth = 0
+        self._front: Front = self.engine.solve(self._root, 0)
+
+    def run(self, begin: float) -> None:
+        """Searches until the front is whole, or an order says stop."""
+        orders = self._orders
+        deadline = None if orders.time_limit is None else begin + orders.time_limit
+        over = [False]
+
+        def look() -> None:
+            if orders.memory_limit is not None and memory.resident() > orders.memory_limit:
+                over[0] = True
+                self.control[STOP] = 1
+            if orders.report is not None:
+                orders.report(None, None, int(self.control[NODES]), "searching")
+
+        reason = runner.run([self._rise], self.control, deadline, look)
+        self.stopped = reason or ("memory" if over[0] else None)
+        self.control[STOP] = 0
+
+    def _rise(self) -> None:
+        """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
+        problem = self._packed.problem
+        most = min(len(self._packed.columns), problem.data.n_rows // problem.min_leaf - 1)
+        most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
+        for depth in range(min(most, 2), most + 1):
+            found = self.engine.solve(self._root, depth, self._front)
+            if self.engine.stopped and depth <= 3:
+                keys = np.concatenate([self._front[0], found[0]])
+                columns = np.concatenate([self._front[1], found[1]])
+                order = np.argsort(keys, kind="stable")
+                found = keys[order], columns[order]
+            self._front, self._depth = found, depth
+            if self.engine.stopped or (len(found[0]) == 1 and found[0][0] == 0):
+                return
+
+    def solutions(self) -> tuple[Solution, ...]:
+        """The trees of the points that count at the root, measured from the raw rows."""
+        task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
+        if keys.is_empty(self._packed.costs):
+            return ()
+        values = [self._packed.costs.value(keys.vector(key)) for key in self._front[0].tolist()]
+        trees = FrontTrees(self._packed, self.engine)
+        found: list[Solution] = []
+        for at in nondominated_at_root(task, values):
+            key, column = int(self._front[0][at]), int(self._front[1][at])
+            solution = trees.tree(trees.shape(self._root, self._depth, key, column))
+            _check(problem, solution, values[at], exact=self.stopped is None)
+            found.append(solution)
+        if self.stopped is not None:
+            kept = nondominated_at_root(task, [each.value for each in found])
+            found = [found[at] for at in kept]
+        return tuple(found)
+
+
+def _check(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:
+    """Raises MismatchError if the tree is not worth what the search claimed, or breaks a limit."""
+    value, root = solution.value, solution.root
+    worse = any(x > y for x, y in zip(value, claimed, strict=False))
+    if worse or (exact and tuple(value) != tuple(claimed)):
+        raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
+    if problem.max_depth is not None and depth_of(root) > problem.max_depth:
+        raise MismatchError(f"the tree has depth {depth_of(root)}, which the limits forbid; please report this")
+    if smallest_leaf(root) < problem.min_leaf:
+        raise MismatchError(f"the tree has a leaf of {smallest_leaf(root)} rows; please report this")
+
+
+def missing_bounds(packed: Packed, solutions: Sequence[Solution]) -> list[tuple[tuple[float, ...], float]]:
+    """Half-planes that hold every tree's value v, known or not: weights . v >= bound, by component and all together.
+
+    Rows that are alike in every column get one label from every tree (the equivalent points bound).
+    """
+    costs, data = packed.costs, packed.problem.data
+    _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
+    width = len(costs.units)
+    summed = np.zeros((width, len(first), costs.costs.shape[2]), np.int64)
+    for j in range(width):
+        np.add.at(summed[j], groups.reshape(-1), costs.costs[j])
+    found = []
+    for weights in (*np.eye(width, dtype=np.int64).tolist(), [1] * width):
+        units = [w * unit for w, unit in zip(weights, costs.units, strict=True)]
+        together = sum(float(unit) * part.astype(np.float64) for unit, part in zip(units, summed, strict=True))
+        found.append((tuple(map(float, weights)), float(np.asarray(together).min(axis=1).sum())))
+    return found

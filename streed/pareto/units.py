@@ -1,0 +1,306 @@
+"""Fronts of trees of depth one and two at one set of rows, from the sums over pairs of columns.
+
+A leaf's value is a key (`packed_vectors.py`), one for each label, so that the pair sums of `pair_counts.py` are keys themselves: of
+every column l among the rows that have column j. The two sides of a first column j are solved on their own, by all
+second columns l, and merged (STreeD, Section 4.2, and Demirovic et al. 2022 for the counts).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import int64
+
+from streed.kernels.counting.pair_counts import count_pairs
+from streed.pareto.packed_vectors import KeyLayout, add_sets, drain, empty, join, pour, sort_and_sweep
+from streed.kernels.counting.rows import build_words, list_rows
+from streed.kernels.simd import LANES, fill, load, popcount, store
+from streed.kernels.views import native
+
+LEAF = -1
+"""In place of a column: label k is LEAF - k."""
+
+_MOST_WORDS = 2047
+
+
+class FrontRows(NamedTuple):
+    """The rows of a problem in the padded order, as `pack_columns` gives them, and what they cost."""
+
+    column_rows: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+    """(F, W): the rows that have each column."""
+    row_bits: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+    """(64 W, F / 32): the columns that each row has."""
+    group_words: np.ndarray[tuple[int], np.dtype[np.int64]]
+    """(G + 1,) where each group of rows begins, in words of 64."""
+    costs: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(G, K) the key of a row by its label, or (G, K + 1) if rows are counted: 1 last."""
+    differences: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """Of two labels and few buckets, (G, 2): by how much label 0 costs a row more than label 1, by component;
+    (G, 3) if rows are counted. Else empty."""
+    labels: int
+    min_leaf: int
+    layout: KeyLayout
+
+
+class Scratch(NamedTuple):
+    """Memory of one search."""
+
+    rows: np.ndarray[tuple[int], np.dtype[np.int32]]
+    all_words: np.ndarray[tuple[int, int], np.dtype[np.int16]]
+    words: np.ndarray[tuple[int], np.dtype[np.int16]]
+    pairs: np.ndarray[tuple[int], np.dtype[np.int64]]
+    """Flat, int32 where all keys fit."""
+    popcounts: np.ndarray[tuple[int, int], np.dtype[np.int16]]
+    begins: np.ndarray[tuple[int], np.dtype[np.int64]]
+    totals: np.ndarray[tuple[int], np.dtype[np.int64]]
+    active: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ones: np.ndarray[tuple[int], np.dtype[np.int64]]
+    sums: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(planes, columns): what the rows that have a column cost by label."""
+    bounds: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(directions + 1, columns): see `staircases.py`."""
+    buckets: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(3, B): of one side, of the other, of the node."""
+    origins: np.ndarray[tuple[int], np.dtype[np.int32]]
+
+
+@native
+def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
+    """(columns that are not constant, stride of the words): makes words of them, and sums by label, in all and each."""
+    groups = len(rows.group_words) - 1
+    blocks = rows.row_bits.shape[1]
+    planes = rows.costs.shape[1]
+    n = int64(0)
+    used = int64(0)
+    scratch.totals[:planes] = 0
+    for g in range(groups):
+        scratch.begins[g] = used
+        count = list_rows(node, rows.group_words[g], rows.group_words[g + 1], scratch.rows, n)
+        used += build_words(scratch.rows, n, count, rows.row_bits, blocks, scratch.all_words, used)
+        n += count
+        for p in range(planes):
+            scratch.totals[p] += count * rows.costs[g, p]
+    scratch.begins[groups] = used
+    kept = 0
+    for block in range(blocks):
+        k = block * LANES
+        scratch.ones[k : k + LANES] = 0
+        scratch.sums[:, k : k + LANES] = 0
+        for g in range(groups):
+            for begin in range(scratch.begins[g], scratch.begins[g + 1], _MOST_WORDS):
+                count = fill(scratch.popcounts, 0)
+                for w in range(begin, min(begin + _MOST_WORDS, scratch.begins[g + 1])):
+                    count = count + popcount(load(scratch.all_words, w, k))
+                store(scratch.popcounts, 0, 0, count)
+                for lane in range(LANES):
+                    scratch.ones[k + lane] += scratch.popcounts[0, lane]
+                for p in range(planes):
+                    times = rows.costs[g, p]
+                    if times != 0:
+                        for lane in range(LANES):
+                            scratch.sums[p, k + lane] += times * scratch.popcounts[0, lane]
+    for f in range(len(rows.column_rows)):
+        if 0 < scratch.ones[f] < n:
+            scratch.active[kept] = f
+            kept += 1
+    stride = (kept + LANES - 1) // LANES * LANES
+    words = scratch.words[: used * stride].reshape((used, stride))
+    for w in range(used):
+        for k in range(kept):
+            words[w, k] = scratch.all_words[w, scratch.active[k]]
+        for k in range(kept, stride):
+            words[w, k] = 0
+    for p in range(planes):
+        for k in range(kept):
+            scratch.sums[p, k] = scratch.sums[p, scratch.active[k]]
+    return kept, stride
+
+
+@native
+def leaf_keys(rows, sums):  # type: ignore[no-untyped-def]
+    """The keys of a leaf at a node with these sums, one for each label, none if it has too few rows."""
+    if rows.min_leaf > 1 and sums[rows.labels] < rows.min_leaf:
+        return np.empty(0, np.int64)
+    return sums[: rows.labels].copy()
+
+
+@native
+def start_front(rows, scratch, leaves):  # type: ignore[no-untyped-def]
+    """(keys, columns) of the leaves at the node; where there are buckets, in these too."""
+    layout = rows.layout
+    found = sort_and_sweep(layout, leaves.copy())
+    columns = np.empty(len(found), np.int32)
+    for i in range(len(found)):
+        for k in range(len(leaves) - 1, -1, -1):
+            if leaves[k] == found[i]:
+                columns[i] = LEAF - k
+    if layout.buckets:
+        shift = layout.shifts[0]
+        mask = (int64(1) << shift) - 1
+        for i in range(len(found)):
+            scratch.buckets[2, found[i] >> shift] = found[i] & mask
+            scratch.origins[found[i] >> shift] = columns[i]
+    return found, columns
+
+
+@native
+def front_of_stumps(rows, scratch, node):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of a leaf or one branching node (Eq. 8, d = 1)."""
+    layout = rows.layout
+    planes = rows.costs.shape[1]
+    kept, _ = load_rows(rows, scratch, node)
+    keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
+    side = np.empty(planes, np.int64)
+    rest = np.empty(planes, np.int64)
+    for j in range(kept):
+        for p in range(planes):
+            side[p] = scratch.sums[p, j]
+            rest[p] = scratch.totals[p] - side[p]
+        a = leaf_keys(rows, side)
+        b = leaf_keys(rows, rest)
+        column = scratch.active[j]
+        if layout.buckets:
+            pour(layout, a, b, column, scratch.buckets[2], scratch.origins)
+        else:
+            keys, columns = join(layout, keys, columns, add_sets(layout, a, b), column)
+    if layout.buckets:
+        return drain(layout, scratch.buckets[2], scratch.origins)
+    return keys, columns
+
+
+@native
+def front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth two at most (Eq. 8, d = 2), each with its first column."""
+    layout = rows.layout
+    planes = rows.costs.shape[1]
+    kept, stride = load_rows(rows, scratch, node)
+    keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
+    if kept == 0 or (len(keys) == 1 and keys[0] == 0):
+        # nothing separates the rows, or a leaf costs no more than any tree must
+        if layout.buckets:
+            return drain(layout, scratch.buckets[2], scratch.origins)
+        return keys, columns
+    groups = len(rows.group_words) - 1
+    used = scratch.begins[groups]
+    words = scratch.words[: used * stride].reshape((used, stride))
+    pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
+    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride)
+    for j in range(kept):
+        column = scratch.active[j]
+        if layout.buckets:
+            a = _side_by_buckets(rows, scratch, pairs, stride, kept, j, 1)
+            b = _side_by_buckets(rows, scratch, pairs, stride, kept, j, 0)
+            pour(layout, a, b, column, scratch.buckets[2], scratch.origins)
+        else:
+            a = _side_by_sorting(rows, scratch, pairs, stride, kept, j, 1)
+            b = _side_by_sorting(rows, scratch, pairs, stride, kept, j, 0)
+            keys, columns = join(layout, keys, columns, add_sets(layout, a, b), column)
+    if layout.buckets:
+        return drain(layout, scratch.buckets[2], scratch.origins)
+    return keys, columns
+
+
+@native
+def _side_by_buckets(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
+    """The front of depth one on a side of the node's column j, of values of two components, by buckets."""
+    layout = rows.layout
+    labels = rows.labels
+    best = scratch.buckets[side]
+    shift = layout.shifts[0]
+    mask = (int64(1) << shift) - 1
+    split = layout.split
+    top = int64(-1)
+    counted = rows.min_leaf > 1
+    size = int64(pairs[labels * stride + j, j]) if counted else int64(0)
+    if counted and side == 0:
+        size = scratch.totals[labels] - size
+    if counted and size < rows.min_leaf:
+        return np.empty(0, np.int64)
+    for a in range(labels):
+        key = int64(pairs[a * stride + j, j])
+        if side == 0:
+            key = scratch.totals[a] - key
+        x = key >> shift
+        if key & mask < best[x]:
+            best[x] = key & mask
+            top = max(top, x)
+    for a in range(labels):
+        for b in range(labels):
+            if a == b:
+                continue
+            rest = int64(pairs[b * stride + j, j]) + split
+            if side == 0:
+                rest = scratch.totals[b] - int64(pairs[b * stride + j, j]) + split
+            for l in range(kept):
+                have = int64(pairs[a * stride + j, l])
+                other = int64(pairs[b * stride + j, l])
+                if side == 0:
+                    have = int64(pairs[a * stride + l, l]) - have
+                    other = int64(pairs[b * stride + l, l]) - other
+                if counted:
+                    n = int64(pairs[labels * stride + j, l])
+                    if side == 0:
+                        n = int64(pairs[labels * stride + l, l]) - n
+                    if n < rows.min_leaf or size - n < rows.min_leaf:
+                        continue
+                key = have + rest - other
+                x = key >> shift
+                if key & mask < best[x]:
+                    best[x] = key & mask
+                    top = max(top, x)
+    return empty(layout, best, top + 1)
+
+
+@native
+def _side_by_sorting(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
+    """As `_side_by_buckets`, of any number of components."""
+    labels = rows.labels
+    split = rows.layout.split
+    counted = rows.min_leaf > 1
+    size = int64(pairs[labels * stride + j, j]) if counted else int64(0)
+    if counted and side == 0:
+        size = scratch.totals[labels] - size
+    if counted and size < rows.min_leaf:
+        return np.empty(0, np.int64)
+    found = np.empty(labels + kept * labels * (labels - 1), np.int64)
+    count = 0
+    for a in range(labels):
+        key = int64(pairs[a * stride + j, j])
+        found[count] = scratch.totals[a] - key if side == 0 else key
+        count += 1
+    for l in range(kept):
+        if counted:
+            n = int64(pairs[labels * stride + j, l])
+            if side == 0:
+                n = int64(pairs[labels * stride + l, l]) - n
+            if n < rows.min_leaf or size - n < rows.min_leaf:
+                continue
+        for a in range(labels):
+            have = int64(pairs[a * stride + j, l])
+            if side == 0:
+                have = int64(pairs[a * stride + l, l]) - have
+            for b in range(labels):
+                if a != b:
+                    other = int64(pairs[b * stride + j, j]) - int64(pairs[b * stride + j, l])
+                    if side == 0:
+                        whole = int64(pairs[b * stride + l, l])
+                        other = scratch.totals[b] - whole - other
+                    found[count] = have + other + split
+                    count += 1
+    return sort_and_sweep(rows.layout, found[:count])
+
+
+@native
+def front_of_shallow(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth 0 or 1 at a set of rows (W,) uint64.
+
+    The columns are those of the root of the tree of each key, or `LEAF` less the label.
+    """
+    if depth == 1:
+        return front_of_stumps(rows, scratch, node)
+    load_rows(rows, scratch, node)
+    keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
+    if rows.layout.buckets:
+        return drain(rows.layout, scratch.buckets[2], scratch.origins)
+    return keys, columns

@@ -1,0 +1,131 @@
+"""Scores that are fractions of affine functions, by scalar solves: Dinkelbach's method in whole numbers.
+
+    maximise N(v) / D(v), N = top - falls . v, D = base + slopes . v > 0, v the sums of a tree
+
+    f = p / q, the score of a known tree; repeat
+        the tree of least w . v, w = q falls + p slopes            (w . v < q top - p base exactly if N / D > f)
+        none below q top - p base: f is the optimum; else f is that tree's score, strictly larger
+
+There are finitely many scores, and f rises. The last solve is spared where whole numbers say the same: no tree is below
+the line of the one before, and between the two lines there may be no whole v at all.
+
+W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13, 492-498.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.trees import SHALLOW, Found, Stop, Vector, Window
+from streed.task.sums import LinearFraction
+
+_MOST_DROPS = 2**12
+"""Whole numbers that are looked at to spare a solve."""
+
+
+def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
+    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent.
+
+    The coefficients of the score are whole numbers.
+    """
+    oracle.seed(incumbent)
+    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
+    if not any(score.slopes):
+        found = _minimise(oracle, score, Fraction(0), incumbent, proving=True)
+        if found is not None:
+            incumbent.offer(found)
+            incumbent.bound = incumbent.rank
+        return
+    for each in shallower(oracle):
+        _climb(each, score, incumbent, proving=False)
+    if _climb(oracle, score, incumbent, proving=True):
+        incumbent.bound = incumbent.rank
+
+
+def shallower(oracle: Oracle) -> Iterator[Oracle]:
+    """The oracles of the searches before the one that proves the optimum: what they find costs little."""
+    trees, depth = oracle.trees, oracle.trees.problem.max_depth
+    if trees.shallow is not None:
+        yield Oracle(trees.shallow, oracle.windows)
+        return
+    assert depth is not None
+    for each in range(SHALLOW, depth):
+        with trees.within(each):
+            yield oracle
+
+
+def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
+    """Offers ever better trees until there are none; False if no tree is allowed."""
+    while True:
+        f = Fraction(0) if incumbent.found is None else incumbent.rank
+        found = _minimise(oracle, score, f, incumbent, proving=proving)
+        if found is None or not incumbent.offer(found):
+            return incumbent.found is not None
+        if is_settled(_weights(score, f), _weights(score, incumbent.rank), found.vector, oracle.spreads()):
+            return True
+
+
+def _minimise(
+    oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
+) -> Found | None:
+    """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
+    weights = _weights(score, f)
+    room = int(f.denominator * score.top - f.numerator * score.base)
+    divisor = max(math.gcd(*weights), 1)
+    # a sum of whole numbers is below this exactly if the score is above f
+    below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
+    try:
+        return oracle.minimise([w // divisor for w in weights], below)
+    except Stop as stop:
+        if stop.found is not None:
+            incumbent.offer(stop.found)
+        if proving and stop.lower is not None:
+            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - stop.lower * divisor))
+        raise
+
+
+def _weights(score: LinearFraction, f: Fraction) -> list[int]:
+    """q falls + p slopes, for f = p / q."""
+    p, q = f.numerator, f.denominator
+    return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
+
+
+def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, spreads: Sequence[Window]) -> bool:
+    """Whether no whole v within the spreads has known . v >= known . vector and asked . v < asked . vector.
+
+    For two sums, and weights >= 0. Such v have more of one sum and less of the other: v = vector + (a, -b), where
+    a / b >= known[1] / known[0] and a / b < asked[1] / asked[0], or with the sums changed over. False where that would
+    take long to see.
+    """
+    if not any(known) or min(*known, *asked) < 0:
+        return False
+    turn = known[0] * asked[1] - known[1] * asked[0]
+    if turn == 0:
+        return True
+    more, less = (0, 1) if turn > 0 else (1, 0)
+    most, drop = spreads[more][1] - vector[more], vector[less] - spreads[less][0]
+    if not known[more] or drop > _MOST_DROPS:
+        return False
+    for b in range(1, drop + 1):
+        a = -(-known[less] * b // known[more])
+        if a <= most and asked[more] * a < asked[less] * b:
+            return False
+    return True
+
+
+def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> Fraction | float:
+    """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
+
+    D is at least what the labels that give it least make of it, and where it is constant the excess may be negative.
+    """
+    if not any(score.slopes):
+        return f + excess / (f.denominator * Fraction(score.base))
+    least = score.base + sum(
+        min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.spreads(), strict=True)
+    )
+    if least <= 0:
+        return math.inf
+    return f + Fraction(max(0, excess), f.denominator * least)

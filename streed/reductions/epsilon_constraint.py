@@ -1,0 +1,114 @@
+"""The front of an objective and one gap, by limits on the gap that fall from point to point.
+
+    e_1 = the best of all trees, with gap g_1;  e_2 = the best of the trees with gap < g_1;  and so on
+
+Every point of the front is met, since no tree of gap < g_i is better than e_(i+1), and a point that the next one equals
+or beats in the objective goes. Gaps are fractions, and "less than g" is kept exactly: |z| <= ceil(g * size) - 1. It is
+the epsilon-constraint method of Y. Y. Haimes, L. S. Lasdon, D. A. Wismer (1971), without an epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+from typing import Any, ClassVar, final
+
+import attrs
+
+from streed.task.algebra import Constrained, objective
+from streed.reductions.reduction import Reduction, check_limit
+from streed.reductions.trees import count_branches, predict_rows
+from streed.drivers.driver import Driver, Orders, Outcome, Problem, Solution
+from streed.dp.dominance import nondominated_at_root
+from streed.task.sums import BoundedSum, BoundTask
+from streed.task import Task
+from streed.task.tradeoffs import BoundTrade, Traded
+
+
+@final
+@attrs.frozen(eq=False)
+class TradeOff(Driver):
+    """Finds the front of an objective and a gap by scalar solves of another driver."""
+
+    driver: Driver
+    name: ClassVar[str] = "trade-off"
+
+    def check(self, task: Task) -> None:
+        inner = objective(task)
+        assert isinstance(inner, Traded)
+        scalar = inner.task if not isinstance(task, Constrained) else Constrained(inner.task, task.further)
+        Reduction(self.driver).check(scalar)
+
+    def search(self, problem: Problem, orders: Orders) -> Outcome:
+        begin = time.perf_counter()
+        trade = objective(problem.task)
+        assert isinstance(trade, BoundTrade)
+        solutions: list[Solution] = []
+        below: Fraction | None = None
+        counts: dict[str, Any] = {"scalar_solves": 0, "listings": 0, "nodes": 0, "limited_solves": 0}
+        stopped = None
+        last: Outcome | None = None
+        try:
+            while below is None or below > 0:
+                left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
+                if left is not None and left <= 0:
+                    stopped = "time"
+                    break
+                scalar = attrs.evolve(problem, task=_limited(problem.task, trade, below))
+                last = Reduction(self.driver).search(scalar, attrs.evolve(orders, time_limit=left))
+                counts["limited_solves"] += 1
+                for key in ("scalar_solves", "listings", "nodes"):
+                    counts[key] += last.stats[key]
+                if last.stopped is not None:
+                    stopped = last.stopped
+                    solutions.extend(last.solutions)
+                    break
+                if not last.solutions:
+                    break
+                solution = last.solutions[0]
+                below = trade.gaps_of(solution.value)[0]
+                predicted, nodes = predict_rows(solution.root, problem.data.X), count_branches(solution.root)
+                check_limit(trade.gaps[0] <= below, problem, predicted, nodes)
+                solutions.append(solution)
+        except KeyboardInterrupt:
+            stopped = "interrupt"
+        kept = nondominated_at_root(problem.task, [each.value for each in solutions])
+        stats = {
+            "route": "trade-off",
+            "reduction": "trade-off",
+            "threads": orders.threads,
+            "exact": True,
+            **({} if last is None else {key: last.stats[key] for key in ("peak_bytes",) if key in last.stats}),
+            **counts,
+            "seconds_search": time.perf_counter() - begin,
+        }
+        if stopped is not None:
+            stats["missing"] = {"gap_below": None if below is None else float(below), "score_bound": _bound(last)}
+        # a limited solve knows the score of the objective only
+        found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
+        return Outcome(found, None, stopped, stats)
+
+
+def _bound(last: Outcome | None) -> float | None:
+    """No tree of a smaller gap has a better score, by a search that was stopped; None if nothing is known."""
+    if last is None:
+        return None
+    bound = last.lower if last.score_bound is None else last.score_bound
+    bound = bound[0] if isinstance(bound, tuple) else bound
+    return None if bound is None else float(bound)
+
+
+def _limited(task: Task, trade: BoundTrade, below: Fraction | None) -> Task:
+    """The scalar task of trees whose gap is less than `below` (None: any)."""
+    sums = []
+    for each, size in zip(trade.sums, trade.sizes, strict=True):
+        most = each.most if below is None else math.ceil(below * size) - 1
+        sums.append(BoundedSum(each.costs, -most, most, each.on))
+    inner = trade.task
+    earlier = inner.bounded_sums if isinstance(inner, BoundTask) else ()
+    limits = inner.sum_limits if isinstance(inner, BoundTask) else ()
+    caps = inner.caps if isinstance(inner, BoundTask) else ()
+    base = inner.task if isinstance(inner, BoundTask) else inner
+    found: Task = BoundTask(base, limits, (*earlier, *sums), caps, tuple(trade.labels(trade.data)), trade.unit)
+    return Constrained(found, task.further) if isinstance(task, Constrained) else found

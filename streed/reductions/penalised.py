@@ -1,0 +1,322 @@
+"""Scores minus a price for every branching node, F(v) - price * k, by scalar solves with a cost per node.
+
+A fraction F = N / D, both affine in the sums v: a tree of k nodes, a <= k <= b, beats the incumbent f if
+
+    N - f D - price k D > 0
+
+Then N > s D for s = f + price a, so that v lies in a box and D between lo and hi. On that rectangle the product k D is
+at least a D + k lo - a lo and at least b D + k hi - b hi (McCormick 1976), and either makes the left side linear: one
+scalar solve with a cost per node. No tree above zero: none of a to b nodes beats f. A better tree: f rises. Neither:
+the interval is cut, since the first form is exact at k = a and the second at k = b. A single k is left to
+
+    a cost per node, where the bounds of the trees met cross (any cost per node is a bound for trees of k nodes), then
+    the best score of the trees of at most k nodes, where max_nodes is one more limit
+
+and the latter is all there is for scores that are no fractions. Only k with F's upper bound - price k > f count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.reductions import supported_points
+from streed.reductions import dinkelbach
+from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.trees import Found, Stop, Trees, Vector
+from streed.task.sums import LinearFraction
+
+_CUTS = 4
+"""Solves for a single number of nodes before its trees are searched by themselves."""
+
+
+def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None, incumbent: Incumbent) -> None:
+    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    oracle.seed(incumbent)
+    search = Search(oracle, price, score, incumbent)
+    try:
+        search.run()
+    finally:
+        search.tighten()
+
+
+@final
+@attrs.frozen
+class Relaxed:
+    """Trees that may beat the incumbent are those of weights . (v, k) < below, in whole numbers."""
+
+    weights: tuple[int, ...]
+    below: int
+    scale: Fraction
+    """The whole numbers in those of the score's numerator."""
+    floor: int
+    """No denominator of a tree that may beat the incumbent is smaller."""
+
+
+@final
+class Search:
+    """The intervals of numbers of nodes that are still open."""
+
+    def __init__(self, oracle: Oracle, price: Fraction, score: LinearFraction | None, incumbent: Incumbent) -> None:
+        self.oracle = oracle
+        self.price = price
+        self.score = score
+        self.incumbent = incumbent
+        self._most = _most_nodes(oracle.trees)
+        self._highest = _highest(oracle, score, incumbent)
+        self._open: list[tuple[int, int]] = [(0, self._most)]
+        """By falling numbers of nodes."""
+        self._looser: Any = None
+        """A bound on the scores of the last open interval by a solve that was stopped."""
+
+    def run(self) -> None:
+        """Closes all intervals, or raises Stop."""
+        if self.incumbent.found is None and not self._begin():
+            self._open = []
+            return
+        if self.score is None:
+            self._run_budgets()
+            return
+        whole = self.oracle
+        try:
+            for self.oracle in dinkelbach.shallower(whole):
+                self._climb()
+        finally:
+            self.oracle = whole
+        while self._open:
+            a, b = self._open[-1]
+            b = min(b, self._worthwhile())
+            self._looser = None
+            if a > b:
+                self._open.pop()
+            else:
+                self._look_into(a, b)
+
+    def tighten(self) -> None:
+        """Sets the incumbent's bound to what is proved."""
+        known = [] if self.incumbent.found is None else [self.incumbent.rank]
+        opened = [self._highest - self.price * a for a, b in self._open]
+        if self._looser is not None and opened:
+            opened[-1] = min(opened[-1], self._looser)
+        self.incumbent.bound = max(known + opened, default=None)
+
+    def _run_budgets(self) -> None:
+        if not self.price:
+            self._search_budget(self.oracle.trees.problem.max_nodes, 0)
+            self._open = []
+        while self._open:
+            k, most = self._open[0]
+            if k <= self._worthwhile():
+                self._search_budget(k, k)
+            self._open = [(k + 1, most)] if k < min(most, self._worthwhile()) else []
+
+    def _worthwhile(self) -> int:
+        """Trees of more nodes than this cannot beat the incumbent."""
+        if self.incumbent.found is None or not self.price:
+            return self._most
+        worth: int = math.ceil((self._highest - self.incumbent.rank) / self.price) - 1
+        return min(self._most, worth)
+
+    # -- fractions -------------------------------------------------------------------------------------------------
+
+    def _begin(self) -> bool:
+        """Offers any tree that keeps the limits; False if there is none."""
+        weights = [1] * (len(self.oracle.trees.splits) - len(self.oracle.windows))
+        found = self.oracle.minimise(weights)
+        if found is not None:
+            self.incumbent.offer(found)
+        return found is not None
+
+    def _climb(self) -> None:
+        """Raises the incumbent as far as the form that is exact at no nodes does."""
+        before = None
+        while before is None or self.incumbent.rank > before:
+            before = self.incumbent.rank
+            if self._improve(0, self._most, 0) is None:
+                return
+
+    def _look_into(self, a: int, b: int) -> None:
+        """Closes the interval of a to b nodes, the last one open, or splits it, or raises the incumbent."""
+        met = []
+        for form in (0, 1):
+            before = self.incumbent.rank
+            found = self._improve(a, b, form)
+            if found is None:
+                self._open.pop()
+                return
+            if self.incumbent.rank > before:
+                return
+            met.append(found)
+        if a == b:
+            self._search_single(a, met)
+            self._open.pop()
+            return
+        cut = min(max(self._nodes(met[0]), a + 1), b)
+        self._open[-1:] = [(cut, b), (a, cut - 1)]
+
+    def _improve(self, a: int, b: int, form: int) -> Found | None:
+        """A tree that may beat the incumbent by the form that is exact at a (0) or b (1) nodes; None if none may."""
+        relaxed = self._relax(a, b, form)
+        return None if relaxed is None else self._minimise(relaxed)
+
+    def _minimise(self, relaxed: Relaxed) -> Found | None:
+        try:
+            found = self.oracle.minimise(relaxed.weights, relaxed.below)
+        except Stop as stop:
+            if stop.found is not None:
+                self.incumbent.offer(stop.found)
+            if stop.lower is not None and relaxed.floor > 0:
+                excess = max(Fraction(0), (relaxed.below - stop.lower) / relaxed.scale)
+                self._looser = self.incumbent.rank + excess / relaxed.floor
+            raise
+        if found is None or self._cost(relaxed, found) >= relaxed.below:
+            return None
+        self.incumbent.offer(found)
+        return found
+
+    def _cost(self, relaxed: Relaxed, found: Found) -> int:
+        return sum(w * x for w, x in zip(relaxed.weights, found.vector, strict=False))
+
+    def _relax(self, a: int, b: int, form: int) -> Relaxed | None:
+        """The linear question for trees of a to b nodes; None if they cannot beat the incumbent."""
+        ends = self._ends(self.incumbent.rank + self.price * a)
+        if ends is None:
+            return None
+        at = (a, b)[form]
+        return self._question(self.incumbent.rank + self.price * at, ends[form] * self.price, at, ends[0])
+
+    def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int) -> Relaxed:
+        """N - s D - per_node (k - at) > 0 in whole numbers."""
+        assert self.score is not None
+        score = self.score
+        weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+        scale = _whole_scale([*weights, per_node])
+        room = (score.top - s * score.base + per_node * at) * scale
+        return Relaxed(tuple(int(w * scale) for w in [*weights, per_node]), math.ceil(room), scale, floor)
+
+    def _ends(self, s: Fraction) -> tuple[int, int] | None:
+        """Whole numbers between which D is for all trees with N > s D; None if there are none."""
+        assert self.score is not None
+        score = self.score
+        weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+        box = self.oracle.spreads()[: len(weights)]
+        slack = score.top - s * score.base - sum(min(w * x for x in side) for w, side in zip(weights, box, strict=True))
+        if slack <= 0:
+            return None
+        least, most = Fraction(score.base), Fraction(score.base)
+        for w, slope, (low, high) in zip(weights, score.slopes, box, strict=True):
+            end = min(high, low + math.floor(Fraction(slack) / w)) if w > 0 else high
+            least += min(slope * low, slope * end)
+            most += max(slope * low, slope * end)
+        return max(0, math.floor(least)), math.ceil(most)
+
+    def _nodes(self, found: Found) -> int:
+        return found.vector[len(found.vector) - len(self.oracle.windows) - 1]
+
+    def _search_single(self, k: int, met: Sequence[Found]) -> None:
+        """Raises the incumbent to the best tree of k nodes."""
+        assert self.score is not None
+        fewer = [found for found in met if self._nodes(found) < k]
+        more = [found for found in met if self._nodes(found) > k]
+        for _ in range(_CUTS):
+            s = self.incumbent.rank + self.price * k
+            ends = self._ends(s)
+            if ends is None:
+                return
+            if not (fewer and more):
+                break
+            below, above = (max(each, key=lambda found: self._lead(found, s)) for each in (fewer, more))
+            rise = self._lead(above, s) - self._lead(below, s)
+            per_node = max(Fraction(0), rise / (self._nodes(above) - self._nodes(below)))
+            unit = self.price or Fraction(1)
+            found = self._minimise(self._question(s, round(per_node / unit) * unit, k, ends[0]))
+            if found is None:
+                return
+            if any(found.vector == other.vector for other in (below, above)):
+                break
+            if self._nodes(found) < k:
+                fewer.append(found)
+            elif self._nodes(found) > k:
+                more.append(found)
+        self._search_budget(k, k)
+
+    def _lead(self, found: Found, s: Fraction) -> Fraction:
+        """N - s D of a tree."""
+        assert self.score is not None
+        score = self.score
+        above = score.top - sum(fall * x for fall, x in zip(score.falls, found.vector, strict=False))
+        return Fraction(above - s * (score.base + sum(g * x for g, x in zip(score.slopes, found.vector, strict=False))))
+
+    # -- trees of at most so many nodes ----------------------------------------------------------------------------
+
+    def _search_budget(self, max_nodes: int | None, charged: int) -> None:
+        """Offers the best tree of at most `max_nodes` nodes, if its score beats the incumbent's and `charged` nodes."""
+        trees = self.oracle.trees
+        place = len(trees.splits) - len(self.oracle.windows) - 1
+        kept = [j for j in range(len(trees.splits)) if j != place]
+
+        def rank_of(vector: Vector) -> Any:
+            return self.incumbent.rank_of((*vector[:place], 0, *vector[place:]))
+
+        def whole(found: Found) -> Found:
+            return attrs.evolve(found, vector=(*found.vector[:place], found.branches, *found.vector[place:]))
+
+        with trees.restricted(kept, max_nodes=max_nodes) as inner:
+            oracle = Oracle(inner, self.oracle.windows)
+            best = Incumbent(rank_of, oracle.allows)
+            if self.incumbent.found is not None:
+                vector = self.incumbent.found.vector
+                best.found = attrs.evolve(self.incumbent.found, vector=(*vector[:place], *vector[place + 1 :]))
+                best.rank = self.incumbent.rank + self.price * charged
+            start = best.found
+            try:
+                if self.score is None:
+                    supported_points.maximise(oracle, best)
+                else:
+                    dinkelbach.maximise(oracle, self.score, best)
+            finally:
+                if best.found is not None and best.found is not start:
+                    self.incumbent.offer(whole(best.found))
+
+
+def _most_nodes(trees: Trees) -> int:
+    """No tree has more branching nodes."""
+    most = max(0, trees.data.n_rows // max(1, trees.problem.min_leaf) - 1)
+    if trees.problem.max_nodes is not None:
+        most = min(most, trees.problem.max_nodes)
+    depth = trees.problem.max_depth
+    if depth is not None and depth <= 20 and not trees.data.categorical:
+        most = min(most, 2**depth - 1)
+    return most
+
+
+def _whole_scale(numbers: list[Fraction | int]) -> Fraction:
+    """The factor that makes the numbers whole and coprime."""
+    common = math.lcm(*(Fraction(x).denominator for x in numbers))
+    divisor = math.gcd(*(int(x * common) for x in numbers))
+    return Fraction(common, max(divisor, 1))
+
+
+def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent) -> Any:
+    """No tree scores more, were nodes free: of fractions, what a label for every distinct row would."""
+    low = tuple(least for least, _ in oracle.spreads())
+    best = incumbent.rank_of(low)
+    if score is None:
+        return best
+    sums = oracle.trees.merged.sums[: len(score.falls)]
+    f: Fraction | None = None
+    while True:
+        weights = [fall + (f or 0) * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+        scale = _whole_scale(weights)
+        costs = sum(int(w * scale) * part.astype(object) for w, part in zip(weights, sums, strict=True))
+        labels = np.asarray(costs).argmin(axis=1)
+        vector = tuple(int(part[np.arange(len(labels)), labels].sum()) for part in sums)
+        rank = score.at(vector)
+        if f is not None and rank <= f:
+            return min(best, f)
+        f = rank

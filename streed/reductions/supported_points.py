@@ -1,0 +1,189 @@
+"""Scores that are monotone in two sums, by scalar solves: segments of the hull, then what may lie below them.
+
+    A, B = beyond the ends: less x than any tree and more y, and the other way round
+    heap of segments (A, B) by the best rank of whole points strictly inside their box and above all lines
+    while the best of them beats the incumbent:
+        w = the normal of AB; C = a tree of least w . (x, y) = v; from now on no point lies below the line (w, v)
+        v < w . A    C is a corner of the hull: offered; the segments (A, C) and (C, B)
+        else         no corner lies between: every tree with w . (x, y) <= T is listed, T being the largest w . (x, y)
+                     of points inside that would beat the incumbent; the best of them is offered
+
+Some optimum of a monotone score is nondominated, hence a corner of the hull, or strictly inside one box.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator
+from typing import Any, final
+
+import attrs
+
+from streed.enumerate.entries import VALUE
+from streed.enumerate.plain import Needed
+from streed.enumerate.lists import make_listing
+from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.trees import Stop, Vector
+
+_STEPS = 2048
+"""Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
+
+
+def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
+    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    oracle.seed(incumbent)
+    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
+    search = Search(oracle, incumbent)
+    try:
+        search.run()
+    except Stop as stop:
+        if stop.found is not None:
+            incumbent.offer(stop.found)
+        raise
+    finally:
+        search.tighten()
+
+
+@final
+@attrs.frozen(eq=False)
+class Segment:
+    """Two points of the front between which there may be others: a has less x, b has less y."""
+
+    a: Vector
+    b: Vector
+
+
+@final
+class Search:
+    """The segments that are still open, and the lines below which no tree lies."""
+
+    def __init__(self, oracle: Oracle, incumbent: Incumbent) -> None:
+        self.oracle = oracle
+        self.incumbent = incumbent
+        self.lines: list[tuple[int, int, int]] = []
+        """(w_x, w_y, v): w . (x, y) >= v for every tree."""
+        self._open: list[tuple[_Worst, int, Segment]] = []
+        self._count = itertools.count()
+        self._begun = False
+        self._inside: Segment | None = None
+
+    def run(self) -> None:
+        """Searches until no segment can beat the incumbent."""
+        (low_x, most_x), (low_y, most_y) = self.oracle.spreads()
+        self._push((low_x - 1, most_y + 1), (most_x + 1, low_y - 1))
+        self._begun = True
+        while self._open and self._beats(self._open[0][0].rank):
+            segment = heapq.heappop(self._open)[2]
+            self._inside = segment
+            rank = self._best_rank(segment)
+            if rank is not None and self._beats(rank):
+                if self._open and self._open[0][0].rank > rank:
+                    self._push(segment.a, segment.b)
+                    continue
+                self._look_into(segment)
+            self._inside = None
+
+    def tighten(self) -> None:
+        """Sets the incumbent's bound to what is proved."""
+        if not self._begun:
+            return
+        ranks = [worst.rank for worst, _, _ in self._open]
+        if self._inside is not None:
+            ranks.append(self._best_rank(self._inside))
+        ranks.append(self.incumbent.rank)
+        known = [rank for rank in ranks if rank is not None]
+        self.incumbent.bound = max(known) if known else None
+
+    def _beats(self, rank: Any) -> bool:
+        return self.incumbent.found is None or rank > self.incumbent.rank
+
+    def _push(self, a: Vector, b: Vector) -> None:
+        segment = Segment(a, b)
+        rank = self._best_rank(segment)
+        if rank is not None and self._beats(rank):
+            heapq.heappush(self._open, (_Worst(rank), next(self._count), segment))
+
+    def _look_into(self, segment: Segment) -> None:
+        a, b = segment.a, segment.b
+        w_x, w_y = a[1] - b[1], b[0] - a[0]
+        found = self.oracle.minimise([w_x, w_y])
+        if found is None:
+            self._open.clear()
+            return
+        c = found.vector
+        self.lines.append((w_x, w_y, w_x * c[0] + w_y * c[1]))
+        self.incumbent.offer(found)
+        if w_x * c[0] + w_y * c[1] < w_x * a[0] + w_y * a[1]:
+            self._push(a, c)
+            self._push(c, b)
+            return
+        budget = self._largest(segment, w_x, w_y)
+        if budget is not None:
+            self._list(segment, w_x, w_y, budget)
+
+    def _list(self, segment: Segment, w_x: int, w_y: int, budget: int) -> None:
+        """Offers the best of all trees in the segment's box with w . (x, y) <= budget."""
+        trees = self.oracle.trees
+        trees.listings += 1
+        keys = [0, *range(2, len(trees.parts))]
+        multipliers = [w_x, *[0] * len(self.oracle.windows)]
+        windows = [(0, segment.b[0] - 1), *self.oracle.windows]
+        most_y = segment.a[1] - 1
+
+        needed = Needed(segment.b[0] - 1, most_y, staircase=len(keys) == 1)
+        listing = make_listing(trees, [0, 1], keys, w_y, multipliers, windows, needed)
+        entries = listing.every(budget)
+        best, chosen = self.incumbent.rank, None
+        for (x, *_), entry in zip(listing.sums_of(entries).tolist(), entries, strict=True):
+            rank = self.incumbent.rank_of((x, int(entry[VALUE])))
+            if best is None or rank > best:
+                best, chosen = rank, entry
+        if chosen is not None:
+            self.incumbent.offer(listing.tree(chosen))
+
+    def _best_rank(self, segment: Segment) -> Any:
+        """An upper bound on the rank of the points strictly inside; None if there are none."""
+        ranks = [self.incumbent.rank_of((low, y)) for low, _, y in self._floor(segment)]
+        return max(ranks, default=None)
+
+    def _largest(self, segment: Segment, w_x: int, w_y: int) -> int | None:
+        """At least the largest w . (x, y) of points strictly inside that beat the incumbent; None if there are none."""
+        largest = None
+        for low, high, y in self._floor(segment):
+            if not self._beats(self.incumbent.rank_of((low, y))):
+                continue
+            worst = segment.a[1] - 1
+            while y < worst:
+                middle = (y + worst + 1) // 2
+                if self._beats(self.incumbent.rank_of((low, middle))):
+                    y = middle
+                else:
+                    worst = middle - 1
+            cost = w_x * high + w_y * y
+            largest = cost if largest is None else max(largest, cost)
+        return largest
+
+    def _floor(self, segment: Segment) -> Iterator[tuple[int, int, int]]:
+        """(low, high, y): the points strictly inside with low <= x <= high have at least this y."""
+        first, last = segment.a[0] + 1, segment.b[0] - 1
+        step = max(1, -(-(last - first + 1) // _STEPS))
+        for low in range(first, last + 1, step):
+            high = min(low + step - 1, last)
+            y = segment.b[1] + 1
+            for w_x, w_y, v in self.lines:
+                # ceil((v - w_x high) / w_y)
+                y = max(y, -((w_x * high - v) // w_y))
+            if y < segment.a[1]:
+                yield low, high, y
+
+
+@final
+@attrs.frozen(eq=False, order=False)
+class _Worst:
+    """A rank that a heap gives back largest first."""
+
+    rank: Any
+
+    def __lt__(self, other: _Worst) -> bool:
+        return bool(self.rank > other.rank)

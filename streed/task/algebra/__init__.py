@@ -1,0 +1,37 @@
+"""How tasks compose: `A + B`, `0.01 * A`, `A & B`, `A <= limit`, `subject_to(...)`, `minimize(...)`, `maximize(...)`.
+
+Every composition is a task again, and what it declares follows by rule from what its parts declare.
+"""
+
+from streed.task.algebra.directions import Negated, maximize, minimize
+from streed.task.algebra.penalties import Penalized, penalize
+from streed.task.algebra.products import Product, join
+from streed.task.algebra.sums import Sum, WeightedSum, add, exact_costs, scale, weighted_sum
+from streed.task.algebra.terms import Term, written_terms
+from streed.task.algebra.thresholds import Threshold, Thresholded, at_most, constrain, worsens
+from streed.task.constrained import Constrained, objective
+
+__all__ = [
+    "Constrained",
+    "Negated",
+    "Penalized",
+    "Product",
+    "Sum",
+    "Term",
+    "Threshold",
+    "Thresholded",
+    "WeightedSum",
+    "add",
+    "at_most",
+    "constrain",
+    "exact_costs",
+    "join",
+    "maximize",
+    "minimize",
+    "objective",
+    "penalize",
+    "scale",
+    "weighted_sum",
+    "worsens",
+    "written_terms",
+]

@@ -1,0 +1,163 @@
+"""`A & B`: several tasks at once, whose nondominated values form a front (STreeD, Prop. A.4).
+
+Values are tuples, one entry per task, compared entry by entry (Eq. 33) and combined entry by entry (Eq. 34). Separable
+if every task is, whatever its own (+), order and limits are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+
+from streed.task.algebra.parts import (
+    PartState,
+    decisive,
+    joint_labels,
+    joint_limits,
+    joint_statistics,
+    label_number,
+    name,
+)
+from streed.task.constrained import Constrained
+from streed.errors import TaskError
+from streed.exact import Array
+from streed.task.sums import Gap
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task
+from streed.task.analysis.linear_form import adds
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+@final
+@attrs.frozen
+class Product(Task):
+    """Several totally ordered tasks, at least two, flat: no part is itself a product."""
+
+    parts: tuple[Task, ...]
+
+    @property
+    def maximize(self) -> bool:  # type: ignore[override]
+        """As the first part, whose score chooses the result's tree from the front."""
+        return self.parts[0].maximize
+
+    @property
+    def order(self) -> str:  # type: ignore[override]
+        plain = all(type(part).better in (Task.better, RowCostTask.better) for part in self.parts)
+        return COMPONENTWISE if plain else PARTIAL
+
+    @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return any(part.reads_rows for part in self.parts)
+
+    @property
+    def any_label(self) -> bool:  # type: ignore[override]
+        return all(part.any_label for part in self.parts)
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return all(part.worsening for part in self.parts)
+
+    @property
+    def additive(self) -> bool:
+        """Whether the values of every part are added up."""
+        return all(adds(part) for part in self.parts)
+
+    def bind(self, data: Dataset) -> Task:
+        return Product(tuple(part.bind(data) for part in self.parts))
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return joint_statistics(self.parts, data)
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return joint_labels(self.parts, data)
+
+    def leaf_cost(self, s: State, k: int) -> tuple[Any, ...]:
+        """Eq. 30."""
+        return tuple(
+            _number(part, part.leaf_cost(PartState(s, number), label_number(part, k)))
+            for number, part in enumerate(self.parts)
+        )
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> tuple[Any, ...] | None:
+        """Eq. 31; None in the place of parts that name no cost."""
+        costs = tuple(part.branching_cost(rows, path, split) for part in self.parts)
+        if all(cost is None for cost in costs):
+            return None
+        if self.additive:
+            return tuple(0 if cost is None else cost for cost in costs)
+        return costs
+
+    def combine(self, a: Any, b: Any) -> tuple[Any, ...]:
+        """Eq. 34."""
+        return tuple(x if y is None else part.combine(x, y) for part, x, y in zip(self.parts, a, b, strict=True))
+
+    def dominates(self, a: Any, b: Any) -> bool:
+        """Eq. 33."""
+        return bool(a != b) and all(x == y or part.better(x, y) for part, x, y in zip(self.parts, a, b, strict=True))
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        return joint_limits(self.parts)
+
+    def feasible(self, value: Any) -> bool:
+        """Eq. 35."""
+        return all(part.feasible(x) for part, x in zip(self.parts, value, strict=True))
+
+    def subtract(self, a: Any, b: Any) -> tuple[Any, ...] | None:
+        """a - b where all parts are sums; a bound by entries is none in general, for entries may be equal."""
+        return tuple(x - y for x, y in zip(a, b, strict=True)) if self.additive else None
+
+    def lower_bound(self, s: State) -> tuple[Any, ...] | None:
+        bounds = tuple(part.lower_bound(PartState(s, number)) for number, part in enumerate(self.parts))
+        return None if any(bound is None for bound in bounds) else bounds
+
+    @property
+    def shows_labels(self) -> bool:
+        return self.parts[decisive(self.parts)].shows_labels
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        chosen = decisive(self.parts)
+        return self.parts[chosen].leaf_label(PartState(s, chosen), k)
+
+    def score(self, value: Any, totals: State) -> tuple[Any, ...]:
+        """The score of every part."""
+        return tuple(
+            part.score(x, PartState(totals, number))
+            for number, (part, x) in enumerate(zip(self.parts, value, strict=True))
+        )
+
+
+def join(a: Task, b: Task | Gap) -> Task:
+    """a & b: both at once; raises TaskError for tasks that are not totally ordered."""
+    if isinstance(b, Gap):
+        from streed.task.tradeoffs import trade
+
+        if isinstance(a, Constrained):
+            raise TaskError("put subject_to last: the operator & joins objectives, not constrained tasks")
+        return trade(a, b)
+    return Product(_parts(a) + _parts(b))
+
+
+def _parts(task: Task) -> tuple[Task, ...]:
+    if isinstance(task, Product):
+        return task.parts
+    if isinstance(task, Constrained):
+        raise TaskError("put subject_to last: the operator & joins objectives, not constrained tasks")
+    if not isinstance(task, Task):
+        raise TaskError(f"the operator & joins tasks, and {task!r} is none")
+    if task.order != TOTAL:
+        raise TaskError(
+            f"the operator & joins tasks whose order is total, and that of {name(task)} is {task.order}; make each of "
+            "its entries a task"
+        )
+    return (task,)
+
+
+def _number(part: Task, cost: Any) -> Any:
+    """The cost; raises TaskError for a tuple, which `combine` by entries would take apart."""
+    if isinstance(cost, tuple):
+        raise TaskError(f"the operator & joins tasks whose values are numbers, and {name(part)} costs {cost!r}")
+    return cost

@@ -1,0 +1,241 @@
+"""`A + B` and `w * A`: tasks whose values are added up, weighted by exact numbers.
+
+A sum of weighted row-cost tasks is a row-cost task: costs add row by row, branching costs add per node. A sum of other
+additive tasks adds their leaf costs, each on its own statistics. Addition preserves the order of numbers (STreeD,
+Def. 4.4), and so does multiplication by a weight that is not negative. The weights stay exact fractions, so a lambda
+of 0.01 is one hundredth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from streed.task.algebra.parts import (
+    PartState,
+    decisive,
+    joint_labels,
+    joint_limits,
+    joint_statistics,
+    label_number,
+    name,
+)
+from streed.task.constrained import Constrained, objective
+from streed.errors import NotSeparableError, TaskError
+from streed.exact import Array, IntegerCosts, exact_number, integer_costs
+from streed.task.base import Limit, RowCostTask, State, Task
+from streed.task.analysis.linear_form import adds
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+Terms = tuple[tuple[Fraction, Task], ...]
+
+
+@attrs.frozen
+class WeightedSum(RowCostTask):
+    """The sum of weighted row-cost tasks, flat: no term is itself a sum."""
+
+    terms: tuple[tuple[Fraction, RowCostTask], ...]
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return all(term.worsening for _, term in self.terms)
+
+    @property
+    def any_label(self) -> bool:  # type: ignore[override]
+        return all(term.any_label for _, term in self.terms)
+
+    def bind(self, data: Dataset) -> Task:
+        bound = [scale(weight, term.bind(data)) for weight, term in self.terms]
+        total = bound[0]
+        for task in bound[1:]:
+            total = add(total, task)
+        return total
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return joint_labels([term for _, term in self.terms], data)
+
+    def row_costs(self, data: Dataset) -> Array:
+        total = np.zeros((data.n_rows, len(self.labels(data))), dtype=object)
+        for weight, costs in self.cost_terms(data):
+            for index, cost in np.ndenumerate(costs):
+                total[index] += weight * exact_number(cost, "costs")
+        return total
+
+    def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
+        shape = (data.n_rows, len(self.labels(data)))
+        found = []
+        for weight, term in self.terms:
+            own = shape if not term.any_label else (data.n_rows, len(term.labels(data)))
+            for inner, costs in term.cost_terms(data):
+                checked = _checked(costs, term, own)
+                if term.any_label and own != shape:
+                    checked = np.broadcast_to(checked[:, :1], shape)
+                found.append((weight * inner, checked))
+        return found
+
+    def split_cost(self) -> Fraction | int:
+        return sum((weight * term.split_cost() for weight, term in self.terms), Fraction(0))
+
+
+@final
+@attrs.frozen
+class Sum(Task):
+    """The sum of weighted additive tasks of any kind, flat: no term is itself a sum."""
+
+    terms: Terms
+
+    @property
+    def parts(self) -> tuple[Task, ...]:
+        return tuple(term for _, term in self.terms)
+
+    @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return any(part.reads_rows for part in self.parts)
+
+    @property
+    def any_label(self) -> bool:  # type: ignore[override]
+        return all(part.any_label for part in self.parts)
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return all(part.worsening for part in self.parts)
+
+    @property
+    def superadditive(self) -> bool:  # type: ignore[override]
+        """Of terms among which at most one cares for the label: their least costs as leaves then add up."""
+        return self._one_chooses() and all(part.superadditive for part in self.parts)
+
+    def bind(self, data: Dataset) -> Task:
+        return Sum(tuple((weight, part.bind(data)) for weight, part in self.terms))
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return joint_statistics(self.parts, data)
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return joint_labels(self.parts, data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(
+            _times(weight, part.leaf_cost(PartState(s, number), label_number(part, k)))
+            for number, (weight, part) in enumerate(self.terms)
+        )
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        costs = [(weight, part.branching_cost(rows, path, split)) for weight, part in self.terms]
+        named = [_times(weight, cost) for weight, cost in costs if cost is not None]
+        return sum(named) if named else None
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        return joint_limits(self.parts)
+
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        """The sum of the terms' own, where at most one of them cares for the label."""
+        total: Array = np.zeros(data.n_rows)
+        for weight, part in self.terms:
+            worst = part.worst_per_row(data)
+            if worst is None:
+                return None
+            total = total + float(weight) * worst
+        return total if self._one_chooses() else None
+
+    def lower_bound(self, s: State) -> Any:
+        """The sum of the terms' own, 0 for terms without one whose costs are never negative."""
+        total: Any = 0
+        known = False
+        for number, (weight, part) in enumerate(self.terms):
+            bound = part.lower_bound(PartState(s, number))
+            if bound is None and not part.worsening:
+                return None
+            known = known or bound is not None
+            total += 0 if bound is None else _times(weight, bound)
+        return total if known else None
+
+    @property
+    def shows_labels(self) -> bool:
+        return self.parts[decisive(self.parts)].shows_labels
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        chosen = decisive(self.parts)
+        return self.parts[chosen].leaf_label(PartState(s, chosen), k)
+
+    def _one_chooses(self) -> bool:
+        return sum(not part.any_label for part in self.parts) <= 1
+
+
+def add(a: Task, b: Task) -> Task:
+    """a + b: the task whose costs are the sums of both; raises TaskError unless both tasks' values are added up."""
+    return _sum(_terms(a, "+") + _terms(b, "+"))
+
+
+def weighted_sum(terms: Sequence[tuple[Fraction, RowCostTask]]) -> Task:
+    """The sum of weight * task over `terms`, at least one."""
+    return WeightedSum(tuple(terms))
+
+
+def scale(weight: Any, task: Task) -> Task:
+    """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
+    factor = Fraction(exact_number(weight, "weight"))
+    if factor < 0:
+        raise TaskError(
+            f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4)"
+        )
+    if factor == 1:
+        return task
+    return _sum(tuple((factor * inner, term) for inner, term in _terms(task, "*")))
+
+
+def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
+    """The bound row-cost task's costs and its cost per split as integers with one common unit.
+
+    Raises TaskError for tasks that are not described by costs per row, InputError where exact integers overflow.
+    """
+    inner = objective(task)
+    if not isinstance(inner, RowCostTask):
+        raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
+    shape = (data.n_rows, len(task.labels(data)))
+    terms = [(weight, _checked(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
+    return integer_costs(terms, inner.split_cost(), data.weights)
+
+
+def _checked(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
+    """The task's costs per row and label; raises TaskError for anything but an array of that shape."""
+    if not isinstance(costs, np.ndarray) or costs.shape != shape:
+        found = f"an array of shape {costs.shape}" if isinstance(costs, np.ndarray) else f"a {name(costs)}"
+        raise TaskError(f"{name(task)}.row_costs gives {found}, not one of shape {shape} (rows, labels)")
+    return costs
+
+
+def _sum(terms: Terms) -> Task:
+    rows = tuple((weight, term) for weight, term in terms if isinstance(term, RowCostTask))
+    return WeightedSum(rows) if len(rows) == len(terms) else Sum(terms)
+
+
+def _terms(task: Task, operator: str) -> Terms:
+    if isinstance(task, (WeightedSum, Sum)):
+        return task.terms
+    if isinstance(task, Constrained):
+        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
+    if not isinstance(task, Task):
+        raise TaskError(f"the operator {operator} joins tasks, and {task!r} is none")
+    if not adds(task):
+        raise NotSeparableError(
+            f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
+            "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
+        )
+    return ((Fraction(1), task),)
+
+
+def _times(weight: Fraction, cost: Any) -> Any:
+    """weight * cost, an int where it is whole; a float if the cost is one."""
+    if isinstance(cost, tuple):
+        raise TaskError(f"a sum needs tasks whose costs are numbers, and one of them costs {cost!r}")
+    if weight == 1:
+        return cost
+    return (weight.numerator * cost) if weight.denominator == 1 else weight * cost

@@ -1,0 +1,332 @@
+"""What is known of a task: declared by it, or derived by rule from what its parts declare (as cvxpy derives curvature).
+
+`facts` is the one place where a driver asks what it may use; `explain` says the same to a person.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import types
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from streed.task.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
+from streed.task.algebra.terms import written_terms
+from streed.task.constrained import Wrapping, objective
+from streed.errors import StreedError
+from streed.exact import Array
+from streed.task.base import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
+from streed.task.analysis.linear_form import branching_context, row_cost_form
+from streed.task.analysis.vector_form import vector_costs
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+SIGNED, LABELS, PRICED, GENERATED, FRONTS, GENERAL = "signed", "labels", "priced", "generated", "fronts", "general"
+"""Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
+task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
+
+
+@attrs.frozen
+class Facts:
+    """What is known of a bound task on its data."""
+
+    order: str
+    """"total", "componentwise" or "partial"."""
+    additive: bool
+    """Whether values are added up, entry by entry if they are tuples."""
+    row_costs: Task | None
+    """The task as a cost per row and label, if it is one."""
+    worsening: bool
+    """Whether combining never gives a better value (STreeD, Def. A.2)."""
+    superadditive: bool
+    """Whether a state costs as a leaf at least what its parts cost together."""
+    context: str
+    """What branching costs depend on: "none", "constant", "split" or "path" (see `branching_context`)."""
+    constrained: bool
+    """Whether values can be infeasible."""
+    supports: bool
+    """Whether all limits on leaves are numbers of rows."""
+    bounds: tuple[str, ...]
+    """The bounds that are sound, by name."""
+    kernel: str
+    """The quickest kernel that can run the task."""
+    drivers: tuple[str, ...]
+    """The drivers that can search it."""
+
+
+def facts(task: Task, data: Dataset) -> Facts:
+    """What is known of the bound task on `data`."""
+    inner = objective(task)
+    form = row_cost_form(task, data)
+    supports = all(limit.support is not None for limit in task.limits)
+    superadditive = form is not None or task.superadditive
+    context = branching_context(task, data.n_columns)
+    worsening = worsens(task, data)
+    bounds = _row_cost_bounds(worsening, context)
+    kernel = SIGNED if len(task.labels(data)) == 2 else LABELS
+    if task.reads_rows:
+        bounds, kernel = _declared_bounds(task, data), GENERAL
+    elif form is None:
+        sums = quick_sums(task, data)
+        whole = state_of(sums, np.arange(data.n_rows))
+        value = task.leaf_cost(whole, 0)
+        bounds = _bounds(task, data, whole, value, worsening, context)
+        kernel = GENERATED if can_generate(task, data, sums) else GENERAL
+        if task.order != TOTAL and vector_costs(task, data) is not None:
+            kernel = FRONTS
+        if inner.priced(data) is not None and supports and not data.categorical:
+            kernel = PRICED
+    return Facts(
+        order=task.order,
+        additive=_is_additive(inner),
+        row_costs=form,
+        worsening=worsening,
+        superadditive=superadditive,
+        context=context,
+        constrained=_constrains(inner),
+        supports=supports,
+        bounds=tuple(bounds),
+        kernel=kernel,
+        drivers=("depth-first", "branches", "general") if task.order == TOTAL else ("depth-first", "fronts", "general"),
+    )
+
+
+_EXACT_FLOATS = 2**53
+"""Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
+
+_METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
+
+
+def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
+    """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >.
+
+    `sums` are its statistics, as `quick_sums` gives them.
+    """
+    own = objective(task)
+    if own.reads_rows or own.order != TOTAL or type(own).dominates is not Task.dominates:
+        return False
+    if isinstance(own, Wrapping) or is_larger_better(own) is None:
+        return False
+    if not all(
+        isinstance(getattr(type(term.task), name), types.FunctionType)
+        for term in written_terms(task)
+        for name in _METHODS
+    ):
+        return False
+    if any(values.dtype.kind in "iu" and _sizes(values) >= _EXACT_FLOATS for values in sums.values()):
+        return False
+    values = first_costs(task, sums, data)
+    if not all(isinstance(x, numbers.Real) for x in values):
+        return False
+    return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+
+
+def _sizes(values: Array) -> float:
+    """The largest sum of sizes of an entry of a statistic, (n,) or (n, entries)."""
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
+
+
+def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
+    """The costs of a few leaves under every label: of all rows, the first half of them, the first three, the first."""
+    states = [
+        state_of(sums, np.arange(m)) for m in sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
+    ]
+    return [task.leaf_cost(s, k) for s in states for k in range(len(task.labels(data)))]
+
+
+def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:
+    """Whether the operator gives the same in either order, on all pairs of the values."""
+    return all(
+        math.isclose(combine(a, b), combine(b, a), rel_tol=1e-12)
+        for i, a in enumerate(values)
+        for b in values[:i]
+        if a != b
+    )
+
+
+def is_larger_better(task: Task) -> bool | None:
+    """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
+    if type(task).better in (Task.better, RowCostTask.better):
+        return False
+    made: list[_Comparison] = []
+    for answer in (True, False):
+        a, b = _Operand(made, answer), _Operand(made, answer)
+        try:
+            said: Any = type(task).better(task, a, b)
+        except TypeError:
+            return None
+        # the comparison itself, or what became of it: as it goes, so goes the answer
+        if len(made) != 1 or (said is not made[0] and said is not answer):
+            return None
+        larger = made.pop().greater is a
+    return larger
+
+
+@final
+class _Operand:
+    """Stands for a value in a comparison, which is noted, and answered as foreseen."""
+
+    def __init__(self, made: list[_Comparison], answer: bool) -> None:
+        self._made = made
+        self._answer = answer
+
+    def __lt__(self, other: object) -> Any:
+        return self._noted(other)
+
+    def __gt__(self, other: object) -> Any:
+        return self._noted(self)
+
+    def _noted(self, greater: object) -> _Comparison:
+        self._made.append(_Comparison(greater, self._answer))
+        return self._made[-1]
+
+
+@attrs.frozen(eq=False)
+class _Comparison:
+    """Which of two operands is to be the greater one, and whether it is."""
+
+    greater: object
+    answer: bool
+
+    def __bool__(self) -> bool:
+        return self.answer
+
+
+def explain(task: Task, data: Dataset | None = None) -> str:
+    """What was derived about the task, one fact a line, part by part where it is a composition.
+
+    What depends on the data set is told for `data`, or for a made-up one of two classes without row data.
+    """
+    lines = _outline(task, 0)
+    try:
+        shown = _example() if data is None else data
+        known = facts(task.bind(shown), shown)
+    except StreedError as error:
+        return "\n".join([*lines, f"nothing can be derived without the data it asks for ({error})"])
+    return "\n".join([*lines, "", *_sentences(known)])
+
+
+def _is_additive(task: Task) -> bool:
+    if isinstance(task, Thresholded):
+        return task.task.additive
+    if isinstance(task, Product):
+        return task.additive
+    if isinstance(task, Wrapping):
+        return _is_additive(task.task)
+    return type(task).combine in (Task.combine, RowCostTask.combine)
+
+
+def _constrains(task: Task) -> bool:
+    """Whether `feasible` is anything but the default."""
+    if isinstance(task, Product):
+        return any(_constrains(part) for part in task.parts)
+    return type(task).feasible is not Task.feasible
+
+
+EQUIVALENCE = "equivalent points: rows alike in every column share a leaf, whatever the tree"
+SIMILARITY = "similarity: states of nearly the same rows have nearly the same value"
+SUBTRACTION = "subtraction: what one child costs is not left for the other"
+SUPERADDITIVITY = "superadditivity: a tree cannot cost less than its rows do in finer parts"
+OWN_BOUND = "the task's own lower bound"
+PURIFICATION = "purification: whatever is no leaf costs one branching node at least"
+
+
+def _row_cost_bounds(worsening: bool, context: str) -> list[str]:
+    found = [EQUIVALENCE, SIMILARITY, SUBTRACTION, SUPERADDITIVITY]
+    return [*found, PURIFICATION] if worsening and context == "constant" else found
+
+
+def _declared_bounds(task: Task, data: Dataset) -> list[str]:
+    """Of a task whose states are more than sums, what can be told without one."""
+    sound = {SIMILARITY: task.worst_per_row(data) is not None, SUPERADDITIVITY: task.superadditive}
+    return [bound for bound, holds in sound.items() if holds]
+
+
+def _bounds(task: Task, data: Dataset, whole: State, value: Value, worsening: bool, context: str) -> list[str]:
+    """Each where the fact that makes it sound is declared."""
+    known = task.lower_bound(whole) is not None
+    sound = {
+        SIMILARITY: task.worst_per_row(data) is not None,
+        SUBTRACTION: task.subtract(value, value) is not None,
+        SUPERADDITIVITY: task.superadditive,
+        OWN_BOUND: known,
+        PURIFICATION: task.order == TOTAL and context == "constant" and (worsening or known),
+    }
+    return [bound for bound, holds in sound.items() if holds]
+
+
+def _outline(task: Task, level: int) -> list[str]:
+    """The task's name, and below it those of its parts."""
+    pad = "  " * level
+    if isinstance(task, (WeightedSum, Sum)):
+        inner = [line for weight, term in task.terms for line in _weighted(weight, _outline(term, level + 1))]
+        return [f"{pad}sum of", *inner]
+    if isinstance(task, Thresholded):
+        limits = [
+            line
+            for part, most in zip(task.parts[1:], task.most, strict=True)
+            for line in [*_outline(part, level + 1)[:-1], f"{_outline(part, level + 1)[-1]} <= {most}"]
+        ]
+        return [*_outline(task.parts[0], level), f"{pad}subject to", *limits]
+    if isinstance(task, Product):
+        return [f"{pad}front of", *(line for part in task.parts for line in _outline(part, level + 1))]
+    if isinstance(task, Negated):
+        return [f"{pad}maximum of", *_outline(task.task, level + 1)]
+    if isinstance(task, Wrapping):
+        return [*_outline(task.task, level), *(f"{pad}  with {limit!r} in every leaf" for limit in task.limits)]
+    return [f"{pad}{task!r}"]
+
+
+def _weighted(weight: object, lines: list[str]) -> list[str]:
+    if weight == 1:
+        return lines
+    bare = lines[0].lstrip()
+    return [f"{lines[0][: len(lines[0]) - len(bare)]}{weight} * {bare}", *lines[1:]]
+
+
+_CONTEXTS = {
+    "none": "a branching node costs nothing",
+    "constant": "a branching node costs the same everywhere",
+    "split": "a branching node's cost depends on its column or rows, not on the columns above",
+    "path": "a branching node's cost may depend on the columns tested above: subproblems are kept apart by branch",
+}
+
+_KERNELS = {
+    SIGNED: "costs per row of two labels; nothing is compiled for this task",
+    LABELS: "costs per row and label; nothing is compiled for this task",
+    PRICED: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
+    GENERATED: "compiled from leaf_cost when first used",
+    FRONTS: "a cost per row and label for each entry of the values; nothing is compiled for this task",
+    GENERAL: "the task's methods as they are, in Python",
+}
+
+
+def _sentences(known: Facts) -> list[str]:
+    operator = "the sum" if known.additive else "the task's own"
+    total = known.order == TOTAL
+    return [
+        f"order      {known.order}: {'one optimum' if total else 'a front of nondominated values'}",
+        f"combine    {operator}{'; never gives a better value (worsening, Def. A.2)' if known.worsening else ''}",
+        f"leaves     {'a cost per row and label' if known.row_costs is not None else 'a cost of the sums over a leaf'}",
+        f"branches   {_CONTEXTS[known.context]}",
+        f"limits     {_limits(known)}",
+        *(f"bound      {bound}" for bound in known.bounds),
+        f"kernel     {known.kernel}: {_KERNELS[known.kernel]}",
+        f"drivers    {', '.join(known.drivers)}",
+    ]
+
+
+def _limits(known: Facts) -> str:
+    leaves = "on leaves by their rows, or none" if known.supports else "on leaves by their statistics"
+    return f"{leaves}; and on the value" if known.constrained else leaves
+
+
+def _example() -> Dataset:
+    from streed.data import Dataset
+
+    return Dataset.make([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])

@@ -1,0 +1,385 @@
+"""Which tasks are costs per row and label, found by running `leaf_cost` on symbols instead of numbers.
+
+A leaf cost that is linear in the sums of a task's statistics is the sum over the leaf's rows of a cost per row, so the
+engine can run the task from data alone, like a `RowCostTask`. `leaf_cost` runs once per label on linear forms, which
+know sums, differences and multiples, and end the attempt at anything else: a comparison, a product of two of them, a
+square root. As cvxpy derives curvature, this derives linearity; it never guesses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+import attrs
+import numpy as np
+
+from streed.task.constrained import objective
+from streed.errors import StreedError
+from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
+from streed.task.base import TOTAL, Limit, RowCostTask, State, Task
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+_CHECKED_ROWS = 16
+"""Rows on which the derived costs are compared with the task's own."""
+
+Key = tuple[str, int | None]
+"""A statistic, and which entry of it; None for a statistic of shape (n,)."""
+
+_ROWS: Key = ("rows", None)
+
+
+@final
+@attrs.frozen
+class LinearForm(RowCostTask):
+    """A bound task whose leaf cost is linear in the sums of its statistics, as a cost per row and label."""
+
+    task: Task
+    coefficients: tuple[tuple[tuple[Key, Fraction], ...], ...]
+    """For every label, the coefficients of the entries of the statistics; `rows` is one of them."""
+    split: Fraction
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def maximize(self) -> bool:  # type: ignore[override]
+        return self.task.maximize
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return self.task.labels(data)
+
+    def row_costs(self, data: Dataset) -> Array:
+        """(n, K) int64 where all costs are whole, else exact fractions as objects."""
+        total = np.zeros((data.n_rows, len(self.coefficients)), dtype=object)
+        for weight, costs in self.cost_terms(data):
+            total += weight * costs.astype(object)
+        whole = all(isinstance(x, int) or x.denominator == 1 for x in total.flat)
+        return total.astype(np.int64) if whole else total
+
+    def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
+        """One term per entry of a statistic that matters: its unit and (n, K) integers."""
+        statistics = self.task.statistics(data)
+        used = sorted({key for label in self.coefficients for key, _ in label}, key=lambda key: (key[0], key[1] or 0))
+        terms: list[tuple[Fraction, Array]] = []
+        for key in used:
+            name, entry = key
+            values = np.ones(data.n_rows, np.int64) if key == _ROWS else np.asarray(statistics[name])
+            factors = [dict(label).get(key, Fraction(0)) for label in self.coefficients]
+            integers, unit, _ = exact_array(values if entry is None else values[:, entry], f"statistics {name!r}")
+            terms.extend((unit * weight, costs) for weight, costs in _products(integers, factors))
+        return terms or [(Fraction(1), np.zeros((data.n_rows, len(self.coefficients)), np.int64))]
+
+    def split_cost(self) -> Fraction | int:
+        return self.split
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:  # type: ignore[misc]
+        return self.task.statistics(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:  # type: ignore[misc]
+        return sum(factor * _entry(s, key) for key, factor in self.coefficients[k])
+
+    @property
+    def shows_labels(self) -> bool:
+        return self.task.shows_labels
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return self.task.leaf_label(s, k)
+
+    def score(self, value: Any, totals: State) -> Any:
+        return self.task.score(value, totals)
+
+
+def row_cost_form(task: Task, data: Dataset) -> Task | None:
+    """The bound task as a cost per row and label with the same values, or None where it cannot be shown to be one.
+
+    A form's `objective` is a `RowCostTask`; a task that has such an objective already is its own form.
+
+    It is one if values are added and smaller is better, every limit is a number of rows, a branching node costs a
+    constant, and `leaf_cost` is linear in the sums of the statistics. `s.rows` counts rows without their weights, so
+    it is linear only where rows have none. A cost per leaf beside those of its rows is not linear.
+    """
+    inner = objective(task)
+    if not adds(inner) or inner.reads_rows or any(limit.support is None for limit in task.limits):
+        return None
+    if isinstance(inner, RowCostTask):
+        return task
+    watch = _Watch()
+    try:
+        split = _split_cost(inner, watch)
+        statistics = {name: np.asarray(values) for name, values in inner.statistics(data).items()}
+        state = _symbolic_state(statistics, watch, weighted=data.weights is not None)
+        forms = [inner.leaf_cost(state, k) for k in range(len(inner.labels(data)))]
+        coefficients = tuple(_linear(form, watch) for form in forms)
+    except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
+        return None
+    if watch.seen_else:
+        return None
+    form = LinearForm(inner, coefficients, split, task.limits)
+    return form if _agrees(form, inner, statistics) else None
+
+
+def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, Array]]:
+    """Weights and (n, K) integers whose weighted sum is every integer (n,) times every factor (K,)."""
+    common = math.lcm(*(factor.denominator for factor in factors))
+    whole = [int(factor * common) for factor in factors]
+    if float(np.abs(integers).sum()) * float(max(map(abs, whole))) < LARGEST_TOTAL:
+        return [(Fraction(1, common), integers[:, None] * np.array(whole, np.int64))]
+    # Too fine for integers of 64 bits: whoever adds the terms up decides how to round them.
+    chosen = np.eye(len(factors), dtype=np.int64)
+    return [(factor, integers[:, None] * chosen[k]) for k, factor in enumerate(factors) if factor != 0]
+
+
+def adds(task: Task) -> bool:
+    """Whether values are numbers that are added up, a smaller one is better, and any is feasible."""
+    kind = type(task)
+    return (
+        task.order == TOTAL
+        and kind.combine in (Task.combine, RowCostTask.combine)
+        and kind.better in (Task.better, RowCostTask.better)
+        and kind.dominates is Task.dominates
+        and kind.feasible is Task.feasible
+    )
+
+
+def branching_context(task: Task, n_columns: int) -> str:
+    """What the bound task's branching costs depend on, of a node on one of `n_columns` columns.
+
+    "none": there are none, or they are 0 and are added. "constant": nothing. "split": the column, and a linear function
+    of the rows. "path": the columns tested above or, for all that can be shown, they may.
+    """
+    inner = objective(task)
+    watch = _Watch()
+    opaque: Any = _Opaque(watch)
+    try:
+        cost = inner.branching_cost(opaque, opaque, opaque)
+        if not watch.seen_else and not _is_opaque(cost):
+            nothing = cost is None or (adds(inner) and bool(cost == 0))
+            return "none" if nothing else "constant"
+    except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
+        pass
+    watch = _Watch()
+    opaque = _Opaque(watch)
+    rows: Any = _Form({_ROWS: 1}, 0, watch)
+    try:
+        for split in range(n_columns):
+            if _is_opaque(inner.branching_cost(rows, opaque, split)):
+                return "path"
+    except (_NotLinear, Exception):  # noqa: BLE001 - as above
+        return "path"
+    return "path" if watch.seen_else else "split"
+
+
+def _is_opaque(cost: Any) -> bool:
+    """Whether a cost is one of the arguments, or has one as an entry."""
+    return any(isinstance(entry, _Opaque) for entry in (cost if isinstance(cost, tuple) else (cost,)))
+
+
+def _split_cost(task: Task, watch: _Watch) -> Fraction:
+    if type(task).branching_cost is Task.branching_cost:
+        return Fraction(0)
+    cost = task.branching_cost(_Opaque(watch), _Opaque(watch), _Opaque(watch))  # type: ignore[arg-type]
+    exact = Fraction(0 if cost is None else exact_number(cost))
+    if exact < 0:
+        watch.end("a branching node that costs less than nothing")
+    return exact
+
+
+class _NotLinear(BaseException):
+    """The attempt is over; no Exception, so that no handler of the task's own code takes it for one of its own."""
+
+
+@final
+class _Watch:
+    """Remembers whether a symbol was used for anything but linear arithmetic, even if the task hid it."""
+
+    def __init__(self) -> None:
+        self.seen_else = False
+
+    def end(self, what: str) -> NoReturn:
+        self.seen_else = True
+        raise _NotLinear(what)
+
+
+def _refusing(*names: str) -> Callable[[type[Any]], type[Any]]:
+    """Gives a class methods of these names that end the attempt."""
+
+    def give(kind: type[Any]) -> type[Any]:
+        for name in names:
+
+            def end(self: Any, *_: Any, _name: str = name) -> NoReturn:
+                watch: _Watch = self._watch
+                watch.end(_name)
+
+            setattr(kind, name, end)
+        return kind
+
+    return give
+
+
+_COMPARISONS = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__hash__")
+_CONVERSIONS = ("__bool__", "__int__", "__float__", "__complex__", "__index__", "__str__", "__repr__", "__format__")
+_ROUNDINGS = ("__abs__", "__round__", "__trunc__", "__floor__", "__ceil__", "__invert__")
+_PRODUCTS = ("floordiv", "mod", "divmod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor")
+_SEQUENCE = ("__len__", "__iter__", "__getitem__", "__contains__", "__reversed__", "__call__")
+_NONLINEAR = (
+    *_COMPARISONS,
+    *_CONVERSIONS,
+    *_ROUNDINGS,
+    *(f"__{side}{name}__" for name in _PRODUCTS for side in ("", "r")),
+    "__rtruediv__",
+)
+_ARITHMETIC = ("add", "sub", "mul", "truediv")
+
+
+@_refusing(
+    *_NONLINEAR,
+    *(f"__{side}{name}__" for name in _ARITHMETIC for side in ("", "r") if f"{side}{name}" != "rtruediv"),
+    *("__neg__", "__pos__"),
+    *_SEQUENCE,
+)
+@final
+class _Opaque:
+    """An argument on which nothing may depend."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, watch: _Watch) -> None:
+        self._watch = watch
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._watch.end(name)
+
+
+@_refusing(*_NONLINEAR)
+@final
+class _Form:
+    """constant + sum of factor * entry over entries of statistics, exactly."""
+
+    # Numbers of numpy's then leave a product with a form to the form.
+    __array_ufunc__ = None
+
+    def __init__(self, factors: dict[Key, Any], constant: Any, watch: _Watch) -> None:
+        self._factors = factors
+        self._constant = constant
+        self._watch = watch
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._watch.end(name)
+
+    def __add__(self, other: Any) -> _Form:
+        if not isinstance(other, _Form):
+            return _Form(self._factors, self._constant + self._number(other), self._watch)
+        factors = dict(self._factors)
+        for key, factor in other._factors.items():
+            factors[key] = factors.get(key, 0) + factor
+        return _Form(factors, self._constant + other._constant, self._watch)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> _Form:
+        if isinstance(other, _Form):
+            self._watch.end("a product of two sums")
+        number = self._number(other)
+        return _Form(
+            {key: factor * number for key, factor in self._factors.items()}, self._constant * number, self._watch
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> _Form:
+        if isinstance(other, _Form):
+            self._watch.end("a quotient of two sums")
+        return self * (1 / Fraction(self._number(other)))
+
+    def __neg__(self) -> _Form:
+        return self * -1
+
+    def __pos__(self) -> _Form:
+        return self
+
+    def __sub__(self, other: Any) -> _Form:
+        return self + other * -1 if isinstance(other, _Form) else self + -self._number(other)
+
+    def __rsub__(self, other: Any) -> _Form:
+        return (self * -1).__add__(other)
+
+    def _number(self, x: Any) -> int | Fraction:
+        if type(x) is int:
+            return x
+        try:
+            return exact_number(x)
+        except StreedError:
+            self._watch.end(f"arithmetic with {x!r}")
+
+
+@_refusing(*_COMPARISONS, "__contains__", "index", "count")
+@final
+class _Forms(tuple[Any, ...]):  # noqa: SLOT001 - a tuple cannot have slots of its own
+    """The entries of a statistic of shape (n, m); membership and comparisons end the attempt."""
+
+    _watch: _Watch
+
+    @classmethod
+    def of(cls, forms: Iterable[Any], watch: _Watch) -> _Forms:
+        made = cls(forms)
+        made._watch = watch
+        return made
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        return _Forms.of(found, self._watch) if isinstance(at, slice) else found
+
+
+def _symbolic_state(statistics: dict[str, Array], watch: _Watch, *, weighted: bool) -> State:
+    """The state whose sums are symbols; `rows` is opaque where rows have weights."""
+    sums: dict[str, Any] = {}
+    for name, values in statistics.items():
+        if values.ndim == 1:
+            sums[name] = _Form({(name, None): 1}, 0, watch)
+        else:
+            forms = [_Form({(name, entry): 1}, 0, watch) for entry in range(values.shape[1])]
+            sums[name] = _Forms.of(forms, watch)
+    rows: Any = _Opaque(watch) if weighted else _Form({_ROWS: 1}, 0, watch)
+    return State(rows, **sums)
+
+
+def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction], ...]:
+    """The coefficients of a form without a constant."""
+    if not isinstance(form, _Form):
+        if exact_number(form) != 0:
+            watch.end("a constant")
+        return ()
+    if form._constant != 0:
+        watch.end("a cost per leaf")
+    return tuple((key, Fraction(factor)) for key, factor in form._factors.items() if factor != 0)
+
+
+def _agrees(form: LinearForm, task: Task, statistics: dict[str, Array]) -> bool:
+    """Whether both cost the same on a few rows: a leaf cost may ask for the type of a number, and take another way."""
+    first = {name: values[:_CHECKED_ROWS] for name, values in statistics.items()}
+    n = min((len(values) for values in first.values()), default=0)
+    for rows in {min(n, 1), n} - {0}:
+        sums = {name: values[:rows].sum(axis=0) for name, values in first.items()}
+        state = State(rows, **{name: tuple(x.tolist()) if x.ndim else x.item() for name, x in sums.items()})
+        for k in range(len(form.coefficients)):
+            try:
+                own = float(task.leaf_cost(state, k))
+            except (ArithmeticError, TypeError, ValueError):
+                return False
+            terms = [float(factor) * float(_entry(state, key)) for key, factor in form.coefficients[k]]
+            if not math.isclose(own, sum(terms), rel_tol=1e-9, abs_tol=1e-9 * sum(map(abs, terms))):
+                return False
+    return True
+
+
+def _entry(s: State, key: Key) -> Any:
+    name, entry = key
+    found = getattr(s, name)
+    return found if entry is None else found[entry]

@@ -1,0 +1,140 @@
+"""Values of several components as whole numbers: what giving a row a label adds to each, derived from the task.
+
+A task whose values are tuples, added and compared entry by entry, is one cost per row and label for each entry, if its
+`leaf_cost` is linear in the sums of its statistics; that is found by running it on symbols, entry by entry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from streed.task.algebra import Product, Thresholded, exact_costs, objective
+from streed.errors import StreedError
+from streed.exact import Array, exact_number
+from streed.task.sums import BoundTask, SumTask
+from streed.task.base import COMPONENTWISE, State, Task, Totals
+from streed.task.analysis.linear_form import row_cost_form
+from streed.task.tradeoffs import BoundTrade
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+Vector = tuple[int, ...]
+
+
+@final
+@attrs.frozen(eq=False)
+class VectorCosts:
+    """A tree's value by component: unit * (sum of costs[row, label] + split * branching nodes)."""
+
+    costs: Array
+    """(m, n, K) int64, row weights multiplied in."""
+    splits: Vector
+    units: tuple[Fraction | int, ...]
+    """What one is worth in the task's values."""
+    caps: tuple[int | None, ...]
+    """The most that each component may be, in whole numbers (None: any)."""
+
+    def value(self, vector: Sequence[int]) -> tuple[Any, ...]:
+        """The task's value of whole numbers."""
+        return tuple(
+            unit * part if unit.__class__ is int else _plain(unit * part)
+            for unit, part in zip(self.units, vector, strict=False)
+        )
+
+
+@final
+@attrs.frozen
+class Entry(Task):
+    """One entry of the values of a task, as a task."""
+
+    task: Task
+    place: int
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return self.task.statistics(data)
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return self.task.labels(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return self.task.leaf_cost(s, k)[self.place]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        cost = self.task.branching_cost(rows, path, split)
+        return None if cost is None else cost[self.place]
+
+    def has_weights(self, name: str) -> bool:
+        return self.task.has_weights(name)
+
+
+def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
+    """The bound task as whole costs; None where it cannot be shown to be that, or not exactly.
+
+    It is that if its order is the componentwise one, (+) the sum, limits are numbers of rows or caps on components, and
+    leaf and branching costs are linear in the sums and constant.
+    """
+    task = objective(given)
+    if task.reads_rows or not adds_entries(task) or any(limit.support is None for limit in given.limits):
+        return None
+    try:
+        width = len(task.leaf_cost(Totals(task, data), 0))
+        caps = _caps(task, width)
+        if caps is None:
+            return None
+        forms = [row_cost_form(Entry(task, place), data) for place in range(width)]
+        costs = [None if form is None else exact_costs(form, data) for form in forms]
+    except (StreedError, TypeError):
+        return None
+    found = [each for each in costs if each is not None and each.exact]
+    if len(found) < width:
+        return None
+    return VectorCosts(
+        np.stack([each.costs for each in found]),
+        tuple(each.split for each in found),
+        tuple(_plain(each.unit) for each in found),
+        tuple(
+            None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit)
+            for cap, each in zip(caps, found, strict=True)
+        ),
+    )
+
+
+def adds_entries(task: Task) -> bool:
+    """Whether values are tuples that are added up and compared entry by entry, smaller being better."""
+    if task.order != COMPONENTWISE:
+        return False
+    if isinstance(task, Thresholded):
+        return adds_entries(task.task)
+    if isinstance(task, Product):
+        return task.additive
+    plain = type(task).better is Task.better and type(task).dominates is Task.dominates
+    sums = isinstance(task, (SumTask, BoundTask, BoundTrade))
+    return plain and (sums or type(task).combine is Task.combine)
+
+
+def _plain(x: Fraction | int) -> Fraction | int:
+    return int(x) if x.denominator == 1 else x
+
+
+def _caps(task: Task, width: int) -> list[Any] | None:
+    """The most that each of the entries of a feasible value may be (None: any); None if feasibility is not that."""
+    if isinstance(task, Thresholded):
+        first = _caps(task.task, width)
+        return None if first is None else [first[0], *task.most]
+    if isinstance(task, BoundTask):
+        inner = _caps(task.task, width - len(task.caps))
+        return None if inner is None else [*inner, *task.caps]
+    if isinstance(task, BoundTrade):
+        inner = _caps(task.task, width - 2 * len(task.sums))
+        return None if inner is None else [*inner, *[None] * (2 * len(task.sums))]
+    if isinstance(task, Product):
+        plain = all(type(part).feasible is Task.feasible for part in task.parts)
+        return [None] * width if plain else None
+    return [None] * width if type(task).feasible is Task.feasible else None

@@ -1,0 +1,345 @@
+"""Whether a task keeps the contract of `streed.Task`, tried in plain Python before anything is compiled or searched.
+
+Every member that the engine calls is called once on the state of all rows and on those of single rows. A member that is
+missing, raises, or returns what it must not return gives an error of two lines: what is wrong, and the line of the
+task's own source that did it. What holds on a few states may fail on others: `streed.testing` tries more.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+import linecache
+import math
+import numbers
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+import attrs
+import numpy as np
+
+from streed.task.algebra import objective
+from streed.errors import InputError, TaskError
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task, Value, beside_sums
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.exact import Array
+
+_HERE = Path(__file__).resolve().parent
+_OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "<__array_function__")
+
+
+def check_contract(task: Task, data: Dataset) -> None:
+    """Raises TaskError, with the line of the task's source at fault, unless the task keeps the contract on the data."""
+    _Probe(task, data).check()
+
+
+def build(task: Task | type[Task]) -> Task:
+    """The task itself, or one of the class; raises TaskError for members or arguments that are missing."""
+    if isinstance(task, Task):
+        return task
+    if not isinstance(task, type) or not issubclass(task, Task):
+        raise TaskError(f"task: {task!r} is no Task; give a subclass of streed.Task, or an instance of one")
+    missing = sorted(getattr(task, "__abstractmethods__", ()))
+    if missing:
+        signatures = [f"{name}({', '.join(inspect.signature(getattr(task, name)).parameters)})" for name in missing]
+        raise TaskError(
+            f"{task.__name__} lacks {', '.join(missing)}; define {' and '.join(signatures)}\n  {_class_line(task)}"
+        )
+    try:
+        inspect.signature(task).bind()
+    except TypeError as error:
+        raise TaskError(
+            f"{task.__name__} needs arguments ({error}); give an instance, such as {task.__name__}(...)\n"
+            f"  {_class_line(task)}"
+        ) from None
+    return task()
+
+
+def is_shipped(task: Task) -> bool:
+    """Whether the task and all tasks that it is made of are streed's own."""
+    return type(task).__module__.startswith("streed.") and all(map(is_shipped, _parts(task)))
+
+
+def own_line(error: BaseException) -> str | None:
+    """The innermost line of the user's own code that raised it, as `file:line: text`; None if there is none."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    for file, line in reversed(frames):
+        if _is_own(file):
+            return _line(file, line)
+    return None
+
+
+@final
+class _Probe:
+    """One task on one data set, and how to complain about its members."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self.task = task
+        self.data = data
+        self.name = type(task).__name__
+
+    def check(self) -> None:
+        if self.task.order not in (TOTAL, COMPONENTWISE, PARTIAL):
+            self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
+        bound = self.call("bind", self.data)
+        if not isinstance(bound, Task):
+            self.refuse("bind", (self.data,), bound, "return a Task, such as self")
+        self.task = bound
+        labels = self.call("labels", self.data)
+        if not isinstance(labels, (Sequence, np.ndarray)) or isinstance(labels, str) or not len(labels):
+            self.refuse("labels", (self.data,), labels, "return a list of at least one label")
+        states = self.states(self.statistics())
+        costs: list[Value] = []
+        for s in states:
+            for k in range(len(labels)):
+                cost = self.call("leaf_cost", s, k)
+                self.check_value("leaf_cost", (s, k), cost, costs)
+                costs.append(cost)
+        self.check_operators(costs)
+        self.check_bounds(states, costs)
+
+    def statistics(self) -> dict[str, Array]:
+        """The statistics by name, as arrays."""
+        arguments = (self.data,)
+        arrays = {}
+        found = self.call("statistics", *arguments)
+        if not isinstance(found, dict):
+            self.refuse("statistics", arguments, found, "return a dict of arrays by name")
+        for name, values in found.items():
+            usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+            if not usable or name.startswith("_") or name == "rows":
+                remedy = "use names such as n or cost: states have them as attributes, and `rows` is taken"
+                self.fail("statistics", f"has the name {name!r}", remedy, arguments)
+            array = np.asarray(values)
+            if array.ndim not in (1, 2) or len(array) != self.data.n_rows:
+                remedy = f"give one entry per row: shape ({self.data.n_rows},) or ({self.data.n_rows}, m)"
+                self.fail("statistics", f"has {name!r} of shape {array.shape}", remedy, arguments)
+            if array.dtype.kind == "O":
+                usable = all(isinstance(x, numbers.Real) and math.isfinite(x) for x in array.flat)
+            else:
+                usable = array.dtype.kind in "biu" or (array.dtype.kind == "f" and bool(np.isfinite(array).all()))
+            if not usable and isinstance(objective(self.task), RowCostTask):  # costs are often the caller's own data
+                raise InputError("costs", "a value is NaN, infinite or no number", "give finite numbers")
+            if not usable:
+                self.fail("statistics", f"has {name!r} with entries that are no finite numbers", "", arguments)
+            arrays[name] = array
+        return arrays
+
+    def states(self, arrays: dict[str, Array]) -> list[State]:
+        """The state of all rows, and those of the first and the last row alone."""
+        n = self.data.n_rows
+        return [self.state(arrays, slice(*ends)) for ends in ([(0, n), (0, 1), (n - 1, n)] if n > 1 else [(0, n)])]
+
+    def state(self, arrays: dict[str, Array], rows: slice) -> State:
+        sums = {}
+        for name, array in arrays.items():
+            part = array[rows]
+            if self.data.weights is not None:
+                part = part * self.data.weights[rows].reshape((-1,) + (1,) * (part.ndim - 1))
+            total = part.sum(axis=0)
+            plain = np.asarray(total).tolist()  # statistics that are Fractions or large integers stay what they are
+            sums[name] = tuple(plain) if array.ndim > 1 else plain
+        members = np.arange(rows.start, rows.stop)
+        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+
+    def check_operators(self, costs: list[Value]) -> None:
+        a, b = costs[0], costs[-1]
+        if self.data.n_columns:
+            asked = (self.data.n_rows, (), 0)
+            price = self.call("branching_cost", *asked)
+            if price is not None:
+                self.check_value("branching_cost", asked, price, costs)
+        self.check_value("combine", (a, b), self.call("combine", a, b), costs)
+        for name, arguments in (("better", (a, b)), ("dominates", (a, b)), ("feasible", (a,))):
+            answer = self.call(name, *arguments)
+            if not isinstance(answer, (bool, np.bool_)):
+                self.refuse(name, arguments, answer, "return True or False")
+        if self.task.order == COMPONENTWISE and not isinstance(a, tuple):
+            self.fail("leaf_cost", f"returns {a!r}, and the order is componentwise", "return a tuple of numbers")
+
+    def check_bounds(self, states: list[State], costs: list[Value]) -> None:
+        finite = [cost for cost in costs if all(map(math.isfinite, _flat(cost)))]
+        bounds: list[tuple[str, tuple[Any, ...]]] = [("subtract", (finite[0], finite[-1]))] if finite else []
+        bounds += [("lower_bound", (s,)) for s in states]
+        for name, arguments in bounds:
+            bound = self.call(name, *arguments)
+            if bound is not None:
+                self.check_value(name, arguments, bound, costs)
+        worst = self.call("worst_per_row", self.data)
+        if worst is not None and np.shape(worst) != (self.data.n_rows,):
+            self.refuse("worst_per_row", (self.data,), worst, f"return an array of shape ({self.data.n_rows},)")
+        for limit in self.attempt(lambda: "limits", lambda: self.task.limits):
+            if not isinstance(limit, Limit):
+                self.fail("limits", f"holds {limit!r}", "give limits such as MinSupport(5)")
+            for s in states:
+                said = functools.partial("limits: {!r}.allows({})".format, limit, _brief(s))
+                allowed = self.attempt(said, functools.partial(limit.allows, s))
+                if not isinstance(allowed, (bool, np.bool_)):
+                    self.fail("limits", f"{limit!r}.allows({_brief(s)}) returned {allowed!r}", "return True or False")
+
+    def check_value(self, name: str, arguments: tuple[Any, ...], value: Any, others: list[Value]) -> None:
+        """Complain unless it is a number, or a tuple of them, of the kind that leaves cost."""
+        if value is None:
+            self.refuse(name, arguments, value, "return a number (is a `return` missing?)")
+        for x in _flat(value):
+            if not isinstance(x, numbers.Real):
+                self.refuse(name, arguments, value, "return a number, or a tuple of numbers")
+            if math.isnan(x):
+                self.refuse(name, arguments, value, "return a number at every state, of few rows too")
+        if others and _shape(value) != _shape(others[0]):
+            self.refuse(name, arguments, value, f"return what every leaf costs: {_kind(others[0])}")
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """What the member returns."""
+        return self.attempt(
+            lambda: f"{name}({', '.join(map(_brief, arguments))})", lambda: getattr(self.task, name)(*arguments)
+        )
+
+    def attempt(self, what: Callable[[], str], ask: Callable[[], Any]) -> Any:
+        """What `ask` returns; complains about what it raises, but lets InputError pass: the data is at fault then."""
+        try:
+            return ask()
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
+            self.fail_with(what(), error)
+
+    def fail_with(self, what: str, error: Exception) -> NoReturn:
+        """Complain about an exception, with the line that raised it."""
+        said = str(error) if isinstance(error, TaskError) else f"{type(error).__name__}: {error}"
+        key = error.args[0] if isinstance(error, KeyError) and error.args else None
+        if isinstance(key, str) and key not in self.data.row_data:
+            said = (
+                f"KeyError: {key!r}; if that is row data, give {key}= one entry per row (row_data= in streed.testing)"
+            )
+        place = own_line(error) or self.definition(what.partition("(")[0])
+        raise TaskError(f"{self.name}.{what} raised {said}\n  {place}") from error
+
+    def refuse(self, name: str, arguments: tuple[Any, ...], found: Any, remedy: str) -> NoReturn:
+        """Complain about what a member returned, with the line that returned it."""
+        shown = f"{name}({', '.join(map(_brief, arguments))})"
+        self.fail(shown, f"returned {_brief(found)}", remedy, arguments)
+
+    def fail(self, what: str, found: str, remedy: str, arguments: tuple[Any, ...] | None = None) -> NoReturn:
+        name = what.partition("(")[0]
+        place = None if arguments is None else self.returning_line(name, arguments)
+        said = f"{self.name}.{what} {found}" + (f"; {remedy}" if remedy else "")
+        raise TaskError(f"{said}\n  {place or self.definition(name)}")
+
+    def returning_line(self, name: str, arguments: tuple[Any, ...]) -> str | None:
+        """The line from which the member returns, found by running it once more."""
+        member = getattr(self.task, name)
+        code = getattr(getattr(member, "__func__", member), "__code__", None)
+        if code is None or not _is_own(code.co_filename):
+            return None
+        lines: list[int] = []
+
+        def trace(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
+            if frame.f_code is not code:
+                return None
+            if event == "return":
+                lines.append(frame.f_lineno)
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            member(*arguments)
+        finally:
+            sys.settrace(before)
+        return _line(code.co_filename, lines[-1]) if lines else None
+
+    def definition(self, name: str) -> str:
+        """The line that defines the member, or else the class."""
+        for owner in (name, *_STANDINS, "leaf_cost"):
+            member = inspect.getattr_static(type(self.task), owner, None)
+            function = member.fget if isinstance(member, property) else member
+            code = getattr(function, "__code__", None)
+            if code is not None and _is_own(code.co_filename):
+                return _line(code.co_filename, _def_line(code.co_filename, code.co_firstlineno))
+        return _class_line(type(self.task))
+
+
+def _parts(thing: Any) -> Iterator[Task]:
+    """The tasks in the fields of a task, or in nested tuples."""
+    fields = attrs.fields(type(thing)) if attrs.has(type(thing)) else ()
+    inside = thing if isinstance(thing, tuple) else [getattr(thing, field.name) for field in fields]
+    for part in inside:
+        if isinstance(part, Task):
+            yield part
+        elif isinstance(part, tuple):
+            yield from _parts(part)
+
+
+def _is_own(file: str) -> bool:
+    """Whether code is the user's: not streed's (but for its tasks), not a library's, not Python's."""
+    path = Path(file)
+    if any(part in file for part in _OTHERS) or path.is_relative_to(_STANDARD):
+        return False
+    return not path.is_relative_to(_HERE) or path.is_relative_to(_HERE / "tasks")
+
+
+_STANDINS = ("row_costs", "rows_cost")
+"""What `leaf_cost` calls where it is not the user's own."""
+
+_STANDARD = Path(traceback.__file__).resolve().parent
+
+
+def _line(file: str, line: int) -> str:
+    text = linecache.getline(file, line).strip()
+    return f"{_short(file)}:{line}" + (f": {text}" if text else "")
+
+
+def _short(file: str) -> str:
+    """The file as the user would name it: relative, if it is below the current directory."""
+    try:
+        return str(Path(file).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return file
+
+
+def _def_line(file: str, first: int) -> int:
+    """The line of `def`, below the decorators."""
+    for line in range(first, first + 20):
+        if linecache.getline(file, line).lstrip().startswith("def "):
+            return line
+    return first
+
+
+def _class_line(made_by: type[Any]) -> str:
+    try:
+        lines, first = inspect.getsourcelines(made_by)
+        file = inspect.getsourcefile(made_by) or "<unknown>"
+    except (OSError, TypeError):  # typed at a prompt: there is no source
+        return f"class {made_by.__name__}"
+    ahead = next((place for place, text in enumerate(lines) if text.lstrip().startswith("class ")), 0)
+    return _line(file, first + ahead)
+
+
+def _flat(value: Any) -> Iterable[Any]:
+    if isinstance(value, tuple):
+        for entry in value:
+            yield from _flat(entry)
+    else:
+        yield value
+
+
+def _shape(value: Any) -> Any:
+    return tuple(map(_shape, value)) if isinstance(value, tuple) else None
+
+
+def _kind(value: Any) -> str:
+    return f"a tuple of {len(value)}, such as {value!r}" if isinstance(value, tuple) else f"a number, such as {value!r}"
+
+
+def _brief(x: Any) -> str:
+    """An argument or answer on one line."""
+    text = "data" if type(x).__name__ == "Dataset" else " ".join(repr(x).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,29 @@
+"""Branching costs that are prices per row: of a column, less where the columns tested above make it cheaper.
+
+A task with such costs and a cost per row and label needs no kernel of its own (`streed/encoding/test_costs.py`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+
+from streed.exact import Array
+from streed.task.base import RowCostTask
+
+
+@attrs.frozen(eq=False)
+class Priced:
+    """A task whose leaves cost what those of `costs` do, and whose branching nodes cost, at `rows` rows,
+
+    rows * unit * min(full[split], min over the columns f tested above of given[f, split]).
+    """
+
+    costs: RowCostTask
+    """Bound; its splits cost nothing."""
+    full: Array
+    """(p,) int64 >= 0: the price of a column where nothing was tested above."""
+    given: Array
+    """(p, p) int64 >= 0: given[f, split], the price of `split` where f was tested above."""
+    unit: Fraction

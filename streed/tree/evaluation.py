@@ -1,0 +1,196 @@
+"""The value of a given tree from the raw data: the certificate that every result must pass.
+
+`inspect` follows the definition (STreeD, Eq. 4) with exact numbers for any task; `evaluate_costs` is the quick way for
+tasks that are costs per row and label, which the engine's integers describe. Both route the rows anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
+from streed.tree.nodes import Branch, Leaf, Node, Tree
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.exact import Array, IntegerCosts
+
+
+@attrs.frozen
+class Evaluation:
+    """What a tree is worth on a data set."""
+
+    value: Value
+    """The value that the search minimises, before the task's `score`."""
+    rows: tuple[int, ...]
+    """How many rows every node has, parents first and children left to right (as `streed.tree.nodes.walk` goes)."""
+    leaf_costs: tuple[Value, ...]
+    """The cost of every leaf by the objective, left to right; 0 for an empty one."""
+    leaf_rows: tuple[int, ...]
+    broken: tuple[tuple[int, Limit], ...]
+    """The limits that a leaf breaks, with the leaf's number."""
+
+
+class Inspector:
+    """What one task makes of trees on one data set; the task need not be bound."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self._task = task.bind(data)
+        self._data = data
+        self._sums = sums_over(self._task, data)
+
+    def inspect(self, tree: Tree) -> Evaluation:
+        """What the tree is worth, node by node, in exact numbers.
+
+        Raises InputError if the data lacks a column of the tree or has other categories in it.
+        """
+        task = self._task
+        numbers = tree.apply(self._data)
+        order = np.argsort(numbers, kind="stable")
+        ends = np.searchsorted(numbers[order], np.arange(tree.n_leaves + 1)).tolist()
+        leaf_rows = [end - start for start, end in itertools.pairwise(ends)]
+        costs: list[Value] = []
+        broken: list[tuple[int, Limit]] = []
+        for number, leaf in enumerate(tree.leaves()):
+            if not leaf_rows[number]:
+                costs.append(0)
+                continue
+            state = self._state(order[ends[number] : ends[number + 1]])
+            costs.append(task.leaf_cost(state, leaf.label))
+            broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
+        value, rows = _combined(tree.root, task, costs, leaf_rows)
+        shown = (task.objective_of(cost) if size else 0 for cost, size in zip(costs, leaf_rows, strict=True))
+        return Evaluation(value, rows, tuple(shown), tuple(leaf_rows), tuple(broken))
+
+    def _state(self, rows: Array) -> State:
+        totals = {name: values[rows].sum(axis=0) for name, values in self._sums.items()}
+        sums = {k: tuple(v) if isinstance(v, np.ndarray) else v for k, v in totals.items()}
+        return State(len(rows), **sums, **beside_sums(self._task, self._data, rows))
+
+
+def evaluate(tree: Tree, task: Task, data: Dataset) -> Value:
+    """The exact value of the tree on `data` (STreeD, Eq. 4), before the task's `score`; see `inspect`."""
+    return inspect(tree, task, data).value
+
+
+def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
+    """What the tree is worth on `data`, node by node, in exact numbers; `task` need not be bound.
+
+    Raises InputError if `data` lacks a column of the tree or has other categories in it.
+    """
+    return Inspector(task, data).inspect(tree)
+
+
+def leaf_displays(
+    tree: Tree, task: Task, data: Dataset, sums: dict[str, Array] | None = None
+) -> tuple[Any, ...] | None:
+    """What the bound task shows at every leaf, left to right: its `leaf_label` at the leaf's state on `data`.
+
+    A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves. `sums` are
+    the task's statistics, as `quick_sums` gives them, where they are known.
+    """
+    if task.shows_labels:
+        return None
+    sums = quick_sums(task, data) if sums is None else sums
+    shown: list[Any] = []
+    stack: list[tuple[Node, Array, Array]] = [(tree.root, np.arange(data.n_rows), np.arange(data.n_rows))]
+    while stack:
+        node, rows, above = stack.pop()
+        if isinstance(node, Leaf):
+            seen = rows if len(rows) else above
+            shown.append(task.leaf_label(state_of(sums, seen, beside_sums(task, data, seen)), node.label))
+        else:
+            codes = data.X[rows, node.column]
+            stack.extend((node.children[c], rows[codes == c], rows) for c in reversed(range(len(node.children))))
+    return tuple(shown)
+
+
+def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
+    """The total integer cost of a tree that was grown on `data`: its rows' costs plus `split` per branching node.
+
+    A set of rows is one Python integer with a bit per row, so a node costs two operations on n/8 bytes, whatever the
+    number of labels; rows of equal label are added up together at the end.
+    """
+    n_rows, n_labels = costs.costs.shape
+    literals: dict[tuple[int, int], int] = {}
+    n_branches = 0
+    stack: list[Node] = [tree.root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Branch):
+            n_branches += 1
+            for code in range(1, len(node.children)):
+                literals.setdefault((node.column, code), len(literals))
+            stack.extend(node.children)
+    row_sets = _row_sets(data, list(literals))
+    by_label = [0] * n_labels
+    pairs: list[tuple[Node, int]] = [(tree.root, (1 << n_rows) - 1)]
+    while pairs:
+        node, rows = pairs.pop()
+        if isinstance(node, Leaf):
+            by_label[node.label] |= rows
+            continue
+        rest = rows
+        for code in range(1, len(node.children)):
+            here = rows & row_sets[literals[node.column, code]]
+            rest ^= here
+            pairs.append((node.children[code], here))
+        pairs.append((node.children[0], rest))
+    total = costs.split * n_branches
+    for label, rows in enumerate(by_label):
+        if rows:
+            packed = np.frombuffer(rows.to_bytes((n_rows + 7) // 8, "little"), dtype=np.uint8)
+            chosen = np.unpackbits(packed, count=n_rows, bitorder="little").view(np.bool_)
+            total += int(costs.costs[:, label] @ chosen)
+    return total
+
+
+def _row_sets(data: Dataset, literals: list[tuple[int, int]]) -> list[int]:
+    """For every (column, code >= 1), the rows that have it, as an integer whose bit i is row i."""
+    if not literals:
+        return []
+    codes = data.X.take([column for column, _ in literals], axis=1).T
+    if data.categorical:
+        codes = codes == np.array([[code] for _, code in literals], dtype=np.uint8)
+    # Packing along the rows of a contiguous array is several times quicker than along its columns.
+    packed = np.packbits(np.ascontiguousarray(codes), axis=1, bitorder="little")
+    flat, n_bytes = packed.tobytes(), packed.shape[1]
+    return [int.from_bytes(flat[at : at + n_bytes], "little") for at in range(0, len(flat), n_bytes)]
+
+
+def _combined(root: Node, task: Task, leaf_costs: list[Value], leaf_rows: list[int]) -> tuple[Value, tuple[int, ...]]:
+    """The tree's value from its leaves up, and the rows of every node, parents first."""
+    nodes: list[tuple[Node, int, tuple[int, ...]]] = []
+    stack: list[tuple[Node, int, tuple[int, ...]]] = [(root, -1, ())]
+    while stack:
+        node, parent, path = stack.pop()
+        place = len(nodes)
+        nodes.append((node, parent, path))
+        if isinstance(node, Branch):
+            stack.extend((child, place, (*path, node.column)) for child in reversed(node.children))
+    rows = [0] * len(nodes)
+    values: list[list[Value]] = [[] for _ in nodes]
+    number = len(leaf_rows)
+    for place in range(len(nodes) - 1, -1, -1):
+        node, parent, path = nodes[place]
+        if isinstance(node, Leaf):
+            number -= 1
+            rows[place] = leaf_rows[number]
+            value = leaf_costs[number]
+        elif not rows[place]:
+            value = 0
+        else:
+            # Children arrive last first; an empty child has no part in the value.
+            value = functools.reduce(task.combine, reversed(values[place]))
+            cost = task.branching_cost(rows[place], tuple(sorted(set(path))), node.column)
+            value = value if cost is None else task.combine(value, cost)
+        if parent >= 0:
+            rows[parent] += rows[place]
+            if rows[place]:
+                values[parent].append(value)
+    return value, tuple(rows)

@@ -1,0 +1,95 @@
+"""A tree for the eye: text and Graphviz, in the caller's terms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from streed.tree.nodes import Leaf, Node, Tree, worth
+
+if TYPE_CHECKING:
+    from streed.data import Column
+
+_RELATIONS = ("=", "<", ">", "≤", "≥", "≠")
+
+
+def question(column: Column) -> str:
+    """What a branch on the column asks: `a5 = 1?`, `age<=30?`, `gender = male?`, or `department?` if multiway."""
+    if column.multiway:
+        return f"{column.name}?"
+    if column.is_plain:
+        asks = any(relation in column.name for relation in _RELATIONS)
+        return f"{column.name}?" if asks else f"{column.name} = 1?"
+    return f"{column.name} = {column.categories[-1]}?"
+
+
+def answers(column: Column) -> tuple[str, ...]:
+    """What leads to each child, in the order of the children."""
+    return tuple(str(category) for category in column.categories) if column.multiway else ("no", "yes")
+
+
+def text(tree: Tree) -> str:
+    """The tree as text, one node a line, children below their question."""
+    shows = iter(tree.shows())
+    lines: list[str] = []
+    stack: list[tuple[Node, str, str, str]] = [(tree.root, "", "", "")]
+    while stack:
+        node, lead, indent, answer = stack.pop()
+        if isinstance(node, Leaf):
+            lines.append(f"{lead}{answer}{_leaf(tree, node, next(shows))}")
+            continue
+        column = tree.columns[node.column]
+        lines.append(f"{lead}{answer}{question(column)}")
+        last = len(node.children) - 1
+        below = [
+            (
+                child,
+                indent + ("└── " if at == last else "├── "),
+                indent + ("    " if at == last else "│   "),
+                f"{said}: ",
+            )
+            for at, (child, said) in enumerate(zip(node.children, answers(column), strict=True))
+        ]
+        stack.extend(reversed(below))
+    return "\n".join(lines)
+
+
+def dot(tree: Tree) -> str:
+    """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
+    shows = iter(tree.shows())
+    lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    stack: list[tuple[Node, int, str]] = [(tree.root, -1, "")]
+    number = 0
+    while stack:
+        node, parent, answer = stack.pop()
+        if isinstance(node, Leaf):
+            lines.append(f"  n{number} [shape=box, label={_quoted(_leaf(tree, node, next(shows)))}];")
+        else:
+            column = tree.columns[node.column]
+            lines.append(f"  n{number} [shape=ellipse, label={_quoted(question(column))}];")
+            edges = zip(node.children, answers(column), strict=True)
+            stack.extend(reversed([(child, number, said) for child, said in edges]))
+        if parent >= 0:
+            lines.append(f"  n{parent} -> n{number} [label={_quoted(answer)}];")
+        number += 1
+    return "\n".join([*lines, "}"])
+
+
+def number(x: Any) -> str:
+    """A cost or value as a person reads it: whole numbers as such, others to six digits, tuples entry by entry."""
+    if isinstance(x, tuple):
+        return f"({', '.join(map(number, x))})"
+    if isinstance(x, Fraction):
+        x = int(x) if x.denominator == 1 else float(x)
+    return f"{x:.6g}" if isinstance(x, float) else str(x)
+
+
+def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
+    rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
+    return f"{shown} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
+
+
+def _quoted(said: str) -> str:
+    """A Graphviz string: there a backslash starts an escape, and a line break is written as one."""
+    escaped = said.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,113 @@
+"""A saved tree against the raw data: every number that it claims, claimed and found."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from streed.data import Dataset
+from streed.tree.description import rebuild
+from streed.tree.text import number
+from streed.errors import InputError
+from streed.tree.evaluation import inspect
+from streed.task import Task, Totals
+from streed.tree.nodes import Leaf, Tree, walk, worth
+
+_RELATIVE = 1e-9
+"""Floats were rounded once when they were written, and sums of real data once per row."""
+
+
+@attrs.frozen
+class Check:
+    """One claim."""
+
+    what: str
+    claimed: str
+    found: str
+    holds: bool
+
+
+def check(tree: Tree, data: Dataset) -> list[Check]:
+    """Every claim of the tree on the data that it was learned from.
+
+    Raises InputError if the tree has no claims, its task is not streed's own, or the data lacks what it asks about.
+    """
+    claims = tree.claims
+    if claims is None:
+        raise InputError("tree", "it holds no claims", "save it with its result's claims")
+    task = rebuild(claims.task) if isinstance(claims.task, dict) else claims.task
+    if not isinstance(task, Task):
+        raise InputError("task", f"{task!r} is no task", "use a file that streed wrote")
+    labels = tuple(task.bind(data).labels(data))
+    checks = [
+        _equal("rows of the data", claims.n_rows, data.n_rows),
+        Check("labels", str(tree.labels), str(labels), tree.labels == labels),
+    ]
+    if not all(each.holds for each in checks):
+        return checks
+    found = inspect(tree, task, data)
+    shows = tree.shows()
+    leaf = 0
+    for place, (node, rows) in enumerate(zip(walk(tree.root), found.rows, strict=True)):
+        if isinstance(node, Leaf):
+            checks.append(_equal(f"rows of leaf {leaf} ({shows[leaf]})", node.rows, rows))
+            checks.append(
+                _equal(f"cost of leaf {leaf} ({shows[leaf]})", worth(tree.unit, node.cost), found.leaf_costs[leaf])
+            )
+            leaf += 1
+        else:
+            checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))
+    value = task.score(found.value, Totals(task, data))
+    checks.append(_equal("value", claims.value, value))
+    if not task.bind(data).feasible(found.value):
+        checks.append(Check("feasible value", number(claims.value), "not feasible", holds=False))
+    checks.extend(_bounds(claims.status, task.maximize, claims.value, claims.lower_bound, claims.upper_bound))
+    smallest = min((rows for rows in found.leaf_rows if rows), default=0)
+    checks.append(_limit("fewest rows in a leaf", f"at least {claims.min_leaf}", smallest, smallest >= claims.min_leaf))
+    for what, most, size in (
+        ("depth", claims.max_depth, tree.depth),
+        ("branching nodes", claims.max_nodes, tree.n_branches),
+    ):
+        if most is not None:
+            checks.append(_limit(what, f"at most {most}", size, size <= most))
+    limits = task.bind(data).limits
+    for limit in limits:
+        broken = [number for number, each in found.broken if each == limit]
+        checks.append(_limit("limit", repr(limit), f"broken by leaves {broken}" if broken else "kept", not broken))
+    return checks
+
+
+def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> list[Check]:
+    """What the status says about the bounds; the proved one itself is the search's to show."""
+    own, name = (lower, "lower bound") if maximize else (upper, "upper bound")
+    checks = [_equal(f"{name} (the value)", own, value)]
+    if (upper if maximize else lower) is None:
+        return checks
+    if status == "optimal":
+        checks.append(_equal("gap of an optimal tree", upper, lower))
+    else:
+        alike = isinstance(lower, tuple) == isinstance(upper, tuple)
+        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), alike and lower <= upper))
+    return checks
+
+
+def _equal(what: str, claimed: Any, found: Any) -> Check:
+    return Check(what, number(claimed), number(found), _same(claimed, found))
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    if claimed is None or found is None:
+        return claimed is found
+    if isinstance(claimed, tuple) or isinstance(found, tuple):
+        both = isinstance(claimed, tuple) and isinstance(found, tuple) and len(claimed) == len(found)
+        return both and all(map(_same, claimed, found))
+    if isinstance(claimed, float) or isinstance(found, float):
+        return math.isclose(claimed, found, rel_tol=_RELATIVE, abs_tol=1e-12)
+    return bool(Fraction(claimed) == Fraction(found))
+
+
+def _limit(what: str, claimed: str, found: Any, holds: bool) -> Check:
+    return Check(what, claimed, str(found), holds)
