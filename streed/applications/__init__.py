@@ -1,0 +1,1 @@
+"""What the applications of the papers bring beside their objectives: cost tables, hazards, teachers, policies."""

@@ -1,0 +1,1 @@
+"""Dynamic programming over sets of rows in plain Python: any separable task (STreeD, Eq. 8)."""

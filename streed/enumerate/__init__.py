@@ -1,0 +1,1 @@
+"""All trees below a budget, by their sums."""

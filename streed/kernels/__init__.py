@@ -1,1 +1,1 @@
-"""The native engine: arrays in and out, compiled by numba when first called."""
+"""Compiled functions, arrays in and arrays out: they know no task and no search."""

@@ -1,0 +1,41 @@
+"""What a good tree is: the Task contract, limits on leaves, sums and trade-offs, and how tasks compose."""
+
+from streed.task.base import (
+    COMPONENTWISE,
+    PARTIAL,
+    TOTAL,
+    Composition,
+    GeneralTask,
+    Limit,
+    RowCostTask,
+    State,
+    Task,
+    Totals,
+    Value,
+    beside_sums,
+    bound,
+    is_parameter,
+    quick_sums,
+    state_of,
+    sums_over,
+)
+
+__all__ = [
+    "COMPONENTWISE",
+    "PARTIAL",
+    "TOTAL",
+    "Composition",
+    "GeneralTask",
+    "Limit",
+    "RowCostTask",
+    "State",
+    "Task",
+    "Totals",
+    "Value",
+    "beside_sums",
+    "bound",
+    "is_parameter",
+    "quick_sums",
+    "state_of",
+    "sums_over",
+]

@@ -1,0 +1,18 @@
+"""A tree: nested nodes, the columns that they ask about, and what each leaf shows; text, JSON and verification."""
+
+from streed.tree.nodes import Branch, Claims, Leaf, Node, Reading, Tree, flatten, nest, route, used_columns, walk, worth
+
+__all__ = [
+    "Branch",
+    "Claims",
+    "Leaf",
+    "Node",
+    "Reading",
+    "Tree",
+    "flatten",
+    "nest",
+    "route",
+    "used_columns",
+    "walk",
+    "worth",
+]

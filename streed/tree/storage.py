@@ -21,13 +21,13 @@ from streed.data import Column
 from streed.errors import InputError
 from streed.tree.nodes import Claims, Reading, Tree, flatten, nest, worth
 
-FORMAT = "streed.tree.nodes"
+FORMAT = "streed.tree"
 VERSION = 1
 
 
 def schema() -> dict[str, Any]:
     """The published JSON schema of a saved tree."""
-    text = importlib.resources.files("streed").joinpath("tree.schema.json").read_text(encoding="utf-8")
+    text = importlib.resources.files("streed.tree").joinpath("tree.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 

@@ -1,0 +1,1 @@
+"""Scoring: from pair sums to the best trees of depth two, by kind of task."""
