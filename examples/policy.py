@@ -13,8 +13,8 @@ import numpy as np
 
 import streed
 from streed.applications.policies import bins, make_trial, policy_value, prescribe
-from streed.tasks import PolicyValue, TreatmentCosts
 from streed.applications.teachers import teach
+from streed.tasks import PolicyValue, TreatmentCosts
 
 
 def main() -> None:

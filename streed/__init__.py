@@ -12,17 +12,17 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from streed.task.algebra import maximize, minimize
     from streed.data import Dataset
-    from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
-    from streed.estimators.binarizer import Binarizer
-    from streed.task.analysis.facts import explain
-    from streed.progress import Progress
-    from streed.result import Result
     from streed.drivers.branches import Branches
     from streed.drivers.depth_first import DepthFirst
+    from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
+    from streed.estimators.binarizer import Binarizer
+    from streed.progress import Progress
+    from streed.result import Result
     from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
+    from streed.task.algebra import maximize, minimize
+    from streed.task.analysis.facts import explain
     from streed.tree import Tree
 
 __version__ = "0.1.0"

@@ -15,19 +15,19 @@ from typing import Any
 import attrs
 
 from streed import drivers as searches
-from streed.task.algebra import Thresholded, constrain, objective
-from streed.task.constrained import Constrained
-from streed.task.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.tree.evaluation import leaf_displays
 from streed.exact import readable
+from streed.problem import Driver, Orders, Problem, Solution
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
-from streed.drivers.driver import Driver, Orders, Problem, Solution
 from streed.task import Task, Totals
+from streed.task.algebra import Thresholded, constrain, objective
+from streed.task.constrained import Constrained
+from streed.task.contract import check_contract, is_shipped
 from streed.tree import Claims, Tree
+from streed.tree.evaluation import leaf_displays
 
 MOST_THREADS = 64
 

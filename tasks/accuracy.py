@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import weighted_sum
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import Composition, RowCostTask, State, Task
+from streed.task.algebra import weighted_sum
 
 if TYPE_CHECKING:
     from streed.data import Dataset

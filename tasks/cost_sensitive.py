@@ -32,8 +32,8 @@ import numpy as np
 from streed.applications.cost_tables import NO_TEST, CostTable
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.task.test_costs import Priced
 from streed.task import RowCostTask, State, Task, bound
+from streed.task.test_costs import Priced
 
 if TYPE_CHECKING:
     from streed.data import Dataset

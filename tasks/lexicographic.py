@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.task.algebra import add, scale
 from streed.errors import InputError
 from streed.task import Composition, State, Task
+from streed.task.algebra import add, scale
 from streed.tasks.accuracy import Misclassifications
 from streed.tasks.sparsity import Splits
 

@@ -35,8 +35,8 @@ import numpy as np
 
 from streed.errors import InputError, NotSeparableError
 from streed.exact import Array, exact_number
-from streed.task.sums import LinearFraction, SumTask
 from streed.task import State, Task, Value
+from streed.task.sums import LinearFraction, SumTask
 from streed.tasks.class_errors import check_classes
 
 if TYPE_CHECKING:

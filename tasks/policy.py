@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import scale
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import Composition, RowCostTask, State, Task
+from streed.task.algebra import scale
 from streed.tasks.given import row_array, row_matrix, row_numbers
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import add, scale
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import Composition, RowCostTask, Task
+from streed.task.algebra import add, scale
 from streed.tasks.accuracy import Misclassifications
 
 if TYPE_CHECKING:

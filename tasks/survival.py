@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.applications.hazards import CumulativeHazard, nelson_aalen
 from streed.errors import InputError
 from streed.exact import Array
-from streed.applications.hazards import CumulativeHazard, nelson_aalen
 from streed.task import State, Task, bound
 from streed.tasks.given import row_numbers
 from streed.tasks.poisson import half_deviance, saturated_terms

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.kernels.scoring.operators import least_of
-from streed.kernels.records import INFINITE, LOWEST
+from streed.kernels.records import LOWEST
+from streed.kernels.scoring.operators import least_cost, least_of
 from streed.kernels.values import (
     BARE1,
-    COST,
     LEAF1,
     LEAST1,
     LOWER0,
@@ -27,9 +26,6 @@ from streed.kernels.values import (
     WEIGHT,
 )
 from streed.kernels.views import matrix, native
-
-_ROUNDING = 4
-"""Codes of real costs are rounded: so much a sum of two may be off, and more."""
 
 
 @native
@@ -45,15 +41,6 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
         if e.extensible == 1:
             values[LOWER1, k] = max(values[LOWER1, k], value - (e.weight - weight))
             values[LOWER0, k] = max(values[LOWER0, k], value - weight)
-
-
-@native
-def least_cost(e, values):  # type: ignore[no-untyped-def]
-    """What any split of the node at hand costs at least, less what the rounding of two codes may have added."""
-    least = int64(INFINITE)
-    for k in range(e.n_active + e.n_categorical):
-        least = min(least, values[COST, k])
-    return max(least - _ROUNDING, int64(0))
 
 
 @native

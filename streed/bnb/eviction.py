@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, uint64
 
-from streed.kernels.compiled import entry
 from streed.bnb.nodes import (
     below,
     block_size,
@@ -26,6 +25,7 @@ from streed.bnb.nodes import (
     split_columns,
     write_child_rows,
 )
+from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import EMPTY, NONE
 from streed.kernels.views import native, vector

@@ -14,10 +14,6 @@ from typing import Any
 
 from numba import int64, uint8
 
-from streed.kernels.compiled import unit
-from streed.kernels.control import stopped
-from streed.bnb.pair_lookahead import side_bounds
-from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_of
 from streed.bnb.nodes import (
     below,
     block_size,
@@ -33,13 +29,14 @@ from streed.bnb.nodes import (
     take_edges,
     trees_of,
 )
+from streed.bnb.pair_lookahead import side_bounds
+from streed.kernels.compiled import unit
+from streed.kernels.control import stopped
 from streed.kernels.pointers import KERNEL, call, engine_at
-from streed.kernels.records import EMPTY, INFINITE, LEAF, LOWEST, NO_TREE, NONE, UNLIMITED
+from streed.kernels.records import EMPTY, INFINITE, LEAF, LOWEST, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_of
 from streed.kernels.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.kernels.views import inline, matrix, native, vector
-
-SHALLOW = 3
-"""The depth up to which a work unit solves a node."""
 
 
 @inline

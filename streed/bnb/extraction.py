@@ -11,8 +11,7 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.bnb.branch_cache import extend_branch, literal
-from streed.kernels.compiled import entry
-from streed.kernels.control import stopped
+from streed.bnb.expand import ask
 from streed.bnb.nodes import (
     below,
     find_node,
@@ -23,10 +22,11 @@ from streed.bnb.nodes import (
     split_columns,
     write_side,
 )
+from streed.kernels.compiled import entry
+from streed.kernels.control import stopped
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import INFINITE, LEAF, NO_TREE, NONE, UNLIMITED
+from streed.kernels.records import INFINITE, LEAF, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.views import native
-from streed.bnb.expand import SHALLOW, ask
 
 
 @entry

@@ -19,10 +19,8 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
-from streed.bnb.similarity_cache import find_similar, remember
 from streed.bnb.branch_cache import extend_branch, literal
-from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
-from streed.kernels.scoring.operators import join, join_cost, rest_of
+from streed.bnb.expand import ask, ask_like, is_shallow, open_node
 from streed.bnb.nodes import (
     below,
     children_of,
@@ -36,9 +34,11 @@ from streed.bnb.nodes import (
     weigh,
     write_child_rows,
 )
-from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, UNLIMITED
+from streed.bnb.similarity_cache import find_similar, remember
+from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
+from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.scoring.operators import join, join_cost, rest_of
 from streed.kernels.views import inline, native, vector
-from streed.bnb.expand import SHALLOW, ask, ask_like, is_shallow, open_node
 
 _STEPS = 16
 """How often the bound of a side is pushed to the others on its way up, at most: that takes longer than to raise it."""

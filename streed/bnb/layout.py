@@ -5,15 +5,13 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb import similarity_cache
-from streed.kernels.scoring import many_labels
-from streed.kernels.scoring import generated
-from streed.kernels.scoring import two_labels
 from streed.kernels import values
 from streed.kernels.compiled import entry
+from streed.kernels.counting.pair_sums import padded
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import CHILD, EDGE, NODE, NONE
+from streed.kernels.scoring import generated, many_labels, two_labels
 from streed.kernels.simd import LANES
-from streed.kernels.counting.pair_sums import padded
 from streed.kernels.views import inline, matrix, vector
 
 ALIGNMENT = 64

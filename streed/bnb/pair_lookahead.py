@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.kernels.scoring import many_labels
-from streed.kernels import values as rows
-from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
 from streed.bnb.nodes import most_sides
+from streed.kernels import values as rows
 from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE
+from streed.kernels.scoring import many_labels
+from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
 from streed.kernels.views import inline, matrix, native, vector
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.kernels.compiled import entry
+from streed.bnb.expand import is_shallow
+from streed.bnb.improve import improve, report, solve_shallow
 from streed.bnb.nodes import find_node, nodes_of
+from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE
 from streed.kernels.views import native, vector
-from streed.bnb.expand import is_shallow
-from streed.bnb.improve import improve, report, solve_shallow
 
 
 @entry

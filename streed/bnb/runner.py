@@ -11,8 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from streed.kernels.control import STOP
 from streed.exact import Array
+from streed.kernels.control import STOP
 
 _POLL = 0.05
 """Seconds between looks at the search."""

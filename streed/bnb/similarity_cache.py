@@ -10,9 +10,9 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb.nodes import nodes_of, rows_of, weigh
+from streed.kernels.counting.pair_sums import padded
 from streed.kernels.records import NONE
 from streed.kernels.simd import first_one
-from streed.kernels.counting.pair_sums import padded
 from streed.kernels.values import LOWER0, LOWER1, ROWS_OF_VALUES
 from streed.kernels.views import matrix, native, vector
 

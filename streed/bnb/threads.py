@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.bnb.expand import is_shallow, open_node
+from streed.bnb.improve import aim, enter, improve, leave, next_side, solve_shallow, use_edge
+from streed.bnb.nodes import edges_of, find_node, nodes_of
 from streed.kernels.compiled import entry
 from streed.kernels.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER, stopped
-from streed.bnb.nodes import edges_of, find_node, nodes_of
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE
 from streed.kernels.simd import add_atomic, load_atomic, lower_atomic
 from streed.kernels.views import native, vector
-from streed.bnb.expand import is_shallow, open_node
-from streed.bnb.improve import aim, enter, improve, leave, next_side, solve_shallow, use_edge
 
 
 @entry

@@ -11,22 +11,14 @@ from typing import Any
 
 from numba import int16, int64, uint64
 
-from streed.bnb import bounds
-from streed.kernels.counting import pair_counts
-from streed.bnb import pair_lookahead
-from streed.kernels.scoring import many_labels
-from streed.kernels.scoring import test_costs
-from streed.kernels.counting import rows
-from streed.kernels.scoring import generated
-from streed.kernels.scoring import two_labels
-from streed.kernels.compiled import unit
+from streed.bnb import bounds, pair_lookahead
 from streed.bnb.depth_three import solve_depth_three
+from streed.kernels.compiled import unit
+from streed.kernels.counting import pair_counts, rows
+from streed.kernels.kinds import COUNTED, PRICED, SIGNED, SUMMED
 from streed.kernels.pointers import KERNEL, engine_at
+from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
 from streed.kernels.views import matrix, vector
-
-SIGNED, LABELS, PRICED, COUNTED, SUMMED = "signed", "labels", "priced", "counted", "summed"
-"""Kinds of problems: costs per row and two labels, or any number of labels, or with prices of splits besides; a kernel
-generated from the task, which scores counts of row groups, or sums over rows."""
 
 
 @functools.cache
@@ -83,7 +75,7 @@ def push(lane: Any) -> Any:
 
 @functools.cache
 def prepare(kind: str, lane: Any) -> Any:
-    """`two_labels.prepare_signed`, `many_labels.prepare_labelled`, or `generated.prepare_counted` and `prepare_summed`."""
+    """Sums and scores of a node: of two labels, of many, with test costs, or by a generated kernel."""
     if kind == COUNTED:
 
         @unit(KERNEL)

@@ -15,11 +15,11 @@ import sys
 from numba import boolean, int64, types, uint8, uint64
 
 from streed.bnb import units
-from streed.kernels.compiled import cache_directory
-from streed.kernels.routing import measure_tree
 from streed.bnb.expand import opening
 from streed.bnb.extraction import extract_tree
 from streed.bnb.root import search_root
+from streed.kernels.compiled import cache_directory
+from streed.kernels.routing import measure_tree
 
 _PATIENCE = 120.0
 """Seconds after which the child is no longer waited for."""

@@ -13,15 +13,15 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.bnb.layout import ALIGNMENT, empty_caches, lay_out, link_problem
+from streed.exact import Array
 from streed.kernels import buffers
 from streed.kernels.counting.columns import find_rows
-from streed.bnb.layout import ALIGNMENT, empty_caches, lay_out, link_problem
 from streed.kernels.packed import PackedProblem
 from streed.kernels.pointers import address_of
+from streed.kernels.record_proxy import EngineWords
 from streed.kernels.records import EDGE, INFINITE, NODE
 from streed.kernels.simd import LANES
-from streed.kernels.record_proxy import EngineWords
-from streed.exact import Array
 
 _SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""

@@ -172,8 +172,8 @@ def _ordered(result: Result) -> list[tuple[Any, Any]]:
 
 def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -> tuple[list[str], list[list[Any]]]:
     """(names of quantities, their values by point), with the size of each tree."""
-    from streed.tree.evaluation import Inspector
     from streed.exact import readable
+    from streed.tree.evaluation import Inspector
 
     inspector, bound = Inspector(objective, data), objective.bind(data)
     rows = []

@@ -19,8 +19,8 @@ from streed.dp.budgets import Budgets
 from streed.dp.states import Cell, Found, States
 
 if TYPE_CHECKING:
-    from streed.drivers.driver import Problem
     from streed.dp.stop_monitor import Lookout
+    from streed.problem import Problem
     from streed.task import Value
 
 _Path = tuple[int, ...]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from streed.task.algebra import objective
 from streed.exact import Array
 from streed.task import COMPONENTWISE, RowCostTask, Task
+from streed.task.algebra import objective
 
 if TYPE_CHECKING:
-    from streed.dp.stop_monitor import Lookout
     from streed.dp.states import Found
+    from streed.dp.stop_monitor import Lookout
     from streed.task import Value
 
 _LARGEST = 2**50

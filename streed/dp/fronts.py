@@ -14,8 +14,8 @@ from streed.dp.states import Cell, Found, States
 from streed.dp.stumps import StumpTable
 
 if TYPE_CHECKING:
-    from streed.drivers.driver import Problem
     from streed.dp.stop_monitor import Lookout
+    from streed.problem import Problem
 
 _FIRST_DEPTHS = 3
 """Where the depth is not limited, trees of less depth than this are looked for first."""

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from streed.task.algebra import objective
 from streed.exact import LARGEST_TOTAL, Array
-from streed.task.analysis.dependence import reads_path, reads_split
 from streed.task import RowCostTask, State, Task, beside_sums, sums_over
+from streed.task.algebra import objective
+from streed.task.analysis.dependence import reads_path, reads_split
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-    from streed.drivers.driver import Problem
     from streed.dp.stop_monitor import Lookout
+    from streed.problem import Problem
     from streed.task import Value
 
 Found = tuple[Any, int, Any]

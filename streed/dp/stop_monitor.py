@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
-from streed.bnb import memory
+from streed.problem import process_memory
 
 if TYPE_CHECKING:
-    from streed.drivers.driver import Orders
+    from streed.problem import Orders
 
 _INTERVAL = 0.02
 """Seconds between looks at the memory and reports."""
@@ -46,7 +46,7 @@ class Lookout:
             return False
         if now >= self._next:
             self._next = now + _INTERVAL
-            if self._memory_limit is not None and memory.resident() > self._memory_limit:
+            if self._memory_limit is not None and process_memory.resident() > self._memory_limit:
                 self.stopped = "memory"
                 return False
             if self._report is not None and self._report(self.nodes):

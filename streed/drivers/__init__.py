@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from streed.drivers.driver import Driver
+    from streed.problem import Driver
 
 
 @functools.cache

@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.exact import Array
 from streed.drivers.branches import Branches
 from streed.drivers.depth_first import DepthFirst
-from streed.drivers.driver import Driver, Orders, Outcome, Problem
+from streed.exact import Array
+from streed.problem import Driver, Orders, Outcome, Problem
 from streed.task import TOTAL, Task, state_of
 
 _MANY_SPLITS = 150

@@ -10,12 +10,12 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.task.constrained import objective
-from streed.errors import TaskError
 from streed.drivers.depth_first import Native
-from streed.drivers.driver import Orders, Outcome, Problem
 from streed.drivers.general import search_general
+from streed.errors import TaskError
+from streed.problem import Orders, Outcome, Problem
 from streed.task import TOTAL, Task
+from streed.task.constrained import objective
 
 
 @final

@@ -6,11 +6,12 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.task.algebra import objective
+from streed.drivers.depth_first import DepthFirst
+from streed.drivers.otherwise import search_otherwise
 from streed.errors import TaskError
-from streed.drivers.driver import Driver, Orders, Outcome, Problem
-from streed.encoding.choice import search_otherwise
+from streed.problem import Driver, Orders, Outcome, Problem
 from streed.task import TOTAL, Task
+from streed.task.algebra import objective
 
 
 @final
@@ -29,4 +30,4 @@ class Fronts(Driver):
             )
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
-        return search_otherwise(problem, orders)
+        return search_otherwise(problem, orders, DepthFirst())

@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
-from streed.errors import MismatchError
-from streed.tree.evaluation import Inspector
-from streed.bnb import memory
 from streed.dp.and_or import AndOrSearch
 from streed.dp.best import BestSearch
 from streed.dp.budgets import Budgets
-from streed.drivers.driver import Driver, Orders, Outcome, Problem, Solution
-from streed.dp.fronts import FrontSearch
-from streed.dp.stop_monitor import Lookout
 from streed.dp.dominance import nondominated_at_root
+from streed.dp.fronts import FrontSearch
 from streed.dp.states import Found, States
+from streed.dp.stop_monitor import Lookout
+from streed.errors import MismatchError
+from streed.problem import Driver, Orders, Outcome, Problem, Solution, process_memory
 from streed.task import TOTAL, State, Task
 from streed.tree import Branch, Leaf, Node, Tree
+from streed.tree.evaluation import Inspector
 
 if TYPE_CHECKING:
     from streed.task import Value
@@ -100,7 +99,7 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "subproblems": 0 if states is None else states.remembered,
         "leaves": 0 if states is None else states.asked,
         "pruned": 0 if search is None else search.pruned,
-        "peak_bytes": memory.peak(),
+        "peak_bytes": process_memory.peak(),
         "columns": data.n_columns,
         "exact": states is not None and states.exact and all(_is_exact(each.value) for each in solutions),
     }

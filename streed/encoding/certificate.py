@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from streed.errors import MismatchError
+from streed.exact import Array, IntegerCosts
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
-from streed.errors import MismatchError
-from streed.exact import Array, IntegerCosts
-from streed.drivers.driver import Problem, Solution
+from streed.problem import Problem, Solution
 from streed.task import State
 from streed.tree import Branch, Leaf, Node
 

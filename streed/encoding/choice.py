@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import attrs
 
-from streed.task.analysis.facts import can_generate
-from streed.drivers.driver import Orders, Outcome, Problem
-from streed.pareto.search import search_vectors
-from streed.drivers.general import search_general
 from streed.encoding.encoding import Measure
-from streed.encoding.test_costs import PricedCosts
-from streed.encoding.row_costs import RowCosts
 from streed.encoding.generated import Scored
+from streed.encoding.row_costs import RowCosts
+from streed.encoding.test_costs import PricedCosts
+from streed.problem import Problem
+from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
 
 
@@ -29,9 +27,3 @@ def measure_of(problem: Problem) -> Measure | None:
     if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
         return None
     return Scored.of(problem)
-
-
-def search_otherwise(problem: Problem, orders: Orders) -> Outcome:
-    """The outcome for a problem that is not packed: a front by the engine, or else by the general route."""
-    outcome = search_vectors(problem, orders)
-    return search_general(problem, orders) if outcome is None else outcome

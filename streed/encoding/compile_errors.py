@@ -8,17 +8,16 @@ from typing import Any
 
 from numba.core.errors import NumbaError
 
-from streed.task.constrained import objective
-from streed.kernels.codegen import compile
-from streed.kernels.codegen.spec import Shape
 from streed.errors import TaskError
+from streed.kernels.codegen.spec import Shape
 from streed.task import Task
+from streed.task.constrained import objective
 
 
-def compile_kernels(shape: Shape, functions: dict[str, Callable[..., Any]], task: Task) -> compile.Kernels:
+def compile_kernels(shape: Shape, functions: dict[str, Callable[..., Any]], task: Task) -> generate.Kernels:
     """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
     try:
-        return compile.compile_kernels(shape, functions)
+        return generate.compile_kernels(shape, functions)
     except NumbaError as error:
         raise TaskError(_explanation(error, functions, task)) from error
 

@@ -8,16 +8,16 @@ import numbers
 import attrs
 import numpy as np
 
-from streed.task.constrained import objective
 from streed.data import Dataset
-from streed.kernels import coding
+from streed.encoding.overflow import magnitudes
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.analysis.facts import first_costs, is_larger_better
-from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.drivers.driver import Problem
-from streed.encoding.overflow import magnitudes
+from streed.kernels import coding
+from streed.problem import Problem
 from streed.task import State, Task, Value
+from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
+from streed.task.analysis.facts import first_costs, is_larger_better
+from streed.task.constrained import objective
 
 _LARGEST_NATIVE = 2.0**62
 

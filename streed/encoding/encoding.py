@@ -9,9 +9,9 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from streed.kernels.packed import PackedProblem
 from streed.exact import Array
-from streed.drivers.driver import Problem, Solution
+from streed.kernels.packed import PackedProblem
+from streed.problem import Problem, Solution
 
 
 class Measure(abc.ABC):

@@ -14,26 +14,26 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.task.constrained import objective
 from streed.data import Dataset
-from streed.kernels import coding
-from streed.kernels.packed import PackedProblem, Scoring
-from streed.kernels.records import INFINITE, LOWEST
-from streed.kernels.codegen.spec import Shape
-from streed.errors import MismatchError, TaskError
-from streed.exact import Array
-from streed.task.analysis.facts import can_generate
 from streed.encoding.certificate import measure_task
-from streed.drivers.driver import Problem, Solution
 from streed.encoding.compile_errors import compile_kernels
-from streed.encoding.overflow import Record, note_costs
+from streed.encoding.cost_samples import Probe, asks_whole
 from streed.encoding.encoding import Measure, TooCoarse
 from streed.encoding.methods import Methods
+from streed.encoding.overflow import Record, note_costs
 from streed.encoding.statistics import Planes
-from streed.encoding.cost_samples import Probe, asks_whole
 from streed.encoding.terms import split_table
+from streed.errors import MismatchError, TaskError
+from streed.exact import Array
+from streed.kernels import coding
+from streed.kernels.codegen.spec import Shape
+from streed.kernels.packed import PackedProblem, Scoring
+from streed.kernels.records import INFINITE, LOWEST
+from streed.problem import Problem, Solution
 from streed.task import State, Task, Value
+from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.constrained import objective
 
 _GRID_BITS = 44
 """Bits of a code for the largest cost that was seen beforehand."""

@@ -8,14 +8,14 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.task.algebra.terms import written_terms
-from streed.task.constrained import objective
-from streed.kernels.codegen import capture
-from streed.kernels.codegen.spec import TermShape
-from streed.exact import Array
 from streed.encoding.statistics import Places
 from streed.encoding.terms import ScoredTerm, functions_of, place_limit
+from streed.exact import Array
+from streed.kernels.codegen import capture
+from streed.kernels.codegen.spec import TermShape
 from streed.task import Limit, Task
+from streed.task.algebra.terms import written_terms
+from streed.task.constrained import objective
 
 Read = tuple[tuple[str, str], ...]
 

@@ -7,15 +7,15 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import exact_costs
+from streed.encoding.certificate import check_claim, measure_costs
+from streed.encoding.encoding import Measure
+from streed.exact import Array, IntegerCosts
 from streed.kernels.counting import groups
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.packed import PackedProblem, pack, writable
-from streed.exact import Array, IntegerCosts
-from streed.encoding.certificate import check_claim, measure_costs
-from streed.drivers.driver import Problem, Solution
-from streed.bnb.expand import SHALLOW
-from streed.encoding.encoding import Measure
+from streed.kernels.records import SHALLOW
+from streed.problem import Problem, Solution
+from streed.task.algebra import exact_costs
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""

@@ -7,21 +7,18 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.kernels import coding
-from streed.kernels.counting.equal_rows import find_classes
-from streed.kernels.counting.groups import Groups, group_vectors
-from streed.kernels.packed import PackedProblem, pack, writable
-from streed.kernels.codegen.spec import ROWS
-from streed.kernels.counting.pair_sums import FOUR
-from streed.exact import Array
-from streed.drivers.driver import Problem
 from streed.encoding.row_costs import category_counts
+from streed.exact import Array
+from streed.kernels import coding
+from streed.kernels.codegen.spec import ROWS
+from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
+from streed.kernels.counting.pair_sums import FOUR
+from streed.kernels.packed import PackedProblem, pack, writable
+from streed.problem import Problem
 
 Places = dict[str, tuple[tuple[int, ...], bool]]
 """The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
-
-_MOST_GROUPS = 48
-"""More different rows of statistics than this are summed, not counted."""
 
 
 @attrs.frozen(eq=False)
@@ -52,7 +49,7 @@ class Planes:
         codes, counts = writable(problem.data.X), np.ones(n, np.int64)
         integral = values.dtype == np.int64
         if integral:
-            groups = group_vectors(np.hstack([values, np.ones((n, 1), np.int64)]), _MOST_GROUPS)
+            groups = group_vectors(np.hstack([values, np.ones((n, 1), np.int64)]), MOST_GROUPS)
             if groups is not None:
                 return cls(codes, counts, sums, values, places, groups, True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE

@@ -12,14 +12,14 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.exact import Array, exact_number
+from streed.kernels.codegen.spec import TermShape
+from streed.problem import Problem
+from streed.task import Limit, RowCostTask, Task
 from streed.task.algebra.parts import PartLimit, part_name
 from streed.task.algebra.terms import Term, Watched
-from streed.task.constrained import OwnLimit
-from streed.kernels.codegen.spec import TermShape
-from streed.exact import Array, exact_number
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.drivers.driver import Problem
-from streed.task import Limit, RowCostTask, Task
+from streed.task.constrained import OwnLimit
 
 
 @attrs.frozen(eq=False)

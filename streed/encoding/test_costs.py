@@ -12,17 +12,17 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import exact_costs
-from streed.task.constrained import objective
-from streed.kernels.counting import groups
-from streed.kernels.packed import PackedProblem, Prices, pack, writable
-from streed.exact import LARGEST_TOTAL, Array, IntegerCosts
-from streed.task.test_costs import Priced
 from streed.encoding.certificate import check_claim, measure_costs
-from streed.drivers.driver import Problem, Solution
 from streed.encoding.encoding import Measure
 from streed.encoding.row_costs import category_counts
+from streed.exact import LARGEST_TOTAL, Array, IntegerCosts
+from streed.kernels.counting import groups
+from streed.kernels.packed import PackedProblem, Prices, pack, writable
+from streed.problem import Problem, Solution
+from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds
+from streed.task.constrained import objective
+from streed.task.test_costs import Priced
 from streed.tree import Branch, Node
 
 

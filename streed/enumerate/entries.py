@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
-from streed.kernels.compiled import entry
 from streed.enumerate.shallow import (
     add_pairs,
     find_separating,
@@ -19,6 +18,7 @@ from streed.enumerate.shallow import (
     signed_costs,
     signed_sides,
 )
+from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE
 from streed.kernels.views import native
 

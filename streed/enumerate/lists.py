@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 
 from streed.enumerate.entries import KEY
-from streed.exact import Array
 from streed.enumerate.keys import encode
 from streed.enumerate.plain import Entries, Listing, Needed
-from streed.reductions.trees import Found, Stop, Trees, Window
-from streed.drivers.linear_oracle import Interrupted, ListSpec
+from streed.enumerate.vector_trees import Found, Stop, Trees, Window
+from streed.exact import Array
+from streed.problem.linear_oracle import Interrupted, ListSpec
 
 
 @final

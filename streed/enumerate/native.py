@@ -22,8 +22,8 @@ from numba import int64, uint64
 
 from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
-from streed.kernels.compiled import entry
-from streed.kernels.control import stopped
+from streed.bnb.expand import ask
+from streed.bnb.nodes import columns_of
 from streed.enumerate.entries import (
     COST,
     KEY,
@@ -36,13 +36,13 @@ from streed.enumerate.entries import (
     put_stumps,
     take,
 )
-from streed.bnb.nodes import columns_of
 from streed.enumerate.shallow import put_leaf, signed_costs, signed_sides
+from streed.kernels.compiled import entry
+from streed.kernels.control import stopped
 from streed.kernels.pointers import call, engine_at
-from streed.kernels.records import BELOW, INFINITE, LEAF, NONE
+from streed.kernels.records import BELOW, INFINITE, LEAF, NONE, SHALLOW
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.kernels.views import matrix, native, vector
-from streed.bnb.expand import SHALLOW, ask
 
 MOST_KEY, MOST_VALUE, THIN, SPACE, FULL = range(5)
 

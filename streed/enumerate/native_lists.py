@@ -9,16 +9,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.bnb import units
-from streed.kernels.control import STOP
+from streed.bnb import runner, units
+from streed.bnb.oracle import NativeOracle
+from streed.bnb.session import search_fully
 from streed.enumerate.entries import COST, KEY, VALUE, combine, meet, unite
-from streed.kernels.records import INFINITE, UNLIMITED
-from streed.exact import Array
-from streed.bnb import memory
-from streed.bnb import runner
-from streed.drivers.depth_first import search_fully
-from streed.drivers.driver import Orders
-from streed.bnb.expand import SHALLOW
 from streed.enumerate.native import (
     DEEPEST,
     FULL,
@@ -32,8 +26,11 @@ from streed.enumerate.native import (
     list_rows,
     rank_columns,
 )
-from streed.drivers.native_oracle import RepricedEngine
-from streed.drivers.linear_oracle import Interrupted, ListSpec, TreeLists
+from streed.exact import Array
+from streed.kernels.control import STOP
+from streed.kernels.records import INFINITE, SHALLOW, UNLIMITED
+from streed.problem import Orders, process_memory
+from streed.problem.linear_oracle import Interrupted, ListSpec, TreeLists
 
 _SHARE = 0.25
 """Of the memory that is left: what one list may take, while others wait for it."""
@@ -98,7 +95,7 @@ class EngineLists(TreeLists):
     as a whole: it comes in pieces, by the column that its trees split on and by the pieces of their sides.
     """
 
-    def __init__(self, engine: RepricedEngine, spec: ListSpec, orders: Orders) -> None:
+    def __init__(self, engine: NativeOracle, spec: ListSpec, orders: Orders) -> None:
         self._engine = engine
         self._spec = spec
         self._deadline = None if orders.time_limit is None else time.perf_counter() + orders.time_limit
@@ -378,5 +375,13 @@ class EngineLists(TreeLists):
 
 def _space(orders: Orders, width: int) -> int:
     """How many entries a list may have."""
-    left = memory.free() if orders.memory_limit is None else orders.memory_limit - memory.resident()
+    left = process_memory.free() if orders.memory_limit is None else orders.memory_limit - process_memory.resident()
     return max(_FEWEST, int(left * _SHARE / (8 * width * _COPIES)))
+
+
+def lists_of(oracle: NativeOracle, spec: ListSpec, orders: Orders) -> EngineLists | None:
+    """The lists of an oracle's trees; None where columns are categorical, or neither depth nor nodes are limited."""
+    endless = oracle.limits(None)[0] == UNLIMITED and not spec.split[COST]
+    if endless or oracle.packed.n_binary < oracle.packed.n_columns:
+        return None
+    return EngineLists(oracle, spec, orders)

@@ -21,11 +21,11 @@ import attrs
 import numpy as np
 
 from streed.enumerate.entries import COST, KEY, VALUE, combine, list_shallow, meet, unite
-from streed.enumerate.shallow import floor_children
-from streed.kernels.records import INFINITE
-from streed.exact import Array
 from streed.enumerate.keys import encode
-from streed.reductions.trees import Found, Trees, Window, widths
+from streed.enumerate.shallow import floor_children
+from streed.enumerate.vector_trees import Found, Trees, Window, widths
+from streed.exact import Array
+from streed.kernels.records import INFINITE
 from streed.tree import Branch, Leaf, Node
 
 _SHALLOW = 2

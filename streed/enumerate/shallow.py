@@ -1,10 +1,10 @@
 """Sums over pairs of columns for few rows, by adding row after row, and the least cost of shallow trees from them.
 
-For weights of any kind and any number of labels, where the bit counting of `pair_counts.py` does not reach. Rows are given
-by their numbers; `starts` (n + 1,) and `columns` say which columns each row has. An entry is a vector of `width` sums,
-the first of which is the cost: `base` (n, width) holds each row's under the first label; `profits`
-(n, 1 + (K - 1) width) how many rows it stands for, then for every other label its entry beyond the base; `split`
-(width,) is what a branching node adds. All are int64.
+For weights of any kind and any number of labels, where the bit counting of `pair_counts.py` does not reach. Rows are
+given by their numbers; `starts` (n + 1,) and `columns` say which columns each row has. An entry is a vector of `width`
+sums, the first of which is the cost: `base` (n, width) holds each row's under the first label; `profits` (n, 1 + (K -
+1) width) how many rows it stands for, then for every other label its entry beyond the base; `split` (width,) is what a
+branching node adds. All are int64.
 """
 
 from __future__ import annotations

@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 
 from streed.applications.cost_tables import CostTable
+from streed.applications.expected_costs import tests_of_leaves
 from streed.estimators.base import with_splits
 from streed.estimators.classifier import OptimalTreeClassifier
 from streed.estimators.reading import checked_column, checked_weights
-from streed.applications.expected_costs import tests_of_leaves
 from streed.task import Task
 
 
 class CostSensitiveTreeClassifier(OptimalTreeClassifier):
     """The tree of least total cost; see `OptimalTreeClassifier` for the rest.
 
-    `costs`: what each label costs a row of each class, (K, K) in the order of `classes_`, or a `streed.applications.cost_tables.CostTable`
-    with prices of tests, named after the columns of the raw table; None: every error costs 1. `cost_complexity`: what a
-    branching node costs, in the same units. `value_` is the cost of all training rows.
+    `costs`: what each label costs a row of each class, (K, K) in the order of `classes_`, or a
+    `streed.applications.CostTable` with prices of tests, named after the columns of the raw table; None: every error
+    costs 1. `cost_complexity`: what a branching node costs, in the same units. `value_` is the cost of all training
+    rows.
     """
 
     def __init__(

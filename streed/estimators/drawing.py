@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from streed.tree.text import answers, number, question
 from streed.tree import Leaf, Node, Tree
+from streed.tree.text import answers, number, question
 
 _STYLE = (
     "font-family:system-ui,sans-serif;font-size:0.9em;border:1px solid #8886;border-radius:6px;"

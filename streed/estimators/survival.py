@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from streed.applications.hazards import nelson_aalen, survival_functions
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
 from streed.estimators.reading import checked_column
 from streed.exact import Array
-from streed.applications.hazards import nelson_aalen, survival_functions
 from streed.task import Task
 from streed.tree import Tree
 

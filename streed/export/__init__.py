@@ -3,7 +3,6 @@
 JSON is lossless, follows a published schema with a version, and is read back by `from_json`.
 """
 
-from streed.tree.text import dot as to_dot
 from streed.export.onnx import to_onnx
 from streed.export.python import to_python
 from streed.export.sklearn import codes, feature_names, to_sklearn
@@ -11,6 +10,7 @@ from streed.export.sql import to_sql
 from streed.tree.storage import dump as to_json
 from streed.tree.storage import load as from_json
 from streed.tree.storage import schema
+from streed.tree.text import dot as to_dot
 
 __all__ = [
     "codes",

@@ -14,8 +14,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
+from streed.exact import Array
 from streed.export.conditions import plan
-from streed.tree import Array, Tree
+from streed.tree import Tree
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor

@@ -67,9 +67,9 @@ def _fingerprint() -> str:
     """A hash of all sources that compiled code may come from."""
     package = Path(__file__).parent.parent
     digest = hashlib.sha256()
-    for folder in ("engine", "search"):
-        for source in sorted((package / folder).glob("*.py")):
-            digest.update(source.name.encode())
+    for folder in ("bnb", "enumerate", "kernels", "pareto"):
+        for source in sorted((package / folder).rglob("*.py")):
+            digest.update(source.relative_to(package).as_posix().encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -7,11 +7,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.bnb import units
-from streed.kernels.counting.columns import pack_columns
-from streed.kernels.counting.groups import Groups
 from streed.errors import InputError
 from streed.exact import Array
+from streed.kernels import kinds
+from streed.kernels.counting.columns import pack_columns
+from streed.kernels.counting.groups import Groups
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
@@ -40,7 +40,7 @@ class Scoring:
     numbers: Array
     """int64: the worth of codes, then the task's numbers."""
     kernels: Any
-    """The generated kernels, see `compile.py`."""
+    """The generated kernels, see `generate.py`."""
     kept: tuple[Any, ...] = ()
     """Arrays whose addresses are among the numbers."""
 
@@ -120,12 +120,12 @@ class PackedProblem:
 
     @property
     def kind(self) -> str:
-        """Which kernels apply, see `units.py`."""
+        """Which kernels apply, see `kinds.py`."""
         if self.scoring is not None:
-            return units.COUNTED if self.scoring.row_values is None else units.SUMMED
+            return kinds.COUNTED if self.scoring.row_values is None else kinds.SUMMED
         if self.prices is not None:
-            return units.PRICED
-        return units.SIGNED if self.signed else units.LABELS
+            return kinds.PRICED
+        return kinds.SIGNED if self.signed else kinds.LABELS
 
     @property
     def row_values(self) -> Array | None:

@@ -12,9 +12,9 @@ from typing import final
 
 import numpy as np
 
+from streed.exact import Array
 from streed.kernels.pointers import address_of
 from streed.kernels.records import ENGINE
-from streed.exact import Array
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]
 """Where the fields lie, in words of eight bytes."""

@@ -42,7 +42,10 @@ COSTS = [
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
     ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
     ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see test_costs.py
-    ("wide", np.int64),  # 1: pair sums are sums over rows of numbers of each, see pair_sums.py, not counts of row groups
+    (
+        "wide",
+        np.int64,
+    ),  # 1: pair sums are sums over rows of numbers of each, see pair_sums.py, not counts of row groups
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
     ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
     ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
@@ -298,3 +301,9 @@ NO_COST = 2**62
 BEST, ALL, BELOW = 0, 1, 2
 """In `asked_all`: of columns that may lead to a better tree than is known, of all of them, or of those that may lead to
 one below the target."""
+
+SHALLOW = 3
+"""The depth of the search's work units: a tree of no more levels is found in a moment."""
+
+MOST_WORDS = 2047
+"""Words of 16 rows whose popcounts add up within int16."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from streed.exact import Array
 from streed.kernels.control import NODES, STOP
+from streed.pareto.packed_vectors import empty_buckets, merge_buckets, merge_sets
 from streed.pareto.store import ENTRIES, FULL, KEYS, FrontStore, front_of_node, front_of_three, kept_front, rehash
 from streed.pareto.units import LEAF
-from streed.pareto.packed_vectors import empty_buckets, merge_buckets, merge_sets
-from streed.exact import Array
 
 if TYPE_CHECKING:
     from streed.pareto.packing import Packed

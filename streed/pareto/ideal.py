@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
-from streed.drivers.driver import Orders, Problem, Solution
 from streed.pareto.trees import measured
+from streed.problem import Driver, Orders, Problem, Solution
 from streed.task import RowCostTask
 
 if TYPE_CHECKING:
@@ -43,13 +43,11 @@ class Excess(RowCostTask):
         return self.split
 
 
-def ideal_tree(packed: Packed, orders: Orders) -> Solution | None:
+def ideal_tree(packed: Packed, orders: Orders, scalar: Driver) -> Solution | None:
     """A tree no component of which could be less, whatever the labels; None if there is none, or nobody asked.
 
     No other point is nondominated then.
     """
-    from streed.drivers.depth_first import DepthFirst
-
     problem = packed.problem
     depth = problem.max_depth
     if depth is None or not 0 < depth <= _MOST_DEPTH or problem.data.X.size > _MOST_ROWS_TIMES_COLUMNS:
@@ -59,9 +57,9 @@ def ideal_tree(packed: Packed, orders: Orders) -> Solution | None:
     if float(together.max(axis=1).astype(np.float64).sum()) >= LARGEST_TOTAL:
         return None
     task = Excess(together, sum(packed.costs.splits))
-    scalar = Problem(problem.data, task, depth, problem.max_nodes, problem.min_leaf)
+    together_problem = Problem(problem.data, task, depth, problem.max_nodes, problem.min_leaf)
     limit = None if orders.time_limit is None else orders.time_limit / 2
-    outcome = DepthFirst().search(scalar, Orders(limit, orders.memory_limit))
+    outcome = scalar.search(together_problem, Orders(limit, orders.memory_limit))
     if not outcome.solutions or outcome.solutions[0].value != 0:
         return None
     return measured(packed, outcome.solutions[0].root)

@@ -8,20 +8,17 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.exact import Array
 from streed.kernels.counting.columns import pack_columns
-from streed.pareto.units import FrontRows, Scratch
-from streed.kernels.counting.groups import Groups, group_vectors
-from streed.kernels.packed import writable
+from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
 from streed.kernels.counting.rows import WORD_ROWS
+from streed.kernels.packed import writable
 from streed.kernels.simd import LANES
 from streed.pareto.staircases import DIRECTIONS
-from streed.exact import Array
-from streed.drivers.driver import Problem
+from streed.pareto.units import FrontRows, Scratch
 from streed.pareto.vectors import Keys
+from streed.problem import Problem
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
-
-_MOST_GROUPS = 48
-"""More different costs of rows than this are sliced into bits."""
 
 _MOST_SECOND = 22
 """Bits of the second of two components, for which weighted values fit 32 bits."""
@@ -103,7 +100,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     if problem.min_leaf > 1:
         vectors = np.concatenate([vectors, np.ones((data.n_rows, 1), np.int64)], axis=1)
     vectors = np.ascontiguousarray(vectors)
-    groups = group_vectors(vectors, _MOST_GROUPS) or _sliced(vectors)
+    groups = group_vectors(vectors, MOST_GROUPS) or _sliced(vectors)
     columns, flipped, _, column_rows, row_bits = pack_columns(
         writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True
     )

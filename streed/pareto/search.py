@@ -8,24 +8,26 @@ from typing import Any, final
 
 import numpy as np
 
-from streed.task.constrained import objective
-from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
-from streed.errors import MismatchError
-from streed.bnb import memory
 from streed.bnb import runner
-from streed.drivers.driver import Orders, Outcome, Problem, Solution
+from streed.dp.dominance import nondominated_at_root
+from streed.errors import MismatchError
+from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.pareto.fronts import Front, FrontEngine
+from streed.pareto.ideal import ideal_tree
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.trees import FrontTrees, depth_of, smallest_leaf
-from streed.pareto.ideal import ideal_tree
-from streed.dp.dominance import nondominated_at_root
+from streed.problem import Driver, Orders, Outcome, Problem, Solution, process_memory
+from streed.task.constrained import objective
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
 
 
-def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
-    """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`)."""
+def search_vectors(problem: Problem, orders: Orders, scalar: Driver) -> Outcome | None:
+    """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`).
+
+    `scalar` is the driver that is asked for trees of least cost.
+    """
     begin = time.perf_counter()
     if objective(problem.task).order == "total":
         return None
@@ -36,7 +38,7 @@ def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
     prepared = time.perf_counter()
     ideal = None
     if not packed.keys.is_empty(packed.costs):
-        ideal = ideal_tree(packed, orders)
+        ideal = ideal_tree(packed, orders, scalar)
         if ideal is None:
             search.run(prepared)
     searched = time.perf_counter()
@@ -49,7 +51,7 @@ def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
         "seconds_check": time.perf_counter() - searched,
         "nodes": int(search.control[NODES]),
         "subproblems": search.engine.kept,
-        "peak_bytes": memory.peak(),
+        "peak_bytes": process_memory.peak(),
         "columns": len(packed.columns),
         "components": len(packed.costs.splits),
         "exact": True,
@@ -67,7 +69,7 @@ class _Search:
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         room = _MOST_BYTES
         if orders.memory_limit is not None:
-            room = min(room, max(0, (orders.memory_limit - memory.resident()) // 2))
+            room = min(room, max(0, (orders.memory_limit - process_memory.resident()) // 2))
         self.engine = FrontEngine(packed, self.control, room)
         self.stopped: str | None = None
         self._packed = packed
@@ -83,7 +85,7 @@ class _Search:
         over = [False]
 
         def look() -> None:
-            if orders.memory_limit is not None and memory.resident() > orders.memory_limit:
+            if orders.memory_limit is not None and process_memory.resident() > orders.memory_limit:
                 over[0] = True
                 self.control[STOP] = 1
             if orders.report is not None:

@@ -13,9 +13,9 @@ import numpy as np
 from numba import int64
 
 from streed.kernels.counting.pair_counts import count_pairs
-from streed.pareto.units import front_of_any_pairs, leaf_keys, load_rows, start_front
-from streed.pareto.packed_vectors import drain, empty, pour
 from streed.kernels.views import inline, native
+from streed.pareto.packed_vectors import drain, empty, pour
+from streed.pareto.units import front_of_any_pairs, leaf_keys, load_rows, start_front
 
 DIRECTIONS = 5
 

@@ -13,11 +13,11 @@ from numba import int64, uint64
 
 from streed.kernels.compiled import entry
 from streed.kernels.control import NODES, STOP
-from streed.pareto.units import front_of_shallow, leaf_keys, load_rows, start_front
-from streed.pareto.packed_vectors import add_sets, drain, join, pour
 from streed.kernels.simd import load_atomic
-from streed.pareto.staircases import front_of_pairs
 from streed.kernels.views import native
+from streed.pareto.packed_vectors import add_sets, drain, join, pour
+from streed.pareto.staircases import front_of_pairs
+from streed.pareto.units import front_of_shallow, leaf_keys, load_rows, start_front
 
 ENTRIES, KEYS, FULL, FOUND = 0, 1, 2, 3
 """Words of `FrontStore.counters`: fronts kept, keys kept, whether something found no room, fronts found again."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from streed.errors import MismatchError
 from streed.exact import Array
-from streed.drivers.driver import Solution
 from streed.pareto.fronts import FrontEngine, is_leaf
 from streed.pareto.vectors import dominates
+from streed.problem import Solution
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:

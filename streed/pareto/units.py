@@ -1,8 +1,8 @@
 """Fronts of trees of depth one and two at one set of rows, from the sums over pairs of columns.
 
-A leaf's value is a key (`packed_vectors.py`), one for each label, so that the pair sums of `pair_counts.py` are keys themselves: of
-every column l among the rows that have column j. The two sides of a first column j are solved on their own, by all
-second columns l, and merged (STreeD, Section 4.2, and Demirovic et al. 2022 for the counts).
+A leaf's value is a key (`packed_vectors.py`), one for each label, so that the pair sums of `pair_counts.py` are keys
+themselves: of every column l among the rows that have column j. The two sides of a first column j are solved on their
+own, by all second columns l, and merged (STreeD, Section 4.2, and Demirovic et al. 2022 for the counts).
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ import numpy as np
 from numba import int64
 
 from streed.kernels.counting.pair_counts import count_pairs
-from streed.pareto.packed_vectors import KeyLayout, add_sets, drain, empty, join, pour, sort_and_sweep
 from streed.kernels.counting.rows import build_words, list_rows
+from streed.kernels.records import MOST_WORDS
 from streed.kernels.simd import LANES, fill, load, popcount, store
 from streed.kernels.views import native
+from streed.pareto.packed_vectors import KeyLayout, add_sets, drain, empty, join, pour, sort_and_sweep
 
 LEAF = -1
 """In place of a column: label k is LEAF - k."""
-
-_MOST_WORDS = 2047
 
 
 class FrontRows(NamedTuple):
@@ -88,9 +87,9 @@ def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
         scratch.ones[k : k + LANES] = 0
         scratch.sums[:, k : k + LANES] = 0
         for g in range(groups):
-            for begin in range(scratch.begins[g], scratch.begins[g + 1], _MOST_WORDS):
+            for begin in range(scratch.begins[g], scratch.begins[g + 1], MOST_WORDS):
                 count = fill(scratch.popcounts, 0)
-                for w in range(begin, min(begin + _MOST_WORDS, scratch.begins[g + 1])):
+                for w in range(begin, min(begin + MOST_WORDS, scratch.begins[g + 1])):
                     count = count + popcount(load(scratch.all_words, w, k))
                 store(scratch.popcounts, 0, 0, count)
                 for lane in range(LANES):

@@ -8,8 +8,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.pareto.packed_vectors import KeyLayout
 from streed.exact import Array
+from streed.pareto.packed_vectors import KeyLayout
 from streed.task.analysis.vector_form import VectorCosts
 
 _MOST_BITS = 62

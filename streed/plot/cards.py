@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
-from streed.tree.text import number
 from streed.plot.survey import Seen
 from streed.tree import Tree
+from streed.tree.text import number
 
 _LONGEST = 26
 """Letters a line, before it is broken."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError
+from streed.exact import Array
 from streed.tasks.fairness import Fairness, group_rates
-from streed.tree import Array, Tree
+from streed.tree import Tree
 
 SIZES: dict[str, Callable[[Tree], int]] = {
     "nodes": lambda tree: tree.n_branches,

@@ -14,9 +14,10 @@ import attrs
 import numpy as np
 
 from streed.data import Column, Dataset
-from streed.tree.text import answers, question
 from streed.errors import InputError
-from streed.tree import Array, Leaf, Node, Tree, worth
+from streed.exact import Array
+from streed.tree import Leaf, Node, Tree, worth
+from streed.tree.text import answers, question
 
 
 @attrs.frozen(eq=False)

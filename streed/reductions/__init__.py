@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from streed.task import RowCostTask
 from streed.task.algebra import Penalized, objective
 from streed.task.sums import Bounded, SumTask, bind_summed
-from streed.task import RowCostTask
 from streed.task.tradeoffs import Traded
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-    from streed.drivers.driver import Driver
+    from streed.problem import Driver
     from streed.task import Task
 
 

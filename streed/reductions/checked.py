@@ -6,12 +6,12 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.task.algebra import objective
+from streed.enumerate.vector_trees import count_branches, predict_rows
+from streed.problem import Driver, Orders, Outcome, Problem
 from streed.reductions.reduction import check_limit
-from streed.reductions.trees import count_branches, predict_rows
-from streed.drivers.driver import Driver, Orders, Outcome, Problem
-from streed.task.sums import BoundTask
 from streed.task import Task
+from streed.task.algebra import objective
+from streed.task.sums import BoundTask
 from streed.task.tradeoffs import BoundTrade
 
 

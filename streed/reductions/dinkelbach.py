@@ -18,8 +18,9 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from streed.enumerate.vector_trees import Found, Stop, Vector, Window
+from streed.kernels.records import SHALLOW
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import SHALLOW, Found, Stop, Vector, Window
 from streed.task.sums import LinearFraction
 
 _MOST_DROPS = 2**12

@@ -16,13 +16,13 @@ from typing import Any, ClassVar, final
 
 import attrs
 
-from streed.task.algebra import Constrained, objective
-from streed.reductions.reduction import Reduction, check_limit
-from streed.reductions.trees import count_branches, predict_rows
-from streed.drivers.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.dp.dominance import nondominated_at_root
-from streed.task.sums import BoundedSum, BoundTask
+from streed.enumerate.vector_trees import count_branches, predict_rows
+from streed.problem import Driver, Orders, Outcome, Problem, Solution
+from streed.reductions.reduction import Reduction, check_limit
 from streed.task import Task
+from streed.task.algebra import Constrained, objective
+from streed.task.sums import BoundedSum, BoundTask
 from streed.task.tradeoffs import BoundTrade, Traded
 
 

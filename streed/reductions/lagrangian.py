@@ -23,9 +23,10 @@ from typing import final
 
 import numpy as np
 
-from streed.exact import Array
 from streed.enumerate.lists import make_listing
-from streed.reductions.trees import SHALLOW, Found, Stop, Trees, Window
+from streed.enumerate.vector_trees import Found, Stop, Trees, Window
+from streed.exact import Array
+from streed.kernels.records import SHALLOW
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""

@@ -7,8 +7,8 @@ from typing import Any, final
 
 import attrs
 
+from streed.enumerate.vector_trees import Found, Trees, Vector, Window
 from streed.reductions import lagrangian
-from streed.reductions.trees import Found, Trees, Vector, Window
 
 
 @final

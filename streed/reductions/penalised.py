@@ -25,10 +25,9 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.reductions import supported_points
-from streed.reductions import dinkelbach
+from streed.enumerate.vector_trees import Found, Stop, Trees, Vector
+from streed.reductions import dinkelbach, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import Found, Stop, Trees, Vector
 from streed.task.sums import LinearFraction
 
 _CUTS = 4

@@ -9,10 +9,11 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import Penalized, exact_costs, objective
+from streed.enumerate.vector_trees import Found, Vector, Weighed, Window
 from streed.exact import Array
-from streed.reductions.trees import Found, Vector, Weighed, Window
-from streed.drivers.driver import Problem
+from streed.problem import Problem
+from streed.task import State
+from streed.task.algebra import Penalized, exact_costs, objective
 from streed.task.sums import (
     BoundedSum,
     BoundTask,
@@ -21,7 +22,6 @@ from streed.task.sums import (
     SumTask,
     integer_weights,
 )
-from streed.task import State
 from streed.tree import Branch, Leaf, Node
 
 

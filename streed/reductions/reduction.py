@@ -8,19 +8,17 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import Penalized, constrain, objective
+from streed.enumerate.vector_trees import Stop, Trees
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
-from streed.reductions import supported_points
-from streed.reductions import dinkelbach
-from streed.reductions import penalised
+from streed.problem import Driver, Orders, Outcome, Problem, Solution
+from streed.problem.oracle_by_search import FixedCosts
+from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
-from streed.drivers.search_oracle import FixedCosts
-from streed.reductions.trees import Stop, Trees
-from streed.drivers.driver import Driver, Orders, Outcome, Problem, Solution
-from streed.task.sums import Bounded, SumLimit, SumTask, check_summed
 from streed.task import Task
+from streed.task.algebra import Penalized, constrain, objective
+from streed.task.sums import Bounded, SumLimit, SumTask, check_summed
 
 
 @final

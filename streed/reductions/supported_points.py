@@ -21,10 +21,10 @@ from typing import Any, final
 import attrs
 
 from streed.enumerate.entries import VALUE
-from streed.enumerate.plain import Needed
 from streed.enumerate.lists import make_listing
+from streed.enumerate.plain import Needed
+from streed.enumerate.vector_trees import Stop, Vector
 from streed.reductions.oracle import Incumbent, Oracle
-from streed.reductions.trees import Stop, Vector
 
 _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""

@@ -11,8 +11,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from streed.task.algebra import objective
 from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
+from streed.task.algebra import objective
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from streed.task.constrained import objective
 from streed.errors import MismatchError
 from streed.reference.definition import merged
 from streed.task import State, Task, Value, beside_sums, sums_over
+from streed.task.constrained import objective
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:

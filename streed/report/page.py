@@ -11,7 +11,6 @@ from typing import Any
 
 import streed
 from streed.data import Dataset
-from streed.tree.text import number
 from streed.errors import InputError
 from streed.plot.gathering import gathered
 from streed.plot.measures import Rows
@@ -20,6 +19,7 @@ from streed.report import sections
 from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
+from streed.tree.text import number
 
 _STATUS = {
     "optimal": ("good", "proven optimal"),

@@ -27,10 +27,10 @@ from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_number
 
 if TYPE_CHECKING:
-    from streed.task.algebra import Threshold
     from streed.data import Dataset
-    from streed.task.test_costs import Priced
+    from streed.task.algebra import Threshold
     from streed.task.sums import Gap
+    from streed.task.test_costs import Priced
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""

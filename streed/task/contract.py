@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import objective
 from streed.errors import InputError, TaskError
+from streed.task.algebra import objective
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task, Value, beside_sums
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_array
-from streed.task.base import COMPONENTWISE, Limit, RowCostTask, State, Task, Value
 from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.base import COMPONENTWISE, Limit, RowCostTask, State, Task, Value
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -15,6 +15,7 @@ import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
+from streed.task.base import COMPONENTWISE, State, Task, Totals, Value
 from streed.task.sums import (
     Bounded,
     BoundedSum,
@@ -29,7 +30,6 @@ from streed.task.sums import (
     sums_of_values,
     worsening_statistics,
 )
-from streed.task.base import COMPONENTWISE, State, Task, Totals, Value
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -9,9 +9,9 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from streed.task.contract import build
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
+from streed.task.contract import build
 from streed.testing.laws import LAWS
 from streed.testing.laws.agreement import DRIVERS, accepting
 from streed.testing.laws.law import Law

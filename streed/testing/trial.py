@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
-from streed.task.contract import check_contract, own_line
 from streed.errors import InputError, TaskError
+from streed.task.contract import check_contract, own_line
 from streed.testing.cases import Case, Violation
 from streed.testing.report import HOLDS, NOT_APPLICABLE, VIOLATED, Counterexample, Finding
 

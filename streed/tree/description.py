@@ -80,7 +80,19 @@ def rebuild(description: Any, depth: int = 0) -> Any:
     raise InputError("task", f"{description!r} describes nothing", "use a file that streed wrote")
 
 
+_FORMER_HOMES = (
+    {"streed.constrained": "streed.task.constrained", "streed.sums": "streed.task.sums"}
+    | {
+        f"streed.algebra.{name}": f"streed.task.algebra.{name}"
+        for name in ("directions", "penalties", "products", "sums", "thresholds")
+    }
+    | {"streed.trades": "streed.task.tradeoffs"}
+)
+"""Where files of version 0.1 say that a class is, and where it is."""
+
+
 def _class(module: str, name: str) -> type:
+    module = _FORMER_HOMES.get(module, module)
     homes = ("streed.task.constrained", "streed.task.sums", "streed.task.tradeoffs")
     own = module in homes or module.startswith(("streed.task.algebra.", "streed.tasks."))
     if own:

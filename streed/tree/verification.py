@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 
 from streed.data import Dataset
-from streed.tree.description import rebuild
-from streed.tree.text import number
 from streed.errors import InputError
-from streed.tree.evaluation import inspect
 from streed.task import Task, Totals
+from streed.tree.description import rebuild
+from streed.tree.evaluation import inspect
 from streed.tree.nodes import Leaf, Tree, walk, worth
+from streed.tree.text import number
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""

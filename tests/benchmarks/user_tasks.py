@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.tree.evaluation import evaluate
 from streed.tasks import Accuracy, Entropy, Gini, SquaredError
 from streed.tree import Branch, Leaf, Node, Tree
+from streed.tree.evaluation import evaluate
 from tests.benchmarks import duel, harness
 
 MOST_SLOWER = 3.0

@@ -17,14 +17,13 @@ import attrs
 import numpy as np
 
 import streed
-from streed.task.algebra import at_most
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
-from streed.errors import InputError, StreedError
-from streed.tree.evaluation import evaluate
-from streed.reference import optimal_front
 from streed.dp.dominance import nondominated_at_root
+from streed.errors import InputError, StreedError
+from streed.reference import optimal_front
 from streed.task import State, Task
+from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
     Accuracy,
@@ -44,6 +43,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
+from streed.tree.evaluation import evaluate
 from tests.differential.reduced import COSTS, NOTIONS, SCORES
 
 KINDS = (

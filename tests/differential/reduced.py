@@ -22,10 +22,9 @@ import numpy as np
 
 import streed
 from streed.data import Dataset
-from streed.errors import InputError
-from streed.tree.evaluation import inspect
-from streed.reference import optimal_front
 from streed.enumerate import native_lists
+from streed.errors import InputError
+from streed.reference import optimal_front
 from streed.task import Task, Totals
 from streed.tasks import (
     F1,
@@ -46,6 +45,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
+from streed.tree.evaluation import inspect
 
 SEARCHES = ("depth-first", "branches")
 KINDS = ("score", "limit", "both", "penalized")

@@ -11,11 +11,11 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.drivers.general import search_general
 from streed.errors import InputError, TaskError
 from streed.exact import readable
+from streed.problem import Driver, Orders, Outcome, Problem
 from streed.reference import best_trees, optimal_front
-from streed.drivers.driver import Driver, Orders, Outcome, Problem
-from streed.drivers.general import search_general
 from streed.task import TOTAL, Task, Totals
 from streed.tasks import F1, Accuracy, SparseAccuracy
 from tests.differential import test_general

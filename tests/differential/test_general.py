@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 import streed
 from streed.data import Dataset
+from streed.dp import dominance, stumps
 from streed.exact import readable
 from streed.reference import Evaluation, best_trees, optimal_front
-from streed.dp import dominance
-from streed.dp import stumps
 from streed.task import TOTAL, Task, Totals
 from streed.tasks import AbsoluteError, Accuracy, MinSupport
 from tests.unit import unusual_tasks as unusual
@@ -80,7 +79,7 @@ def check(
 ) -> None:
     """Assert that the route finds the expected values, with trees that have them."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (nondominated, stumps):
+        for module in (dominance, stumps):
             patch.setattr(module, "_FEW", 0 if by_arrays else 10**9)
         result = general(task, data, **limits)
     if not expected:

@@ -19,7 +19,7 @@ FAMILIES = ("instance costs", "instance costs and splits", "doubly robust", "cos
 @pytest.fixture
 def summing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Rows of two kinds or more are summed, however few they are."""
-    monkeypatch.setattr(groups, "_MOST_GROUPS", 1)
+    monkeypatch.setattr(groups, "MOST_GROUPS", 1)
     monkeypatch.setattr(groups, "_effort_of_slices", lambda *_: 1e18)
     return monkeypatch
 
@@ -56,6 +56,6 @@ def test_priced_splits_of_summed_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     table = CostTable.of(rng.integers(0, 90, (3, 3)), tests)
     counted = streed.solve(CostSensitive(table), X, y, max_depth=4)
     assert counted.stats["kernel"] == "priced"
-    monkeypatch.setattr(groups, "_MOST_GROUPS", 1)
+    monkeypatch.setattr(groups, "MOST_GROUPS", 1)
     monkeypatch.setattr(groups, "_effort_of_slices", lambda *_: 1e18)
     assert streed.solve(CostSensitive(table), X, y, max_depth=4).value == counted.value

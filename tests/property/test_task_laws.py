@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streed.tasks
-from streed.task.algebra import Constrained, exact_costs
 from streed.data import Dataset
 from streed.reference import Evaluation
-from streed.task.sums import SumTask
 from streed.task import Limit, RowCostTask, State, Task, Totals
+from streed.task.algebra import Constrained, exact_costs
+from streed.task.sums import SumTask
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,

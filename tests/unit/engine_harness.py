@@ -15,28 +15,26 @@ from unittest import mock
 import attrs
 import numpy as np
 
-from streed.data import Dataset
-from streed.kernels import buffers
-from streed.bnb import units
-from streed.kernels import values
-from streed.bnb import workspace
+from streed.bnb import units, workspace
 from streed.bnb.branch_cache import extend_branch, recall_branch, store_branch
+from streed.bnb.expand import opening
+from streed.bnb.nodes import find_node, rows_of
+from streed.bnb.pair_lookahead import side_bounds
+from streed.bnb.workspace import Space
+from streed.data import Dataset
+from streed.drivers import depth_first
+from streed.exact import Array
+from streed.kernels import buffers, values
 from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
-from streed.bnb.pair_lookahead import side_bounds
 from streed.kernels.counting.groups import group_rows
-from streed.bnb.nodes import find_node, rows_of
+from streed.kernels.counting.rows import load_child, load_node, spread_rows
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE, UNLIMITED
-from streed.kernels.counting.rows import load_child, load_node, spread_rows
-from streed.bnb.workspace import Space
-from streed.exact import Array
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
-from streed.drivers import depth_first
-from streed.bnb.expand import opening
 from streed.task import RowCostTask
 
 SPACE = Space(branches=2**12, nodes=2**12, edges=2**14, children=2**15, path=64)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize, written_terms
 from streed.data import Dataset
-from streed.tree.description import describe, rebuild
 from streed.errors import NotSeparableError, TaskError
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
 from streed.task import COMPONENTWISE, PARTIAL, Limit, RowCostTask, State, Task, Totals
+from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize, written_terms
+from streed.task.analysis.linear_form import row_cost_form
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
@@ -29,8 +29,8 @@ from streed.tasks import (
     Splits,
     SquaredError,
 )
-from streed.task.analysis.linear_form import row_cost_form
 from streed.tree import Leaf, Node
+from streed.tree.description import describe, rebuild
 
 if TYPE_CHECKING:
     from streed.exact import Array

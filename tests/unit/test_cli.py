@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 import streed.tasks
 from streed import registry
 from streed.cli.app import app
-from streed.tree.description import describe, rebuild
 from streed.errors import InputError, MismatchError
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
 from streed.tree import Tree
+from streed.tree.description import describe, rebuild
 
 PLAY = """outlook,windy,humidity,times,play
 sunny,0,70,1,no

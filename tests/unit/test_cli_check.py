@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streed.cli.app import app
-from streed.errors import InputError
 from streed.cli.loading import load_object, load_task
+from streed.errors import InputError
 from streed.task import Task
 from streed.tasks import Accuracy
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import streed
-from streed.tree.collapse import CollapsedTree, GroupBranch, GroupLeaf, collapse
 from streed.data import Dataset
 from streed.tasks import Accuracy, SparseAccuracy
 from streed.tree import Branch, Leaf, Node, Tree
+from streed.tree.collapse import CollapsedTree, GroupBranch, GroupLeaf, collapse
 
 COLOURS = Dataset.make([[0, 0], [1, 1], [2, 0], [3, 1], [0, 1]], ["a", "b", "a", "b", "a"], categorical=[0])
 

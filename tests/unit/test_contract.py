@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import streed
-from streed.task.contract import build, check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.task import Limit, RowCostTask, State, Task
+from streed.task.contract import build, check_contract, is_shipped
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.bnb import similarity_cache
+from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import NONE, UNLIMITED
-from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.kernels.codegen.capture import compilable, fingerprint, numbers_of
 from streed.errors import TaskError
+from streed.kernels.codegen.capture import compilable, fingerprint, numbers_of
 
 SOURCE = """
 import math

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streed.exact import Array
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.simd import LANES
-from streed.exact import Array
 
 
 def _bits(words: Array) -> Array:

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, LEAF
-from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
 
 ROOT = (0, 0)

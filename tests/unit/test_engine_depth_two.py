@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.kernels import values
-from streed.kernels.records import INFINITE
 from streed.errors import InputError
 from streed.exact import Array
+from streed.kernels import values
+from streed.kernels.records import INFINITE
 from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
 
 LANE_TYPES = (np.int16, np.int32, np.int64)

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.records import UNLIMITED
-from streed.exact import Array
 from tests.unit.engine_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 

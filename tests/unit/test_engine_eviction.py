@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 import pytest
 
+from streed.bnb import session
 from streed.bnb.eviction import evict
-from streed.kernels.records import CHILD, INFINITE, NONE, UNLIMITED
-from streed.drivers import depth_first
 from streed.bnb.root import search_root
+from streed.kernels.records import CHILD, INFINITE, NONE, UNLIMITED
 from tests.unit.engine_harness import SPACE, Bench, Instance, find_or_add, make_instance
 
 PATIENCE = 5000
@@ -28,7 +28,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
             pytest.fail("the search forgets what it learns, without end")
         return int(evict(engine))
 
-    monkeypatch.setattr(depth_first, "evict", counted)
+    monkeypatch.setattr(session, "evict", counted)
 
 
 def _instance(seed: int, **options: Any) -> Instance:

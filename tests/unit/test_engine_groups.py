@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.kernels.counting.groups import _MOST_GROUPS, Groups, common_divisor, group_rows
 from streed.exact import Array
+from streed.kernels.counting.groups import MOST_GROUPS, Groups, common_divisor, group_rows
 
 
 def _sums_by_row(groups: Groups, rows: int) -> Array:
@@ -79,7 +79,7 @@ def test_nothing_costs_anything() -> None:
 @pytest.mark.parametrize("count_rows", [False, True])
 @pytest.mark.parametrize("extra", [0, 1])
 def test_too_many_different_costs_are_sliced_into_bits(count_rows: bool, extra: int) -> None:
-    different = _MOST_GROUPS + extra
+    different = MOST_GROUPS + extra
     costs = np.zeros((2 * different, 2), np.int64)
     costs[:, 0] = np.repeat(np.arange(1, different + 1), 2)
     groups = _check(costs, 1, count_rows)

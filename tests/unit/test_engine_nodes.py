@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.kernels.compiled import entry
 from streed.bnb.nodes import below, block_size, free_edges, nodes_of, take_children, take_edges, trees_of
+from streed.exact import Array
+from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import NO_TREE, NONE, UNLIMITED
-from streed.exact import Array
 from tests.unit.engine_harness import SPACE, Bench, find_or_add, make_instance
 
 

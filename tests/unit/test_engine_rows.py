@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streed.exact import Array
 from streed.kernels.counting.rows import WORD_ROWS
 from streed.kernels.simd import LANES
-from streed.exact import Array
 from tests.unit.engine_harness import Bench, Instance, load_side, make_instance
 
 

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.encoding.generated import Scored
+from streed.exact import Array
+from streed.kernels.codegen.mathematics import STAND_INS
 from streed.kernels.compiled import entry
 from streed.kernels.scoring.lowest import lowest
-from streed.kernels.codegen.mathematics import STAND_INS
-from streed.exact import Array
 from streed.logarithms import log_ratio
+from streed.problem import Problem
 from streed.reference import optimum
-from streed.drivers.driver import Problem
-from streed.encoding.generated import Scored
 from streed.task import State, Task
 from tests.unit.engine_harness import Bench
 

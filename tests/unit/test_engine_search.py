@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streed.bnb import runner
+from streed.drivers import depth_first
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
 from streed.kernels.records import INFINITE
-from streed.drivers import depth_first
-from streed.bnb import runner
 from tests.unit.engine_harness import KINDS, SPACE, Bench, Instance, make_instance
 
 LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]

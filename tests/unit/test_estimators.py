@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import streed
 from streed.applications.cost_tables import CostTable, TestCost
+from streed.applications.policies import make_trial
 from streed.estimators import (
     Binarizer,
     CostSensitiveTreeClassifier,
@@ -32,7 +33,6 @@ from streed.estimators import (
     TunedOptimalTreeRegressor,
 )
 from streed.estimators.survival import concordance
-from streed.applications.policies import make_trial
 from streed.tasks import F1, Accuracy, DemographicParity, MinSupport, SparseAccuracy, Splits
 from tests.unit.refusal import refused
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from streed.task.algebra import exact_costs
 from streed.data import Dataset
-from streed.tree.evaluation import evaluate, evaluate_costs, inspect, leaf_displays
 from streed.task import RowCostTask, Task
+from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from streed.tree import Branch, Leaf, Tree
+from streed.tree.evaluation import evaluate, evaluate_costs, inspect, leaf_displays
 from tests.unit.specimens import XOR, colour_tree, xor_tree
 
 

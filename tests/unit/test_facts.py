@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import streed
 from streed.cli.app import app
 from streed.data import Dataset
-from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
 from streed.task import State, Task
+from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from tests.unit.test_algebra import Gain, Largest, Spread, WorstLeaf, most, some_data
 

@@ -13,9 +13,9 @@ import pytest
 import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
-from streed.errors import TaskError
 from streed.enumerate.lists import NativeListing
-from streed.reductions.trees import Stop
+from streed.enumerate.vector_trees import Stop
+from streed.errors import TaskError
 from streed.reference import best_trees
 from streed.result import Result
 from streed.task import Totals

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 import streed
 from streed.cli.app import app
+from streed.enumerate.vector_trees import Trees
 from streed.progress import Progress
-from streed.reductions.trees import Trees
 from streed.tasks import Accuracy, ClassErrors, DemographicParity
 from tests.unit.test_trades import SEX, X, Y
 
@@ -79,7 +79,7 @@ def test_an_interrupted_trade_off_says_where_the_rest_is(call: int, monkeypatch:
 
 def test_the_command_prints_what_it_has_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     # the search looks at its memory at once, and then every now and then
-    monkeypatch.setattr("streed.bnb.memory.resident", interrupting(lambda: 1_000_000, 2))
+    monkeypatch.setattr("streed.problem.process_memory.resident", interrupting(lambda: 1_000_000, 2))
     words = ("front", "tic-tac-toe", "--max-depth", "7", "--memory-limit", "8GB", "--json")
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 3, done.output

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import streed
-from streed.task.algebra import at_most
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.exact import Array
-from streed.reference import best_trees
-from streed.drivers.driver import Problem
 from streed.pareto.packing import pack_fronts
+from streed.problem import Problem
+from streed.reference import best_trees
 from streed.task import Task
-from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
+from streed.task.algebra import at_most
 from streed.task.analysis.vector_form import vector_costs
+from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused
 from tests.unit.unusual_tasks import ByOwnDominance, ErrorsByClass, WorstOfEach

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.errors import InputError
-from streed.result import Result
 from streed.dp import dominance
-from streed.drivers.driver import Orders
-from streed.dp.stop_monitor import Lookout
 from streed.dp.dominance import Front, Gathering, nondominated_rows
+from streed.dp.stop_monitor import Lookout
+from streed.errors import InputError
+from streed.problem import Orders
+from streed.result import Result
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.verification import check
@@ -63,7 +63,7 @@ def test_sorting_many_values_of_three_components(largest: int) -> None:
     values = np.random.default_rng(largest).integers(0, largest, (9_000, 3))
     by_parts = nondominated_rows(values)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nondominated, "_MANY", 10**9)
+        patch.setattr(dominance, "_MANY", 10**9)
         assert nondominated_rows(values).tolist() == by_parts.tolist()
     kept = values[by_parts]
     assert all((kept <= value).all(axis=1).any() for value in values)
@@ -114,9 +114,9 @@ def test_merging_arrays_is_merging_one_by_one(block: int, most: int | None, seed
     results = []
     for few in (10**9, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(nondominated, "_FEW", few)
-            patch.setattr(nondominated, "_BLOCK", block)
-            patch.setattr(nondominated, "_MOST_PEELS", draw.choice((1, 3)))
+            patch.setattr(dominance, "_FEW", few)
+            patch.setattr(dominance, "_BLOCK", block)
+            patch.setattr(dominance, "_MOST_PEELS", draw.choice((1, 3)))
             gathering = Gathering(task, Lookout(Orders(), None), list(old))
             gathering.merge(7, [Front(theta) for theta in thetas], cost)
             results.append({value: parts for value, _, parts in gathering.front.found})

@@ -16,16 +16,16 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.dp.budgets import Budgets
+from streed.drivers.general import search_general
 from streed.errors import MismatchError
 from streed.exact import Array
+from streed.problem import Orders, Problem
 from streed.progress import Progress
 from streed.reference import Evaluation, optimal_front, optimum
 from streed.reference.recursion import Recursion
-from streed.dp.budgets import Budgets
-from streed.task.analysis.dependence import reads_path, reads_split
-from streed.drivers.driver import Orders, Problem
-from streed.drivers.general import search_general
 from streed.task import GeneralTask, State, Task
+from streed.task.analysis.dependence import reads_path, reads_split
 from streed.tasks import AbsoluteError, Accuracy, MinSupport
 from tests.unit.specimens import chain
 from tests.unit.unusual_tasks import (

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.tree.evaluation import inspect, leaf_displays
 from streed.reference import Evaluation, optimum
 from streed.reference.definition import OptimizationTask
 from streed.task import State, Task, Totals
 from streed.tasks import AbsoluteError, Accuracy, MinSupport
 from streed.tree import Branch, Leaf, Tree
+from streed.tree.evaluation import inspect, leaf_displays
 from tests.unit.unusual_tasks import general
 
 X = [[0], [0], [0], [1], [1]]

@@ -7,8 +7,8 @@ import pytest
 
 import streed
 from streed.applications.policies import bins, make_trial, policy_value, prescribe
-from streed.tasks import PolicyValue
 from streed.applications.teachers import teach
+from streed.tasks import PolicyValue
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]

@@ -11,8 +11,8 @@ import pytest
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.kernels.counting.distinct_rows import merge_rows
-from streed.task.analysis.facts import facts
 from streed.task import State
+from streed.task.analysis.facts import facts
 from streed.tasks import CostSensitive
 
 

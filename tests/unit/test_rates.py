@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import streed
-from streed.task.algebra import at_most
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.reference import best_trees
 from streed.task import Totals
+from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
     Accuracy,

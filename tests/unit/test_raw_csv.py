@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from streed.cli.app import app
-from streed.export import to_python, to_sql
 from streed.datasets.reading import read_table
+from streed.export import to_python, to_sql
 from streed.tree import Tree
 
 

@@ -11,17 +11,17 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.enumerate.keys import encode
+from streed.enumerate.lists import make_listing
+from streed.enumerate.plain import Listing
+from streed.enumerate.vector_trees import Trees, predict_rows
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.enumerate.keys import encode
-from streed.reductions.lagrangian import Relaxation, minimise
-from streed.enumerate.plain import Listing
-from streed.enumerate.lists import make_listing
+from streed.problem import Orders, Problem
+from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions.dinkelbach import is_settled
-from streed.drivers.search_oracle import FixedCosts
-from streed.reductions.trees import Trees, predict_rows
+from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reference import every_tree
-from streed.drivers.driver import Orders, Problem
 from streed.tasks import Accuracy, DemographicParity
 from streed.tree import Node
 
@@ -54,7 +54,7 @@ def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
 
 
 def smallest_leaf(root: Node, codes: Array) -> int:
-    from streed.reductions.trees import leaf_numbers
+    from streed.enumerate.vector_trees import leaf_numbers
 
     return int(np.unique(leaf_numbers(root, codes), return_counts=True)[1].min())
 

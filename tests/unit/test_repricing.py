@@ -10,10 +10,10 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.kernels.routing import measure_tree
-from streed.drivers.search_oracle import FixedCosts, Searches
-from streed.drivers.driver import Orders, Problem
 from streed.encoding.row_costs import category_counts
+from streed.kernels.routing import measure_tree
+from streed.problem import Orders, Problem
+from streed.problem.oracle_by_search import FixedCosts, Searches
 from streed.tasks import DemographicParity, GMean
 
 KINDS: list[dict[str, Any]] = [

@@ -13,8 +13,8 @@ import pytest
 import streed
 import streed.tasks
 from streed import registry
+from streed.bnb import session
 from streed.data import Dataset
-from streed.drivers import depth_first
 from streed.solve import solve
 from streed.task import Limit, RowCostTask, State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
@@ -289,7 +289,7 @@ THREADED: list[tuple[str, dict[str, Any]]] = [
 @pytest.fixture
 def _nothing_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short searches, which these are, run in one thread whatever is asked for."""
-    monkeypatch.setattr(depth_first, "_SHORT", 0.0)
+    monkeypatch.setattr(session, "_SHORT", 0.0)
 
 
 @pytest.mark.usefixtures("_nothing_is_short")

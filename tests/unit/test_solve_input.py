@@ -14,8 +14,8 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import TaskError
+from streed.problem.process_memory import resident
 from streed.result import Result
-from streed.bnb.memory import resident
 from streed.solve import solve
 from streed.task import RowCostTask
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, WeightedAccuracy

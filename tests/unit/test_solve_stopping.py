@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from streed.data import Dataset
+from streed.drivers.depth_first import is_short
+from streed.encoding.choice import measure_of
+from streed.problem import Problem
 from streed.progress import Progress
 from streed.result import Result
-from streed.drivers.depth_first import is_short
-from streed.drivers.driver import Problem
-from streed.encoding.choice import measure_of
 from streed.solve import solve
 from streed.task import Task
 from streed.tasks import Accuracy, BalancedAccuracy, Entropy, MinSupport, SparseAccuracy, SquaredError

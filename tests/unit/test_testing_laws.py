@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from streed.drivers import drivers
-from streed.drivers.driver import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Orders, Outcome, Problem
 from streed.task import COMPONENTWISE, PARTIAL, Limit, State, Task
 from streed.tasks import Accuracy
 from streed.testing import LAWS, find_violations

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.task.algebra import exact_costs
 from streed.data import Dataset
-from streed.tree.evaluation import evaluate
 from streed.task import Limit, RowCostTask, State, Task
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy
+from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy
+from streed.tree.evaluation import evaluate
 from tests.unit.specimens import trees
 
 if TYPE_CHECKING:

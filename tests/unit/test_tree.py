@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.task.algebra import exact_costs
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.tree.evaluation import evaluate, evaluate_costs, inspect
-from streed.tree.storage import schema
+from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Node, Reading, Tree, flatten, nest, walk
+from streed.tree.evaluation import evaluate, evaluate_costs, inspect
+from streed.tree.storage import schema
 from tests.unit.specimens import XOR, chain, colour_tree, trees, xor_tree
 
 

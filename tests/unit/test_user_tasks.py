@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import streed
-from streed.task.algebra import Thresholded, objective
 from streed.data import Dataset
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import Limit, Task, Totals
+from streed.task.algebra import Thresholded, objective
 from tests.conftest import ROOT
 
 EXAMPLE = runpy.run_path(str(ROOT / "examples" / "user_tasks.py"))

@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
-from streed.kernels.codegen.mathematics import STAND_INS
 from streed.errors import TaskError
+from streed.kernels.codegen.mathematics import STAND_INS
 
 Function = types.FunctionType
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streed.kernels.codegen.template import SCORE
 from streed.kernels.codegen.spec import ROWS, Shape, TermShape
+from streed.kernels.codegen.template import SCORE
 from streed.kernels.counting.pair_sums import padded
 
 _MOST_UNROLLED = 12

@@ -1,7 +1,7 @@
 """The text of the kernels that are written for a task, as `render.py` fills it in.
 
 A line that ends in `#: NAME` is for tasks with that trait, `#: !NAME` for those without it; `$NAME` stands for what the
-task's shape makes of it. What the text may name, besides Python's own, is listed in `compile.py`.
+task's shape makes of it. What the text may name, besides Python's own, is listed in `generate.py`.
 """
 
 SCORE = """

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
-from streed.kernels.counting.bits import WORD, pack_bytes, transpose_bits
 from streed.kernels.compiled import entry
+from streed.kernels.counting.bits import WORD, pack_bytes, transpose_bits
 from streed.kernels.simd import LANES, count_ones
 from streed.kernels.views import native
 

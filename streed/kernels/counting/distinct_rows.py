@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 from numba import int64
 
+from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.pair_sums import FOUR
-from streed.exact import Array
 
 _WORD = 64
 

@@ -12,13 +12,13 @@ import attrs
 import numpy as np
 from numba import int64, uint64
 
+from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.counting.distinct_rows import merge_rows
 from streed.kernels.simd import count_ones
 from streed.kernels.views import inline, native
-from streed.exact import Array
 
-_MOST_GROUPS = 48
+MOST_GROUPS = 48
 """More different cost vectors than this are sliced into bits."""
 
 _WORD = 64
@@ -49,7 +49,7 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
     With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
     same under every label are left out.
     """
-    places, words, profits, base, worst = _group(costs, divisor, count_rows, _MOST_GROUPS)
+    places, words, profits, base, worst = _group(costs, divisor, count_rows, MOST_GROUPS)
     if len(words) == 0 and codes is not None:
         distinct = merge_rows(codes, costs, divisor, count_rows)
         if distinct.effort <= _effort_of_slices(costs, divisor, codes.shape[1]):

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from numba import int16, int64
 
-from streed.kernels.counting.rows import WORD_ROWS
-from streed.kernels.simd import LANES, broadcast, fill, load, popcount, store, widen
 from streed.kernels.counting.pair_sums import sum_node
+from streed.kernels.counting.rows import WORD_ROWS
+from streed.kernels.records import MOST_WORDS
+from streed.kernels.simd import LANES, broadcast, fill, load, popcount, store, widen
 from streed.kernels.views import inline, matrix, native, vector
 
 TILE = 4
 """Columns counted together, so that a loaded word serves four of them."""
-
-MOST_WORDS = 2047
-"""Words whose popcounts add up within int16."""
 
 
 @inline

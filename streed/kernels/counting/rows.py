@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba import int16, int32, int64, uint64
 
+from streed.kernels.records import MOST_WORDS
 from streed.kernels.simd import (
     LANES,
     count_ones,
@@ -124,9 +125,9 @@ def _select_columns(e, all_words):  # type: ignore[no-untyped-def]
     binary = int64(0)
     for block in range(e.width // LANES):
         k = block * LANES
-        for begin in range(0, e.n_words, 2047):
+        for begin in range(0, e.n_words, MOST_WORDS):
             total = fill(all_words, 0)
-            for w in range(begin, min(begin + 2047, e.n_words)):
+            for w in range(begin, min(begin + MOST_WORDS, e.n_words)):
                 total = total + popcount(load(all_words, w, k))
             store(counts, 0, 0, total)
             for lane in range(LANES):

@@ -1,7 +1,7 @@
 """Depth-two scoring by a kernel that was generated from the task: any leaf cost, any order-preserving operator.
 
 Counting knows nothing of the task: it fills pair sums, column sums and totals of the task's statistics. The generated
-kernel `score` (see `compile.py`) turns them into values: of every side of every column as a leaf and split once.
+kernel `score` (see `generate.py`) turns them into values: of every side of every column as a leaf and split once.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from numba import float64, int64
 
 from streed.kernels import values as rows
-from streed.bnb.bounds import least_cost
 from streed.kernels.counting.pair_counts import count_child, count_node
-from streed.kernels.scoring.operators import cost_of_split, join, join_cost
+from streed.kernels.counting.pair_sums import block_end, sum_child, sum_floors, sum_node
+from streed.kernels.counting.rows import load_child
 from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE, LOWEST, NONE
-from streed.kernels.counting.rows import load_child
-from streed.kernels.counting.pair_sums import block_end, sum_child, sum_floors, sum_node
+from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_cost
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, keep_apart, matrix, native, vector
 

@@ -16,6 +16,9 @@ from streed.kernels.views import inline, native
 _MOST = INFINITE // 2
 _LEAST = LOWEST // 2
 
+_ROUNDING = 4
+"""Codes of real costs are rounded: so much a sum of two may be off, and more."""
+
 
 @inline
 def join(e, a, b):  # type: ignore[no-untyped-def]
@@ -69,3 +72,12 @@ def cost_of_split(e, values, split):  # type: ignore[no-untyped-def]
 def least_of(e, values, column, without):  # type: ignore[no-untyped-def]
     """The least that the rows with a local column (without = 0), or without it, cost any tree, as far as is known."""
     return values[LEAST1 + without, column] if e.scored == 1 or e.priced == 1 else int64(0)
+
+
+@native
+def least_cost(e, values):  # type: ignore[no-untyped-def]
+    """What any split of the node at hand costs at least, less what the rounding of two codes may have added."""
+    least = int64(INFINITE)
+    for k in range(e.n_active + e.n_categorical):
+        least = min(least, values[COST, k])
+    return max(least - _ROUNDING, int64(0))

@@ -1,8 +1,8 @@
 """Depth-two scoring of costs per row and label where splits have prices that depend on the columns tested above.
 
-As in `many_labels.py`, and a side that is split pays, for each of its rows, the price of the second column: the least of
-what it costs here and of what it costs given the first. `pair_prices[j, k]` is the price of column j where k was tested
-besides the path of the node.
+As in `many_labels.py`, and a side that is split pays, for each of its rows, the price of the second column: the least
+of what it costs here and of what it costs given the first. `pair_prices[j, k]` is the price of column j where k was
+tested besides the path of the node.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ from numba import int64, uint64
 
 from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_child, count_node
+from streed.kernels.counting.pair_sums import sum_child
+from streed.kernels.counting.rows import load_child
+from streed.kernels.pointers import call
+from streed.kernels.records import INFINITE
+from streed.kernels.scoring.generated import reaches_goal
 from streed.kernels.scoring.many_labels import (
     LEAF0,
     LEAF1,
@@ -23,12 +28,7 @@ from streed.kernels.scoring.many_labels import (
     quadrants,
     too_small,
 )
-from streed.kernels.pointers import call
-from streed.kernels.records import INFINITE
-from streed.kernels.counting.rows import load_child
-from streed.kernels.scoring.generated import reaches_goal
 from streed.kernels.simd import LANES, broadcast, fill, first_one, forbid, load, maximum, minimum, price_of, store
-from streed.kernels.counting.pair_sums import sum_child
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
-from streed.task.algebra.parts import name
-from streed.task.constrained import Constrained, objective
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.base import Limit, State, Task
+from streed.task.algebra.parts import name
 from streed.task.analysis.linear_form import adds
+from streed.task.base import Limit, State, Task
+from streed.task.constrained import Constrained, objective
 
 if TYPE_CHECKING:
     from streed.data import Dataset

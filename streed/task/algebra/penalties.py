@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.task.algebra.parts import name
-from streed.task.algebra.sums import add
-from streed.task.constrained import Constrained
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
-from streed.task.sums import SumTask
+from streed.task.algebra.parts import name
+from streed.task.algebra.sums import add
 from streed.task.base import Composition, RowCostTask, State, Task, Value
+from streed.task.constrained import Constrained
+from streed.task.sums import SumTask
 
 if TYPE_CHECKING:
     from streed.data import Dataset

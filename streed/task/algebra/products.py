@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
+from streed.errors import TaskError
+from streed.exact import Array
 from streed.task.algebra.parts import (
     PartState,
     decisive,
@@ -20,12 +22,10 @@ from streed.task.algebra.parts import (
     label_number,
     name,
 )
-from streed.task.constrained import Constrained
-from streed.errors import TaskError
-from streed.exact import Array
-from streed.task.sums import Gap
-from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task
 from streed.task.analysis.linear_form import adds
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task
+from streed.task.constrained import Constrained
+from streed.task.sums import Gap
 
 if TYPE_CHECKING:
     from streed.data import Dataset

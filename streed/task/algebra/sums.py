@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from streed.errors import NotSeparableError, TaskError
+from streed.exact import Array, IntegerCosts, exact_number, integer_costs
 from streed.task.algebra.parts import (
     PartState,
     decisive,
@@ -24,11 +26,9 @@ from streed.task.algebra.parts import (
     label_number,
     name,
 )
-from streed.task.constrained import Constrained, objective
-from streed.errors import NotSeparableError, TaskError
-from streed.exact import Array, IntegerCosts, exact_number, integer_costs
-from streed.task.base import Limit, RowCostTask, State, Task
 from streed.task.analysis.linear_form import adds
+from streed.task.base import Limit, RowCostTask, State, Task
+from streed.task.constrained import Constrained, objective
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
+from streed.exact import Array
 from streed.task.algebra.directions import Negated
 from streed.task.algebra.parts import part_name
 from streed.task.algebra.sums import Sum
-from streed.task.constrained import OwnLimit, objective
-from streed.exact import Array
 from streed.task.base import Limit, State, Task
+from streed.task.constrained import OwnLimit, objective
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from streed.errors import NotSeparableError, TaskError
+from streed.exact import Array, exact_number
 from streed.task.algebra.parts import PartState, name
 from streed.task.algebra.products import Product
 from streed.task.algebra.sums import Sum, exact_costs
-from streed.task.constrained import Constrained, Wrapping, objective
-from streed.errors import NotSeparableError, TaskError
-from streed.exact import Array, exact_number
-from streed.task.sums import Bounded, BoundedSum, SumLimit, SumTask, bound_sums, integer_weights
-from streed.task.base import TOTAL, Limit, State, Task
 from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.base import TOTAL, Limit, State, Task
+from streed.task.constrained import Constrained, Wrapping, objective
+from streed.task.sums import Bounded, BoundedSum, SumLimit, SumTask, bound_sums, integer_weights
 from streed.task.tradeoffs import Traded
 
 if TYPE_CHECKING:

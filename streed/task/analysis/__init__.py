@@ -1,1 +1,1 @@
-"""What is derived of a task: its linear form, what its costs depend on, its vector form, and the facts `explain` tells."""
+"""What is derived of a task: linear and vector form, what its costs depend on, and the facts that `explain` tells."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
-from streed.task.algebra.terms import written_terms
-from streed.task.constrained import Wrapping, objective
 from streed.errors import StreedError
 from streed.exact import Array
-from streed.task.base import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
+from streed.task.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
+from streed.task.algebra.terms import written_terms
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
+from streed.task.base import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
+from streed.task.constrained import Wrapping, objective
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import attrs
 import numpy as np
 
-from streed.task.constrained import objective
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
 from streed.task.base import TOTAL, Limit, RowCostTask, State, Task
+from streed.task.constrained import objective
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.task.algebra import Product, Thresholded, exact_costs, objective
 from streed.errors import StreedError
 from streed.exact import Array, exact_number
-from streed.task.sums import BoundTask, SumTask
-from streed.task.base import COMPONENTWISE, State, Task, Totals
+from streed.task.algebra import Product, Thresholded, exact_costs, objective
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.base import COMPONENTWISE, State, Task, Totals
+from streed.task.sums import BoundTask, SumTask
 from streed.task.tradeoffs import BoundTrade
 
 if TYPE_CHECKING:

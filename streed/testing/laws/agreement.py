@@ -16,7 +16,7 @@ from streed.testing.laws.law import Law
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from streed.drivers.driver import Driver
+    from streed.problem import Driver
     from streed.task import Task, Value
     from streed.testing.cases import Case
 

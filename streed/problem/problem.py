@@ -1,27 +1,18 @@
-"""What a driver is: a search that takes a problem and proves its optimum.
-
-A driver subclasses `Driver`, says in `check` which tasks it can search, and answers a `Problem` with an `Outcome`,
-whose values are those of the bound task. Whatever a driver computes with, it measures every tree again from raw data
-before it hands it out (`certificate.py`).
-"""
+"""What is asked of a search, and what it answers: a problem, the limits of the search, solutions and the outcome."""
 
 from __future__ import annotations
 
-import abc
 import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import attrs
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.task import TOTAL, Task, Value, quick_sums
+from streed.task import Task, Value, quick_sums
 from streed.tree import Node
-
-if TYPE_CHECKING:
-    from streed.drivers.linear_oracle import Repricing
 
 
 @attrs.frozen(eq=False)
@@ -87,32 +78,3 @@ class Outcome:
     """Leaves cost this much times their `cost`."""
     score_bound: Any = None
     """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
-
-
-class Driver(abc.ABC):
-    """A search over the tasks that it accepts."""
-
-    name: ClassVar[str]
-
-    reduces: ClassVar[bool] = True
-    """Whether it is better asked for scalar solves where a task of several sums allows it (`streed.reductions`)."""
-
-    def knows_gap(self, task: Task) -> bool:
-        """Whether the search has a bound on the task's value while it runs."""
-        return task.order == TOTAL
-
-    @abc.abstractmethod
-    def check(self, task: Task) -> None:
-        """Raises TaskError, naming the reason and what would do, if this driver cannot search the task."""
-
-    @abc.abstractmethod
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
-        """Searches until the optimum is proved or an order says stop."""
-
-    def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
-        """Quick solves of the problem's trees under changing costs; None: `search` has to do (the default).
-
-        `kinds` (n,) int64: which kind each row is. `n_labels`: as many columns have the costs. `splits`: whether
-        branching may cost anything. The problem's task is not read.
-        """
-        return None

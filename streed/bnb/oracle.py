@@ -14,32 +14,20 @@ from typing import Any, final
 
 import numpy as np
 
+from streed.bnb import cache_sizes, runner
+from streed.bnb.session import extract_best, is_short, link_units, scratch_bytes, search_fully, statistics
+from streed.bnb.workspace import Workspace
+from streed.encoding.row_costs import RowCosts, category_counts
+from streed.exact import Array
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.group_costs import set_prices
 from streed.kernels.counting.groups import Groups, place_groups
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
-from streed.kernels.counting.group_costs import set_prices
-from streed.kernels.records import INFINITE, LEAF, LOWEST, UNLIMITED
+from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.routing import count_kinds
-from streed.bnb.workspace import Workspace
-from streed.exact import Array
-from streed.bnb import memory
-from streed.bnb import runner
-from streed.drivers.depth_first import (
-    extract_best,
-    is_short,
-    link_units,
-    scratch_bytes,
-    search_fully,
-    statistics,
-)
-from streed.drivers.driver import Orders, Problem
-from streed.bnb.expand import SHALLOW
-from streed.drivers.linear_oracle import Answer, ListSpec, Repricing, TreeLists
-from streed.encoding.row_costs import RowCosts, category_counts
-
-MOST_KINDS = 48
-"""Rows of more kinds than this are better sliced into bits, cost by cost (`groups.py`)."""
+from streed.problem import Orders, Problem
+from streed.problem.linear_oracle import Answer, ListSpec, Repricing, TreeLists
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -47,14 +35,26 @@ _DEEP = SHALLOW + 1
 _WIDEST = np.int64
 
 
+ListMaker = Callable[["NativeOracle", ListSpec, Orders], TreeLists | None]
+"""Makes the lists of an oracle's trees, or None where it cannot."""
+
+
 @final
-class RepricedEngine(Repricing):
+class NativeOracle(Repricing):
     """The workspace of a problem, and its record as each solve begins with it."""
 
     def __init__(
-        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders, best_first: bool
+        self,
+        problem: Problem,
+        kinds: Array,
+        n_labels: int,
+        splits: bool,
+        orders: Orders,
+        best_first: bool,
+        make_lists: ListMaker,
     ) -> None:
         self.problem = problem
+        self._make_lists = make_lists
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
         self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
@@ -62,7 +62,7 @@ class RepricedEngine(Repricing):
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
         limit = min(depth, budget)
-        space = memory.space_for(
+        space = cache_sizes.space_for(
             self.packed,
             orders.memory_limit,
             scratch_bytes(self.packed, _WIDEST),
@@ -131,14 +131,7 @@ class RepricedEngine(Repricing):
         return counts
 
     def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
-        """Takes binary columns, and a limited depth or nodes that have a price."""
-        from streed.enumerate.entries import COST
-        from streed.enumerate.native_lists import EngineLists
-
-        endless = self.limits(None)[0] == UNLIMITED and not spec.split[COST]
-        if endless or self.packed.n_binary < self.packed.n_columns:
-            return None
-        return EngineLists(self, spec, orders)
+        return self._make_lists(self, spec, orders)
 
     def stats(self) -> Mapping[str, Any]:
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)

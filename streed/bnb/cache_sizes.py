@@ -1,24 +1,14 @@
-"""How much memory a search may take, and how its caches share it."""
+"""The sizes of a search's caches: how much memory they may take, and how they share it."""
 
 from __future__ import annotations
 
-import functools
 import math
-import os
-import sys
-from pathlib import Path
-from typing import Any
 
-from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, NODE
 from streed.bnb.workspace import Space
 from streed.errors import InputError
-
-resource: Any
-try:
-    import resource
-except ImportError:  # not on Windows
-    resource = None
+from streed.kernels.packed import PackedProblem
+from streed.kernels.records import CHILD, EDGE, NODE
+from streed.problem.process_memory import free, resident
 
 _SHARE_OF_FREE = 0.7
 """Of the memory that is free, without a limit by the caller."""
@@ -31,59 +21,6 @@ _SMALL = 2**26
 
 _BRANCH = 24
 _INDEX = 16
-
-
-def resident() -> int:
-    """Bytes of memory that this process holds."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
-        return peak()
-
-
-def peak() -> int:
-    """The most bytes of memory that this process ever held; 0 where the system does not tell."""
-    return _usage() if _own_usage() else _high_water()
-
-
-def _usage() -> int:
-    """The peak by the system's accounting, which a process may inherit from the one that started it."""
-    if resource is None:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
-
-
-def _high_water() -> int:
-    """The peak by Linux's own count, which takes longer to read; 0 elsewhere."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0
-
-
-@functools.cache
-def _own_usage() -> bool:
-    """Whether the accounting is this process's own, by the first look at it."""
-    high_water = _high_water()
-    return high_water == 0 or _usage() <= 1.1 * high_water
-
-
-def free() -> int:
-    """Bytes of memory that the machine can still give."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) // 2
-    except (ValueError, AttributeError):
-        return 2**31
 
 
 def space_for(

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from streed.exact import Array
-from streed.drivers.driver import Orders
+from streed.problem.problem import Orders
 from streed.task import Value
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.drivers.driver import Driver, Orders, Problem
-from streed.drivers.linear_oracle import Answer, Repricing
+from streed.problem.driver import Driver
+from streed.problem.linear_oracle import Answer, Repricing
+from streed.problem.problem import Orders, Problem
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
 

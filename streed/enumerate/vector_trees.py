@@ -17,20 +17,18 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.encoding.certificate import nest_preorder
+from streed.encoding.row_costs import category_counts
 from streed.enumerate.entries import number_rows
-from streed.kernels.packed import writable
-from streed.kernels.routing import weigh_leaves, weigh_tree
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.drivers.search_oracle import FixedCosts, Searches, preorder_of
-from streed.encoding.certificate import nest_preorder
-from streed.drivers.driver import Driver, Orders, Problem
-from streed.drivers.linear_oracle import ListSpec, Repricing, TreeLists
-from streed.encoding.row_costs import category_counts
+from streed.kernels.packed import writable
+from streed.kernels.records import SHALLOW
+from streed.kernels.routing import weigh_leaves, weigh_tree
+from streed.problem import Driver, Orders, Problem
+from streed.problem.linear_oracle import ListSpec, Repricing, TreeLists
+from streed.problem.oracle_by_search import FixedCosts, Searches, preorder_of
 from streed.tree import Branch, Leaf, Node
-
-SHALLOW = 3
-"""Up to this depth a search is over in a moment."""
 
 Vector = tuple[int, ...]
 

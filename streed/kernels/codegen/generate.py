@@ -23,17 +23,14 @@ import attrs
 import numpy as np
 from numba import cfunc, float64, int64, njit, uint8, uint64
 
-from streed.kernels import coding
-from streed.kernels import records
-from streed.kernels.scoring import generated
-from streed.kernels import simd
-from streed.kernels import values
+from streed.kernels import coding, records, simd, values
 from streed.kernels.codegen.capture import compilable, fingerprint
-from streed.kernels.compiled import cache_directory, caching
 from streed.kernels.codegen.render import kernel_text
-from streed.kernels.scoring.lowest import lowest
-from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.codegen.spec import Shape
+from streed.kernels.compiled import cache_directory, caching
+from streed.kernels.pointers import KERNEL, engine_at
+from streed.kernels.scoring import generated
+from streed.kernels.scoring.lowest import lowest
 from streed.kernels.views import inline, keep_apart, matrix, native, vector
 
 
@@ -141,7 +138,7 @@ _NAMES = {
     "NO_COST": records.NO_COST,
     "RAISED": records.RAISED,
     "NONE": records.NONE,
-    **{name: getattr(scored, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "WITH1", "WITH0", "COST")},
+    **{name: getattr(generated, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "WITH1", "WITH0", "COST")},
     "ROWS_OF_COSTS": generated.ROWS_OF_COSTS,
     **{f"V_{name}": getattr(values, name) for name in ("KEY", "LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "COST", "LEAST1")},
     "ROWS_OF_VALUES": values.ROWS_OF_VALUES,

@@ -1,0 +1,212 @@
+"""A session of the native search: its workspaces, how it is run to the end, its best tree, and what it counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import boolean, int64
+
+from streed.bnb import cache_sizes, units, warmup
+from streed.bnb.eviction import evict
+from streed.bnb.expand import opening
+from streed.bnb.extraction import extract_tree
+from streed.bnb.greedy import grow_first
+from streed.bnb.root import search_root
+from streed.bnb.threads import search_share
+from streed.bnb.workspace import Workspace
+from streed.kernels.control import STOP
+from streed.kernels.packed import PackedProblem
+from streed.kernels.records import CHILD, EDGE, NODE, UNLIMITED
+from streed.problem import Orders, Problem, process_memory
+
+_SHORT = 0.05
+"""Seconds: a search that cannot take longer runs in the caller's thread."""
+
+_MOST_KEPT = 0.9
+"""Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
+
+_MOST_REPAIRS = 16
+"""Parts of a tree that are searched again because they were forgotten."""
+
+_COUNT, _SUM = 1e-12, 1.2e-11
+"""Seconds per pair of columns, row and plane, a generous estimate: of rows that are counted, and that are summed."""
+
+_SCORE, _CALL = 2e-10, 5e-8
+"""Seconds per pair of columns to score it, likewise: by costs per row, and by the task's own methods."""
+
+
+_COUNTERS = (
+    *("expansions", "repeats", "units", "pair_passes", "pruned", "evictions"),
+    *("node_count", "edge_count", "child_count", "branch_slots"),
+)
+"""What a record counts, beside the nodes visited."""
+
+
+def make_workspaces(
+    problem: Problem,
+    packed: PackedProblem,
+    orders: Orders,
+    threads: int,
+    depth: int,
+    budget: int,
+    relaxed: bool,
+    control: Any,
+) -> list[Workspace]:
+    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels."""
+    lane_type = packed.lane_type()
+    limit = min(depth, budget)
+    space = cache_sizes.space_for(
+        packed,
+        orders.memory_limit,
+        scratch_bytes(packed, lane_type),
+        threads,
+        None if limit >= UNLIMITED else limit,
+        budget != UNLIMITED,
+        relaxed,
+    )
+    workspaces = []
+    for _ in range(threads):
+        workspace = Workspace(packed, space, lane_type, control, relaxed)
+        link_units(workspace, packed.kind, relaxed, threads > 1, depth)
+        if orders.memory_limit is not None and not evict.signatures:
+            evict.compile((int64,))  # not in the middle of the search
+        workspace.engine["frontier"] = UNLIMITED
+        workspaces.append(workspace)
+    return workspaces
+
+
+def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
+    """(nodes visited, lower, upper) of the root, by all threads together.
+
+    Of several threads, each edge was taken by one, whose lower bound of it is the largest.
+    """
+    if len(workspaces) == 1:
+        return workspaces[0].engine["visits"], *workspaces[0].root_bounds
+    nodes = sum(each.engine["visits"] for each in workspaces)
+    lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
+    lower, upper = max(lowers), min(uppers)
+    if lower < upper and len({int(each.root["n_edges"]) for each in workspaces}) == 1:
+        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
+        lower = max(lower, min(upper, int(edges.min(initial=upper))))
+    return nodes, lower, upper
+
+
+def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
+
+    What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
+    more than a path, below a frontier that moves up whenever something is forgotten.
+    """
+    engine = workspace.engine
+    search = search_share if shared else search_root
+    if depth == UNLIMITED and not shared and not again:
+        grow_first(engine.address, depth, budget)
+        again = True
+    seen: set[int] = set()
+    while True:
+        search(engine.address, depth, budget, again)
+        if engine["crowded"] == 0 or evict(engine.address) > _MOST_KEPT * workspace.space.nodes:
+            return
+        if engine["kept"] in seen:
+            if engine["best_first"] == 0 or engine["frontier"] == 0:
+                return
+            engine["frontier"] = 0
+            seen.clear()
+        engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
+        seen.add(engine["kept"])
+        again = True
+
+
+def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
+    """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
+    engine, rows = workspace.engine, workspace.rows
+    for _ in range(_MOST_REPAIRS):
+        preorder = extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
+        if engine["missing"] == 0:
+            return preorder
+        if engine["node_count"] + 2 >= workspace.space.nodes:
+            engine["level"] = 0
+            evict(engine.address)
+        engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
+        search_fully(workspace, engine["missing_depth"], engine["missing_budget"], False)
+        lower, upper = workspace.root_bounds
+        if lower < upper:
+            break
+    # stopped, or without room for the whole tree: what is known has to do
+    workspace.control[STOP] = 1
+    return extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
+
+
+def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, depth: int) -> None:
+    """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
+    engine, lane = workspace.engine, workspace.lane_type
+    engine["solve_shallow"] = units.shallow().address
+    engine["prepare"] = units.prepare(kind, lane).address
+    engine["solve_children"] = units.solve_children(kind, lane).address
+    engine["push_bounds"] = units.push(lane).address
+    if not relaxed:
+        engine["expand"] = units.expand(kind, lane).address
+    warmup.finish()
+    warmup.compile_search()
+    engine["load"] = units.load().address
+    engine["open_node"] = opening().address
+    if shared and not search_share.signatures:
+        search_share.compile((int64, int64, int64, boolean))
+    if depth == UNLIMITED and not shared and not grow_first.signatures:
+        grow_first.compile((int64, int64, int64))
+
+
+def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
+    """Roughly what the work units need besides caches."""
+    lane: int = np.dtype(lane_type).itemsize
+    width = packed.n_columns + 32
+    planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
+    summed = packed.row_values
+    table = 0 if summed is None else width * width * summed.shape[1] * 8 + 2 * len(packed.row_bits) * width
+    return planes * width * width * lane + table + 3 * len(packed.row_bits) * width // 4 + 2**20
+
+
+def is_short(packed: PackedProblem, depth: int) -> bool:
+    """Whether a search of this size must be over in a moment, however bad its bounds."""
+    if depth > 8:
+        return False
+    per_row = (_COUNT if packed.row_values is None else _SUM) * (packed.n_labels + 1)
+    per_pair = _SCORE if packed.scoring is None else _CALL
+    # the columns of the last two levels, after every split above them, whose sides share all rows
+    pairs = float(packed.n_columns) ** max(2, depth)
+    return pairs * (len(packed.row_bits) * per_row + per_pair) < _SHORT
+
+
+def statistics(
+    workspaces: list[Workspace], packed: PackedProblem, begin: float, packed_at: float, end: float
+) -> dict[str, Any]:
+    """What was done, by all threads together."""
+    engines = [each.engine for each in workspaces]
+    done = dict(
+        zip(_COUNTERS, map(sum, zip(*(engine.read(_COUNTERS) for engine in engines), strict=True)), strict=True)
+    )
+    key_words, branch_words = engines[0].read(("key_words", "branch_words"))
+    cache = (
+        done["node_count"] * (key_words * 8 + NODE.itemsize + 16)
+        + done["edge_count"] * EDGE.itemsize
+        + done["child_count"] * CHILD.itemsize
+        + done["branch_slots"] * branch_words * 8
+    )
+    return {
+        "threads": len(workspaces),
+        "seconds_setup": packed_at - begin,
+        "seconds_search": end - packed_at,
+        "expansions": done["expansions"],
+        "repeats": done["repeats"],
+        "work_units": done["units"],
+        "pair_passes": done["pair_passes"],
+        "subproblems": done["node_count"],
+        "pruned": done["pruned"],
+        "evictions": done["evictions"],
+        "cache_bytes": cache,
+        "peak_bytes": process_memory.peak(),
+        "columns": packed.n_columns,
+        "lane": workspaces[0].lane_type.__name__,
+        "kernel": packed.kind,
+    }

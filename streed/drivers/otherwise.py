@@ -1,0 +1,13 @@
+"""Where no kernels can be made for a task: a front by the engine, or else the general route."""
+
+from __future__ import annotations
+
+from streed.drivers.general import search_general
+from streed.pareto.search import search_vectors
+from streed.problem import Driver, Orders, Outcome, Problem
+
+
+def search_otherwise(problem: Problem, orders: Orders, scalar: Driver) -> Outcome:
+    """The outcome for a problem that is not packed; `scalar` answers what a front asks of a single sum."""
+    outcome = search_vectors(problem, orders, scalar)
+    return search_general(problem, orders) if outcome is None else outcome
