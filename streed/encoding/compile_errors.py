@@ -9,6 +9,7 @@ from typing import Any
 from numba.core.errors import NumbaError
 
 from streed.errors import TaskError
+from streed.kernels.codegen import generate
 from streed.kernels.codegen.spec import Shape
 from streed.task import Task
 from streed.task.constrained import objective

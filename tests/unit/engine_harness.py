@@ -15,14 +15,13 @@ from unittest import mock
 import attrs
 import numpy as np
 
-from streed.bnb import units, workspace
+from streed.bnb import session, units, workspace
 from streed.bnb.branch_cache import extend_branch, recall_branch, store_branch
 from streed.bnb.expand import opening
 from streed.bnb.nodes import find_node, rows_of
 from streed.bnb.pair_lookahead import side_bounds
 from streed.bnb.workspace import Space
 from streed.data import Dataset
-from streed.drivers import depth_first
 from streed.exact import Array
 from streed.kernels import buffers, values
 from streed.kernels.compiled import entry
@@ -341,11 +340,11 @@ class Bench:
     def search(self, depth: int | None = None, nodes: int | None = None, *, shared: bool = False) -> tuple[int, int]:
         """(lower, upper) of the search over all rows, until it ends or is stopped."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        depth_first.search_fully(self.workspace, *limits, shared)
+        session.search_fully(self.workspace, *limits, shared)
         return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
 
     def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:
         """The best tree in preorder, in the caller's columns."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        preorder: list[int] = depth_first.extract_best(self.workspace, self.packed, *limits).tolist()
+        preorder: list[int] = session.extract_best(self.workspace, self.packed, *limits).tolist()
         return preorder

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.bnb import runner
-from streed.drivers import depth_first
+from streed.bnb import runner, session
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
 from streed.kernels.records import INFINITE
 from tests.unit.engine_harness import KINDS, SPACE, Bench, Instance, make_instance
@@ -192,7 +191,7 @@ def test_threads_share_the_splits_of_the_root(seed: int, limits: tuple[int | Non
         bench.search(*limits, shared=True)
 
     runner.run([lambda b=bench: work(b) for bench in benches], control, None, lambda: None)  # type: ignore[misc]
-    _, lower, upper = depth_first._bounds([bench.workspace for bench in benches])
+    _, lower, upper = session.bounds_of([bench.workspace for bench in benches])
     assert (lower, upper) == (optimum, optimum)
     if optimum < INFINITE:
         best = min(benches, key=lambda bench: int(bench.workspace.root["upper"]))

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streed.bnb.session import is_short
 from streed.data import Dataset
-from streed.drivers.depth_first import is_short
 from streed.encoding.choice import measure_of
 from streed.problem import Problem
 from streed.progress import Progress
