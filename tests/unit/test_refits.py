@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ def test_groups_in_columns_are_never_features(sensitive: Any, as_list: bool) -> 
         # Afterwards the groups need not be there; rates of groups cannot be told without them.
         assert used.predict(rest).tolist() == found["predicted"]
         assert used.group_rates(given) == used.group_rates_
-        refused("sensitive_features", "only the", call=lambda rest=rest: used.group_rates(rest))
+        refused("sensitive_features", "only the", call=partial(used.group_rates, rest))
 
 
 @pytest.mark.parametrize(("sensitive", "said"), [([9], "no column 9"), (["sex"], "no names"), ([-5], "no column -5")])
