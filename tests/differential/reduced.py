@@ -4,8 +4,8 @@ As a program, it judges as many as one likes against the reference, by any drive
 
     python -m tests.differential.reduced --first 0 --count 5000 --search branches --kinds penalized
 
-With `--entries 24` no list may be longer than that, so that most come in pieces. With `--weights` other than "drawn" rows
-are many, and of so many weights that a solve for each cost is prepared anew.
+With `--entries 24` no list may be longer than that, so that most come in pieces. With `--weights` other than "drawn"
+rows are many, and of so many weights that a solve for each cost is prepared anew.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.entries is not None:
         engine_lists._space = lambda orders, width: options.entries
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: Counter[tuple[str, str, str, str]] = Counter()
     failed = 0
     for seed in range(options.first, options.first + options.count):
         for kind, weights in itertools.product(options.kinds, options.weights):
