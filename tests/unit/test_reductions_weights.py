@@ -1,4 +1,4 @@
-"""Scores, fairness and limits on rates by a search of its own for each cost: threads, drivers, weights of many kinds."""
+"""Scores, fairness and limits on rates by a search for each cost: threads, drivers, weights of many kinds."""
 
 from __future__ import annotations
 
