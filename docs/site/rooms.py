@@ -99,10 +99,9 @@ def draw() -> str:
             x = (width - span) / 2 + number * (_WIDTH + _GAP_X)
             place[package] = (x, height - _MARGIN - _HEIGHT - level * (_HEIGHT + _GAP_Y))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"',
         'font-family="sans-serif" font-size="13" role="img" aria-label="The packages of streed and their imports">',
-        "<style>.room{fill:#eef3f7;stroke:#456}.name{fill:#123;font-weight:bold}.size{fill:#567;font-size:10px}"
-        ".arrow{stroke:#89a;fill:none}</style>",
+        "<style>.room{fill:#eef3f7;stroke:#456}.name{fill:#123;font-weight:bold}.arrow{stroke:#89a;fill:none}</style>",
     ]
     for package, names in sorted(arrows.items()):
         x, y = place[package]
@@ -116,10 +115,11 @@ def draw() -> str:
             )
     for package, (x, y) in sorted(place.items()):
         parts.append(
-            f'<g><title>{escape(package)}: {lines[package]:,} lines; imports '
+            f"<g><title>{escape(package)}: {lines[package]:,} lines; imports "
             f"{escape(', '.join(sorted(graph[package])) or 'nothing of streed')}</title>"
             f'<rect class="room" x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5"/>'
-            f'<text class="name" x="{x + _WIDTH / 2:g}" y="{y + 25:g}" text-anchor="middle">{escape(package)}</text></g>'
+            f'<text class="name" x="{x + _WIDTH / 2:g}" y="{y + 25:g}" text-anchor="middle">'
+            f"{escape(package)}</text></g>"
         )
     return "\n".join([*parts, "</svg>", ""])
 
