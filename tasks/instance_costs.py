@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
+from streed.data.given import row_matrix
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task import RowCostTask
-from streed.tasks.given import row_matrix
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.data.given import row_matrix, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 from streed.task import GeneralTask, State, Value, bound
-from streed.tasks.given import row_matrix, row_numbers
 
 if TYPE_CHECKING:
     from streed.data import Dataset

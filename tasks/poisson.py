@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.data.given import row_numbers
 from streed.errors import InputError
 from streed.exact import Array
 from streed.logarithms import log_ratio
 from streed.task import State, Task
-from streed.tasks.given import row_numbers
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -27,10 +27,10 @@ import attrs
 import numpy as np
 
 from streed.applications.hazards import CumulativeHazard, nelson_aalen
+from streed.data.given import row_numbers
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task import State, Task, bound
-from streed.tasks.given import row_numbers
 from streed.tasks.poisson import half_deviance, saturated_terms
 
 if TYPE_CHECKING:

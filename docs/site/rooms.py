@@ -19,23 +19,21 @@ _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 118, 40, 22, 46, 24
 Graph = dict[str, set[str]]
 
 
-def imports() -> tuple[Graph, dict[str, int]]:
-    """(what each package of `streed` imports of the others, how many lines each has).
+def imports() -> Graph:
+    """What each package of `streed` imports of the others.
 
     Modules at the top count as packages of their own; what is imported for type checkers only does not count.
     """
     graph: Graph = defaultdict(set)
-    lines: dict[str, int] = defaultdict(int)
     for folder, prefix in ((ROOT / "streed", "streed"), (ROOT / "tasks", "streed.tasks")):
         for path in sorted(folder.rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
             if folder.name == "streed" and (parts[0] in ("tasks", "__init__", "__main__")):
                 continue
             package = "tasks" if prefix == "streed.tasks" else parts[0]
-            text = path.read_text(encoding="utf-8")
-            lines[package] += text.count("\n")
-            graph[package] |= {name for name in _imported(ast.parse(text)) if name != package}
-    return {package: {name for name in names if name in lines} for package, names in graph.items()}, dict(lines)
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            graph[package] |= {name for name in _imported(tree) if name != package}
+    return {package: {name for name in names if name in graph} for package, names in graph.items()}
 
 
 def _imported(tree: ast.AST) -> set[str]:
@@ -86,7 +84,7 @@ def _direct(graph: Graph, rows: list[list[str]]) -> Graph:
 
 def draw() -> str:
     """The picture as SVG."""
-    graph, lines = imports()
+    graph = imports()
     rows = levels(graph)
     arrows = _direct(graph, rows)
     widest = max(map(len, rows))
@@ -115,7 +113,7 @@ def draw() -> str:
             )
     for package, (x, y) in sorted(place.items()):
         parts.append(
-            f"<g><title>{escape(package)}: {lines[package]:,} lines; imports "
+            f"<g><title>{escape(package)} imports "
             f"{escape(', '.join(sorted(graph[package])) or 'nothing of streed')}</title>"
             f'<rect class="room" x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5"/>'
             f'<text class="name" x="{x + _WIDTH / 2:g}" y="{y + 25:g}" text-anchor="middle">'

@@ -9,10 +9,10 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.applications.outcome_scores import scores, treatments
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
-from streed.tasks.policy import scores, treatments
 from streed.tree import Tree
 
 

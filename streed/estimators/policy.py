@@ -104,7 +104,7 @@ class PolicyTree(OptimalTree):
         predicted: Any = None,
     ) -> float:
         """The estimated mean outcome of the policy on other rows, given as for `fit`; nothing is learned from them."""
-        from streed.tasks.policy import scores, treatments
+        from streed.applications.outcome_scores import scores, treatments
 
         leaves = self._leaf_numbers(X)
         past = {k: v for k, v in _past(y, len(leaves), treatment, propensity, predicted).items() if v is not None}
@@ -144,7 +144,7 @@ class PolicyTree(OptimalTree):
         return with_splits(PolicyValue(self._method), cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:
-        from streed.tasks.policy import scores
+        from streed.applications.outcome_scores import scores
 
         return scores(self._method, data)
 

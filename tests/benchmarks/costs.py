@@ -21,9 +21,9 @@ import numpy as np
 import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.applications.expected_costs import costs_by_frequency
+from streed.applications.outcome_scores import METHODS, scores
 from streed.data import Dataset
 from streed.tasks import CostSensitive, InstanceCosts, PolicyValue, RelativeRisk, SquaredError
-from streed.tasks.policy import METHODS, scores
 from tests.benchmarks import harness
 from tests.golden.applications import numbers, policy_columns, whole
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import streed
+from streed.applications.outcome_scores import scores, treatments
 from streed.data import Dataset
 from streed.tasks import MinSupportOf, PolicyValue, TreatmentCosts
-from streed.tasks.policy import scores, treatments
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]

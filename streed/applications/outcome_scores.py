@@ -1,0 +1,111 @@
+"""What past outcomes say of treatments: the estimated outcome of every row under each of them.
+
+    "dm"   direct method, regress and compare    v_i[k]                                         (STreeD, Eq. 62)
+    "ipw"  inverse propensity weighting          [k = k_i] y_i / mu_i                           (Eq. 63, with outcomes)
+    "dr"   doubly robust                         v_i[k] + [k = k_i] (y_i - v_i[k_i]) / mu_i     (Eq. 64)
+
+Here y_i is the outcome of row i, k_i the treatment that it was given, mu_i the propensity of that and v_i[k] the
+predicted outcome of treatment k. Reference: STreeD, Appendix D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from streed.data import Dataset
+from streed.data.given import row_array, row_matrix, row_numbers
+from streed.errors import InputError
+from streed.exact import Array
+
+METHODS = ("dm", "ipw", "dr")
+
+
+def treatments(data: Dataset) -> tuple[Any, ...]:
+    """The treatments of a data set, in order: the columns of `predicted` by name, or those given in the past.
+
+    Columns without names are those of the sorted treatments, or numbered from 0. Raises InputError where the two do not
+    fit, and where there is neither.
+    """
+    given = None if "treatment" not in data.row_data else _distinct(data.row_data["treatment"])
+    if "predicted" not in data.row_data:
+        if given is None:
+            raise InputError("treatment", "there is neither treatment= nor predicted=", "give one of them to solve")
+        return given
+    predicted, names = row_matrix(data, "predicted", "the policy")
+    width = predicted.shape[1]
+    known = tuple(range(width)) if names is None else names
+    if given is None or set(given) <= set(known):
+        return known
+    if names is None and len(given) == width:
+        return given
+    found = f"its columns are {known!r}, and the treatments {given!r}"
+    raise InputError("predicted", found, "give a column per treatment, named by it in a table")
+
+
+def scores(method: str, data: Dataset) -> Array:
+    """(n, K) the estimated outcome of each row under each treatment, by a method of METHODS.
+
+    Raises InputError for row data that are missing, propensities that are not above 0 and at most 1, and treatments
+    that were never given, which only the direct method can value.
+    """
+    known = treatments(data)
+    check_given(method, data, known)
+    return estimates(method, data, known)
+
+
+def check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
+    """Raises InputError if the method cannot value a treatment, because it was never given."""
+    if method == "dm":
+        return
+    given = set(row_array(data, "treatment", f"PolicyValue({method!r})").tolist())
+    never = [treatment for treatment in known if treatment not in given]
+    if never:
+        raise InputError("treatment", f"{never[0]!r} was never given", 'leave it out, or use method "dm"')
+
+
+def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
+    """The scores by treatments that need not all occur."""
+    predicted = None if method == "ipw" else row_matrix(data, "predicted", f"PolicyValue({method!r})")[0]
+    if method == "dm":
+        assert predicted is not None
+        return predicted
+    asked_by = f"PolicyValue({method!r})"
+    place_of = {treatment: place for place, treatment in enumerate(known)}
+    given = np.array([place_of[treatment] for treatment in row_array(data, "treatment", asked_by).tolist()])
+    outcome = row_numbers(data, "outcome", asked_by)
+    propensity = _propensity(data, given, asked_by)
+    rows = np.arange(data.n_rows)
+    estimated = np.zeros((data.n_rows, len(known))) if predicted is None else predicted.astype(np.float64)
+    estimated[rows, given] += (outcome - estimated[rows, given]) / propensity
+    return estimated
+
+
+def _distinct(values: Array) -> tuple[Any, ...]:
+    try:
+        return tuple(sorted(set(values.tolist())))
+    except TypeError:
+        raise InputError("treatment", "its values cannot be sorted", "use texts only, or numbers only") from None
+
+
+def _propensity(data: Dataset, given: Array, asked_by: str) -> Array:
+    """(n,) the propensity of the treatment that each row was given."""
+    values = row_array(data, "propensity", asked_by)
+    if values.dtype.names is None and values.ndim == 1:
+        propensity = row_numbers(data, "propensity", asked_by)
+    else:
+        of_all, _ = row_matrix(data, "propensity", asked_by)
+        if of_all.shape[1] <= given.max():
+            found = f"it has {of_all.shape[1]} columns for {len(treatments(data))} treatments"
+            raise InputError("propensity", found, "give one column per treatment, or one number per row")
+        propensity = of_all[np.arange(len(given)), given]
+    outside = ~((propensity > 0) & (propensity <= 1))
+    if outside.any():
+        row = int(np.argmax(outside))
+        found = f"row {row} has {propensity[row]} for the treatment that it was given"
+        raise InputError(
+            "propensity", found, "give probabilities above 0 and at most 1; raise those near 0, or drop them"
+        )
+    return propensity
