@@ -1,4 +1,4 @@
-"""What holds for all tests: they draw the same data in every run, and find compiled code in a place that is never stale.
+"""What holds for all tests: they draw the same data in every run, and compiled code is kept in a place never stale.
 
 Fresh data are drawn by `python -m tests.differential.explore`. numba looks only at the file of a compiled function, not
 at what it calls, so the cache depends on all sources.
@@ -32,7 +32,7 @@ def _draw_alike() -> None:
     hypothesis.settings.register_profile("alike", derandomize=True, database=None, deadline=None)
     hypothesis.settings.load_profile("alike")
     if hasattr(providers, "_get_local_constants"):
-        none = providers.Constants()
+        none = type(providers.GLOBAL_CONSTANTS)()
         providers._get_local_constants = lambda: none
 
 

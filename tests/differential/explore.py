@@ -36,7 +36,9 @@ def main(arguments: list[str] | None = None, fuzzers: Mapping[str, Fuzzer] = FUZ
     parser.add_argument("--minutes", type=float, default=10, metavar="N", help="(default: 10)")
     parser.add_argument("--seed", type=int, metavar="N", help="(default: a fresh one, which is printed)")
     parser.add_argument("--fuzzers", nargs="+", choices=fuzzers, default=list(fuzzers), help="(default: all)")
-    parser.add_argument("--cases", type=Path, default=CASES, metavar="FOLDER", help="(default: tests/differential/cases)")
+    parser.add_argument(
+        "--cases", type=Path, default=CASES, metavar="FOLDER", help="(default: tests/differential/cases)"
+    )
     options = parser.parse_args(arguments)
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)

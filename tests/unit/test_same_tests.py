@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 
 def test_settings_of_every_test_draw_alike() -> None:
-    assert hypothesis.settings.default.derandomize
+    usual = hypothesis.settings()
+    assert usual.derandomize
     assert hypothesis.settings(max_examples=3).derandomize
-    assert hypothesis.settings.default.database is None
-    assert hypothesis.settings.default.deadline is None
+    assert usual.database is None
+    assert usual.deadline is None
 
 
 def drawn() -> list[Any]:

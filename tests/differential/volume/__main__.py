@@ -12,11 +12,12 @@ import multiprocessing
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
+from tests.differential.explore import save
 from tests.differential.volume.problem import to_text
 from tests.differential.volume.runner import FAMILIES, Drawn, Outcome, outcome_of
-from tests.differential.explore import save
 from tests.differential.volume.smaller import smaller
 
 _HEAD = f"{'family':12} {'instances':>9} {'mismatches':>10} {'seconds':>8}  what came of them"
@@ -55,6 +56,7 @@ def _run(family: str, tasks: list[Drawn], options: argparse.Namespace) -> int:
     began = time.perf_counter()
     seen: Counter[str] = Counter()
     wrong: list[Outcome] = []
+    outcomes: Iterator[Outcome]
     if options.jobs == 1:
         outcomes = map(outcome_of, tasks)
     else:

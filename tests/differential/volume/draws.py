@@ -102,7 +102,9 @@ def draw_weights(draw: Draw, rng: np.random.Generator, size: Size, kinds: tuple[
         weights = rng.choice([0, 0, 1, 2, 5], n).tolist()
     elif kind == "huge":
         factor = draw.choice((10_000, 2**31, 2**40))
-        weights = [w * f for w, f in zip(rng.integers(1, 10, n).tolist(), rng.choice([1, factor], n).tolist(), strict=True)]
+        weights = [
+            w * f for w, f in zip(rng.integers(1, 10, n).tolist(), rng.choice([1, factor], n).tolist(), strict=True)
+        ]
     elif kind == "spread":
         weights = rng.choice([1e-9, 1e-4, 0.1, 0.3, 1.0, 1e9], n).tolist()
     else:

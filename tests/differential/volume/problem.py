@@ -74,7 +74,7 @@ class Problem:
         task = eval(self.task, dict(names))
         assert isinstance(task, Task)
         given = {"sample_weight": self.sample_weight, "frequency": self.frequency, "categorical": self.categorical}
-        used = {name: value for name, value in given.items() if value}
+        used: dict[str, Any] = {name: value for name, value in given.items() if value}
         return streed.solve(task, self.X, self.y, **used, **self.row_data, **self.limits, **self.options)
 
     def visits(self, root: Node) -> Iterator[Part | Asked]:

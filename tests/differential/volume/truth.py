@@ -60,8 +60,8 @@ class Verdict:
 def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
     """The verdict on an answer."""
     if truth.optimum is None:
-        wrong = () if result.status == "infeasible" else (f"no tree is feasible, but {result!r}",)
-        return Verdict("infeasible", wrong)
+        right = result.status == "infeasible"
+        return Verdict("infeasible", () if right else (f"no tree is feasible, but {result!r}",))
     if result.tree is None or result.status != "optimal":
         return Verdict(result.status, (f"status {result.status!r}, the optimum is {as_shown(truth.optimum)!r}",))
     rounded = result.stats.get("exact") is False

@@ -1,4 +1,4 @@
-"""Errors and scores under limits on the gaps between groups' rates, and on rates: two to four groups, several limits."""
+"""Errors and scores under limits on gaps between the rates of two to four groups, and on rates; several limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.differential.volume.draws import (
     draw_size,
     draw_weights,
 )
-from tests.differential.volume.families.row_costs import row_weights
+from tests.differential.volume.families.row_costs import row_weights, too_fine
 from tests.differential.volume.families.scores import _alike, undominated
 from tests.differential.volume.families.two_classes import NAMES, RANKS, positive_of, shown
 from tests.differential.volume.problem import Part, Problem
@@ -83,7 +83,9 @@ def judge(problem: Problem) -> Truth:
     positive = positive_of(base)
     weights, common = whole(row_weights(problem))
     groups = sorted(set(problem.row_data["sensitive_features"]))
-    cell = [2 * groups.index(g) + k for g, k in zip(problem.row_data["sensitive_features"], problem.y or (), strict=True)]
+    cell = [
+        2 * groups.index(g) + k for g, k in zip(problem.row_data["sensitive_features"], problem.y or (), strict=True)
+    ]
     exact: Any = np.int64 if sum(weights) < 2**62 else object
     cells = np.zeros((len(cell), 2 * len(groups)), exact)
     cells[np.arange(len(cell)), cell] = weights
@@ -104,7 +106,9 @@ def judge(problem: Problem) -> Truth:
 
     def errors_of(found: Array) -> Array:
         """(m, 3) what is wrong of class 1 and of class 0, and the nodes."""
-        return np.stack([sum(sizes[1::2]) - found[:, 1:-1:2].sum(axis=1), found[:, 0:-1:2].sum(axis=1), found[:, -1]], 1)
+        return np.stack(
+            [sum(sizes[1::2]) - found[:, 1:-1:2].sum(axis=1), found[:, 0:-1:2].sum(axis=1), found[:, -1]], 1
+        )
 
     def ranked(missed: int, false: int, nodes: int) -> Any:
         if rank is None:
@@ -121,7 +125,8 @@ def judge(problem: Problem) -> Truth:
         return np.append(found, len(visits) - len(parts))[None]
 
     inside = vectors[_within(vectors, chosen, sizes)]
-    best = min((ranked(*vector) for vector in undominated(errors_of(inside))), default=None)
+    ranks = [ranked(*vector) for vector in undominated(errors_of(inside))]
+    best: Any = min(ranks) if ranks else None
     return Truth(
         best,
         lambda visits: ranked(*errors_of(vector_of(visits))[0].tolist()),
@@ -141,7 +146,11 @@ def _within(vectors: Array, limits: list[list[str]], sizes: list[int]) -> Array:
         up, down = limit.numerator, limit.denominator
         if on in RATES:
             hits, false = cells[:, 1::2].sum(axis=1), cells[:, 0::2].sum(axis=1)
-            above, below = {"Recall()": (hits, p), "Precision()": (hits, hits + false), "Specificity()": (n - false, n)}[on]
+            above, below = {
+                "Recall()": (hits, p),
+                "Precision()": (hits, hits + false),
+                "Specificity()": (n - false, n),
+            }[on]
             inside &= (above * down >= below * up).astype(np.bool_)
             continue
         for kinds in NOTIONS[on]:
@@ -154,11 +163,18 @@ def _within(vectors: Array, limits: list[list[str]], sizes: list[int]) -> Array:
 
 def refused(problem: Problem, error: StreedError) -> bool:
     """Whether an error is right: a class, a group, or a group's rows of a class that weigh nothing have no rate."""
-    if not isinstance(error, InputError) or error.argument not in ("sensitive_features", "y", "sample_weight", "positive"):
+    if too_fine(problem, error):
+        return True
+    if not isinstance(error, InputError) or error.argument not in (
+        "sensitive_features",
+        "y",
+        "sample_weight",
+        "positive",
+    ):
         return False
     groups, y = problem.row_data["sensitive_features"], problem.y
     assert y is not None
-    weigh: dict[Any, float] = {key: 0.0 for key in itertools.product(set(groups), (0, 1))}
+    weigh: dict[Any, float] = dict.fromkeys(itertools.product(set(groups), (0, 1)), 0.0)
     for group, label, weight in zip(groups, y, problem.weights, strict=True):
         weigh[group, label] += weight
     return len(set(groups)) < 2 or min(weigh.values()) == 0

@@ -62,7 +62,9 @@ def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
         task=source,
         X=X,
         y=None,
-        sample_weight=draw_weights(draw, rng, size, ("small", "zero") if capacity else ("many", "decimal", "zero", "real")),
+        sample_weight=draw_weights(
+            draw, rng, size, ("small", "zero") if capacity else ("many", "decimal", "zero", "real")
+        ),
         frequency=draw_frequency(draw, rng, size),
         categorical=categorical,
         row_data=row_data,

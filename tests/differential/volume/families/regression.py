@@ -174,7 +174,9 @@ def _of_sums(problem: Problem, sums: Array, cost: LeafCosts, price: float, suppo
     return Truth(None if found == INFEASIBLE else float(found), worth, exact=False, scale=max(scale, 1e-12))
 
 
-def _of_targets(problem: Problem, weights: list[Fraction], quantile: Fraction | None, price: Fraction, support: int) -> Truth:
+def _of_targets(
+    problem: Problem, weights: list[Fraction], quantile: Fraction | None, price: Fraction, support: int
+) -> Truth:
     """The truth for leaves that predict a target of theirs: a cost for every row and target, exact."""
     each, common = whole(weights)
     targets, shared = whole(fractions(problem.y or ()))

@@ -11,6 +11,7 @@ import numpy as np
 
 import streed.tasks
 from streed.costs import CostTable
+from streed.errors import InputError, StreedError
 from streed.exact import Array
 from tests.differential.volume.best import INFEASIBLE, Best, least_label, merged, narrow
 from tests.differential.volume.draws import (
@@ -82,6 +83,7 @@ def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
 def _costs(draw: Draw, rng: np.random.Generator, shape: tuple[int, int]) -> list[list[float]]:
     """(n, K) whole numbers, decimals, gains or large numbers beside small ones."""
     kind = draw.choice(("whole", "decimal", "gains", "large"))
+    costs: Array
     if kind == "whole":
         costs = rng.integers(0, 10, shape)
     elif kind == "decimal":
@@ -196,12 +198,19 @@ def row_weights(problem: Problem) -> list[Fraction]:
     return [copies * weight for copies, weight in zip(problem.frequency, weights, strict=True)]
 
 
-def refused(problem: Problem, error: streed.StreedError) -> bool:
+def too_fine(problem: Problem, error: StreedError) -> bool:
+    """Whether an error says that the weights are too fine or too large for sums of products, and they are."""
+    if not isinstance(error, InputError) or error.argument != "sample_weight" or problem.sample_weight is None:
+        return False
+    total: int = sum(whole(row_weights(problem))[0])
+    return total > 10**7
+
+
+def refused(problem: Problem, error: StreedError) -> bool:
     """Whether an error is right: classes that weigh nothing have no rate."""
     if "BalancedAccuracy" not in problem.task or problem.sample_weight is None or problem.y is None:
         return False
     weigh: dict[Any, Any] = {}
     for label, weight in zip(problem.y, problem.sample_weight, strict=True):
         weigh[label] = weigh.get(label, 0) + weight
-    return min(weigh.values()) == 0
-
+    return bool(min(weigh.values()) == 0)

@@ -20,7 +20,7 @@ from tests.differential.volume.draws import (
     draw_size,
     draw_weights,
 )
-from tests.differential.volume.families.row_costs import row_weights, without_support
+from tests.differential.volume.families.row_costs import row_weights, too_fine, without_support
 from tests.differential.volume.families.two_classes import NAMES, RANKS, ROOTS, positive_of, shown
 from tests.differential.volume.problem import Part, Problem
 from tests.differential.volume.reachable import Reachable, whole
@@ -82,8 +82,9 @@ def judge(problem: Problem) -> Truth:
         fn, fp = sum(errors[part.rows, part.label].sum(axis=0) for part in parts)
         return ranked(int(fn), int(fp), len(visits) - len(parts))
 
-    best = max((ranked(*vector) for vector in undominated(found)), default=None)
-    return Truth(best, worth, shown=lambda value: shown(base, value), scale=float(max(1, p + n)))
+    ranks = [ranked(*vector) for vector in undominated(found)]
+    best: Any = max(ranks) if ranks else None
+    return Truth(best, worth, shown=lambda value: shown(base, value))
 
 
 def undominated(vectors: Array) -> list[tuple[int, int, int]]:
@@ -120,6 +121,8 @@ def _alike(problem: Problem, sums: Array, copies: Array) -> tuple[Array, Array, 
 def refused(problem: Problem, error: StreedError) -> bool:
     """Whether an error is right: a class without rows, or of no weight, has no score."""
     assert problem.y is not None
+    if too_fine(problem, error):
+        return True
     weigh = {0: 0.0, 1: 0.0}
     for label, weight in zip(problem.y, problem.weights, strict=True):
         weigh[label] += weight

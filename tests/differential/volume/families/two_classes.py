@@ -15,7 +15,8 @@ Rank = Callable[[Any, Any, Any, Any], Any]
 
 def worse_rate(fn: Any, fp: Any, positives: Any, negatives: Any) -> Fraction:
     """A monotone score of a user's own."""
-    return -max(Fraction(fn) / positives, Fraction(fp) / negatives)
+    worse: Fraction = max(Fraction(fn) / positives, Fraction(fp) / negatives)
+    return -worse
 
 
 def squares(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:

@@ -39,7 +39,7 @@ SHAPES = 160
 
 __all__ = ["NAME", "NAMES", "draw_problem", "judge", "refused"]
 
-_HEAD = '''
+_HEAD = """
 import math
 import attrs
 import numpy as np
@@ -61,7 +61,7 @@ class {name}(Task):
 
     def leaf_cost(self, s, k):
         {leaf}
-'''
+"""
 
 
 @attrs.frozen
@@ -207,8 +207,13 @@ def judge(problem: Problem) -> Truth:
     number = int(problem.task[len("task_class(") :].partition(")")[0])
     plain = problem.repeated()
     task = eval(problem.task, dict(NAMES))
-    z = {"z": np.array(plain.row_data["z"])}
-    data = Dataset.make(plain.X, plain.y, sample_weight=plain.sample_weight, categorical=plain.categorical, **z)
+    data = Dataset.make(
+        plain.X,
+        plain.y,
+        sample_weight=plain.sample_weight,
+        categorical=plain.categorical,
+        z=np.array(plain.row_data["z"]),
+    )
     found = optimum(task, data, **plain.limits)
 
     def shown(value: Any) -> Any:
