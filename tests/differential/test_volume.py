@@ -124,7 +124,7 @@ def test_costs_are_exact() -> None:
         "costs",
         "InstanceCosts() + 0.25 * Splits()",
         np.array([[0], [1]], np.uint8),
-        None,
+        [0, 1],
         [1e-9, 1e9],
         row_data={"costs": [[0.1, 3], [5, 2**40]]},
         limits={"max_depth": 1, "min_leaf": 1},
