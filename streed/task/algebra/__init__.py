@@ -4,6 +4,8 @@ Every composition is a task again, and what it declares follows by rule from wha
 """
 
 from streed.task.algebra.directions import Negated, maximize, minimize
+from streed.task.algebra.gains import NetGain
+from streed.task.algebra.operators import add, scale, subtract
 from streed.task.algebra.penalties import Penalized, penalize
 from streed.task.algebra.products import Product, join
 from streed.task.algebra.sums import Sum, WeightedSum, add, exact_costs, scale, weighted_sum
@@ -14,6 +16,7 @@ from streed.task.constrained import Constrained, objective
 __all__ = [
     "Constrained",
     "Negated",
+    "NetGain",
     "Penalized",
     "Product",
     "Sum",
@@ -29,8 +32,8 @@ __all__ = [
     "maximize",
     "minimize",
     "objective",
-    "penalize",
     "scale",
+    "subtract",
     "weighted_sum",
     "worsens",
     "written_terms",
