@@ -6,9 +6,9 @@ Every composition is a task again, and what it declares follows by rule from wha
 from streed.task.algebra.directions import Negated, maximize, minimize
 from streed.task.algebra.gains import NetGain
 from streed.task.algebra.operators import add, scale, subtract
-from streed.task.algebra.penalties import Penalized, penalize
+from streed.task.algebra.penalties import Penalized
 from streed.task.algebra.products import Product, join
-from streed.task.algebra.sums import Sum, WeightedSum, add, exact_costs, scale, weighted_sum
+from streed.task.algebra.sums import Sum, WeightedSum, exact_costs, weighted_sum
 from streed.task.algebra.terms import Term, written_terms
 from streed.task.algebra.thresholds import Threshold, Thresholded, at_most, constrain, worsens
 from streed.task.constrained import Constrained, objective
