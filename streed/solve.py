@@ -109,7 +109,7 @@ def solve(
         with Compilation() as compilation:
             orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
             outcome = driver.search(problem, orders)
-        bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
+        bound_score = shown(outcome.lower) if outcome.score_bound is None else readable(outcome.score_bound)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
@@ -139,7 +139,8 @@ def solve(
             limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
             more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
             tightest = _tightest_limits(task, data, search=search, **limits, **more)
-        return Result(None, None, status, None, None, stats, task, tightest=tightest)
+        lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
+        return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))

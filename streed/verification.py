@@ -90,7 +90,9 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
         checks.append(_equal("gap of an optimal tree", upper, lower))
     else:
         alike = isinstance(lower, tuple) == isinstance(upper, tuple)
-        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), alike and lower <= upper))
+        # further components of a front may be minimised while the first is maximised
+        first, last = (each[0] if isinstance(each, tuple) else each for each in (lower, upper))
+        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), alike and first <= last))
     return checks
 
 
