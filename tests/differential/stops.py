@@ -262,8 +262,7 @@ def stopping(posed: Posed) -> Iterator[None]:
             if posed.way == "store":
                 replace(depth_first, "evict", lambda address: sys.maxsize)
         elif posed.way == "asks":
-            replace(FrontEngine, "solve", _stopped_solve(FrontEngine.solve, posed.moment))
-            replace(watch, "run", _stopped_run(watch.run, -1))
+            replace(watch, "run", _stopped_front(watch.run, posed.moment))
         elif posed.way == "questions":
             replace(Trees, "remaining", _stopped_after(posed.search, Stop("time"), Trees.remaining))
         else:
@@ -312,16 +311,23 @@ def _small_space(space_for: Callable[..., Any], chosen: int, nodes: int) -> Call
     return small
 
 
-def _stopped_solve(solve: Callable[..., Any], most: int) -> Callable[..., Any]:
-    """`FrontEngine.solve` that stops the search at the call after so many."""
-    count = 0
+def _stopped_front(run: Callable[..., Any], most: int) -> Callable[..., str | None]:
+    """`watch.run` by which a search for a front is stopped when it asks for one more set of rows than so many."""
+    solve = FrontEngine.solve
 
-    def stopped(self: FrontEngine, *arguments: Any) -> Any:
-        nonlocal count
-        count += 1
-        if count > most + 1:
-            self.control[STOP] = 1
-        return solve(self, *arguments)
+    def stopped(searches: Any, control: Any, deadline: Any, look: Any) -> str | None:
+        count = 0
+
+        def limited(self: FrontEngine, *arguments: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count > most:
+                control[STOP] = 1
+            return solve(self, *arguments)
+
+        with mock.patch.object(FrontEngine, "solve", limited):
+            reason: str | None = run(searches, control, deadline, look)
+        return reason or ("time" if control[STOP] else None)
 
     return stopped
 
