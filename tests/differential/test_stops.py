@@ -24,7 +24,7 @@ COMPILED = ("gini", "entropy, best first", "user, by rows", "user, largest", "us
 
 NAMES = [pytest.param(name, marks=pytest.mark.slow if name in COMPILED else ()) for name in ROUTES]
 
-EACH = 5
+EACH = 3
 
 
 @pytest.mark.parametrize("name", NAMES)
