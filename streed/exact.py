@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +32,11 @@ _ROUNDED_BITS = 50
 
 _ONE = Fraction(1)
 
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
+
+_MOST_DIGITS = 4_000
+"""Of a number that is written out: Python itself refuses 4,300."""
+
 
 def exact_number(x: Any, name: str = "number") -> int | Fraction:
     """`x` as an int or a Fraction: a float is read as the decimal that Python prints for it.
@@ -44,9 +50,28 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
         if not math.isfinite(x):
             raise InputError(name, f"{x!r} is not finite", "give a finite number")
-        fraction = Fraction(str(x)) if not isinstance(x, float) else Fraction(repr(float(x)))
+        fraction = read_decimal(repr(float(x)) if isinstance(x, float) else str(x), name)
         return fraction if fraction.denominator > 1 else int(fraction)
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
+
+
+def real_number(x: Any, name: str = "number") -> float:
+    """`x` as a float; raises InputError as `exact_number` does, and for numbers beyond the range of floats."""
+    try:
+        return float(exact_number(x, name))
+    except OverflowError:
+        raise InputError(name, "the number is too large", "give one below 1e308") from None
+
+
+def read_decimal(text: str, name: str = "number") -> Fraction:
+    """The decimal that a text writes, such as "0.01" or "1e-9".
+
+    Raises InputError for what is none, and for one whose digits written out are more than 4,000, such as 1e-30000000.
+    """
+    match = _DECIMAL.fullmatch(text.strip())
+    if match is None or len(text) > _MOST_DIGITS or abs(int(match[3] or 0)) > _MOST_DIGITS:
+        raise InputError(name, f"{text[:40]!r} is no number of up to {_MOST_DIGITS:,} digits", "give a decimal")
+    return Fraction(text)
 
 
 def readable(value: Any) -> Any:

@@ -21,18 +21,28 @@ Computing 2, 1992; C. Sullivan, M. Tiwari, S. Thrun: MAPTree, AAAI 2024.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, exact_number, real_number
 from streed.task import State, Task, bound
 from streed.tasks.majority import MajorityLeaves, total
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+
+
+def _number(name: str) -> Callable[[Any], float]:
+    """What makes a float of a parameter; raises InputError, naming it, where it is no number."""
+
+    def convert(value: Any) -> float:
+        return real_number(value, name)
+
+    return convert
 
 
 def _positive(task: BayesianTree, attribute: Any, value: Any) -> None:
@@ -52,8 +62,8 @@ class BayesianTree(MajorityLeaves):
 
     worsening: ClassVar[bool] = True
 
-    concentration: float = attrs.field(default=1.0, validator=_positive, converter=float)
-    growth: float = attrs.field(default=1.0, validator=_share, converter=float)
+    concentration: float = attrs.field(default=1.0, validator=_positive, converter=_number("concentration"))
+    growth: float = attrs.field(default=1.0, validator=_share, converter=_number("growth"))
     split_cost: float = attrs.field(init=False, repr=False)
     whole: float = bound(2.0)
     """K times the concentration."""

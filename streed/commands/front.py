@@ -86,7 +86,8 @@ def front(
 ) -> None:
     """Find all nondominated trees for DATA: none is better in one quantity and not worse in another.
 
-    DATA is a bundled data set (see `streed datasets`) or a CSV file. Exit code 3: stopped early; the points found.
+    DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
+    Exit code 3: stopped early; the points found.
     """
     with errors():
         _check_files(out, plot)
