@@ -30,11 +30,11 @@ def answers(column: Column) -> tuple[str, ...]:
 
 
 def written(value: Any) -> str:
-    """A label or category as text; of a whole number of thousands of digits, how large it is."""
+    """A label or category as text; of a number of thousands of digits, only that it is one."""
     try:
         return str(value)
     except ValueError:  # Python writes no number of more than 4,300 digits
-        return f"a number of {value.bit_length()} bits"
+        return "a number of more than 4,300 digits"
 
 
 def text(tree: Tree) -> str:

@@ -168,8 +168,8 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
         exact = exact and whole
         parts.append((weight * unit * row_unit, integers))
     unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
-    largest = sum(abs(float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
-    if largest + abs(float(split / unit)) >= LARGEST_TOTAL:
+    largest = sum(abs(_as_float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
+    if not largest + abs(_as_float(Fraction(split) / unit)) < LARGEST_TOTAL:
         return _rounded(parts, split, row_weights)
     total = parts[0][1] * int(parts[0][0] / unit)
     for worth, part in parts[1:]:
@@ -181,15 +181,21 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
 
 def _rounded(parts: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
     """The costs rounded to a power of two of which their total has at most 2**50."""
-    total = sum(float(worth) * part.astype(np.float64) for worth, part in parts)
-    assert isinstance(total, np.ndarray)
-    if weights is not None:
-        total = total * weights[:, None].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+        total = sum(_as_float(worth) * part.astype(np.float64) for worth, part in parts)
+        assert isinstance(total, np.ndarray)
+        if weights is not None:
+            total = total * weights[:, None].astype(np.float64)
+        finite = math.isfinite(float(np.abs(total).max(axis=1, initial=0).sum()))
+    if not finite:
+        raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
     shift = _ROUNDED_BITS - math.frexp(float(np.abs(total).max(axis=1, initial=0).sum()))[1]
     unit = Fraction(2) ** -shift
     split_units = round(Fraction(split) / unit)
     if split_units >= LARGEST_TOTAL:
-        raise InputError("costs", f"a branching node costs {float(split):.3g}, far above all rows", "lower its cost")
+        raise InputError(
+            "costs", f"a branching node costs {_as_float(Fraction(split)):.3g}, far above all rows", "lower its cost"
+        )
     return IntegerCosts(np.rint(np.ldexp(total, shift)).astype(np.int64), split_units, unit, False)
 
 
@@ -199,6 +205,14 @@ def _largest_total(costs: Array, weights: Array | None) -> float:
         most = float(len(costs)) * float(max(costs.max(initial=0), -costs.min(initial=0)))
         return most if most < _SMALL_TOTAL else float(np.abs(costs).max(axis=1, initial=0).sum(dtype=np.float64))
     return float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64))
+
+
+def _as_float(x: Fraction) -> float:
+    """The nearest float; an infinity where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.copysign(math.inf, x.numerator)
 
 
 def _common_unit(worths: list[Fraction]) -> Fraction:

@@ -75,8 +75,8 @@ def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list
         return [f"x{j}" for j in range(len(first))], rows
     names = [cell or f"x{j}" for j, cell in enumerate(first)]
     if len(set(names)) < len(names):
-        twice = collections.Counter(names).most_common(1)[0][0]
-        raise InputError("data", f"{str(path)!r} has two columns named {twice!r}", "give every column its own name")
+        again = collections.Counter(names).most_common(1)[0][0]
+        raise InputError("data", f"{str(path)!r} has two columns named {again!r}", "give every column its own name")
     if len(rows) == 1:
         raise InputError("data", f"{str(path)!r} has a header and no rows", "give a file with at least one row")
     return names, rows[1:]
@@ -129,8 +129,8 @@ def _typed(cells: list[str], name: str) -> list[Any]:
     if all(_INTEGER.fullmatch(cell) for cell in present):
         longest = max(map(len, present), default=0)
         if longest > _MOST_DIGITS:
-            found = f"column {name!r} has a whole number of {longest:,} digits"
-            raise InputError("data", found, f"give numbers of up to {_MOST_DIGITS:,} digits, or texts")
+            said = f"column {name!r} has a whole number of {longest:,} digits"
+            raise InputError("data", said, f"give numbers of up to {_MOST_DIGITS:,} digits, or texts")
         values: dict[str, Any] = {cell: int(cell) for cell in present}
     elif all(_is_number(cell) for cell in present):
         values = {cell: float(cell) for cell in present}

@@ -144,7 +144,7 @@ def _validator() -> Any:
         return isinstance(thing, int) and not isinstance(thing, bool)
 
     plain = jsonschema.Draft202012Validator
-    strict = jsonschema.validators.extend(plain, type_checker=plain.TYPE_CHECKER.redefine("integer", is_whole))
+    strict: Any = jsonschema.validators.extend(plain, type_checker=plain.TYPE_CHECKER.redefine("integer", is_whole))
     return strict(schema())
 
 
@@ -314,10 +314,10 @@ def _fraction(text: str, where: str) -> Fraction:
 
 
 def _is_short(x: int) -> bool:
-    return abs(x) < _LONGEST
+    return -_LONGEST < x < _LONGEST
 
 
-_LONGEST = 10 ** (MOST_DIGITS - 1)
+_LONGEST: int = 10 ** (MOST_DIGITS - 1)
 
 
 def _text(text: str) -> str:

@@ -57,7 +57,7 @@ def parse(text: str, argument: str, remedy: str) -> Any:
 def whole_fraction(text: str) -> Fraction:
     """The fraction that is written as "3/958" or "-7"; raises ValueError for any other text."""
     match = _FRACTION.fullmatch(text)
-    if match is None or len(text) > 2 * MOST_DIGITS or int(match[2] or 1) == 0:
+    if match is None or max(map(len, text.split("/"))) > MOST_DIGITS or int(match[2] or 1) == 0:
         raise ValueError(f"{text[:40]!r} is no fraction")
     return Fraction(int(match[1]), int(match[2] or 1))
 
