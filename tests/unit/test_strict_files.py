@@ -138,7 +138,7 @@ RECIPES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("change", "said"), RECIPES.values(), ids=RECIPES)
 def test_recipes_that_no_reading_makes(change: dict[str, Any], said: str) -> None:
     document = _document()
-    reading = {"target": "y", "weights": None, "categorical": [], "one_hot": True, "sources": {}}
+    reading: dict[str, Any] = {"target": "y", "weights": None, "categorical": [], "one_hot": True, "sources": {}}
     document["claims"]["reading"] = reading | {"recipes": [RECIPE]}
     assert Tree.from_json(json.dumps(document)).claims is not None
     document["claims"]["reading"] = reading | {"recipes": [RECIPE | change]}
