@@ -221,8 +221,8 @@ def _workspaces(
 def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
     """(nodes visited, lower, upper) of the root, by all threads together.
 
-    Of several threads, each edge was taken by one, whose lower bound of it is the largest. A thread that was stopped, or
-    is looked at, while it opens the root has some of its edges only, and has taken none.
+    Of several threads, each edge was taken by one, whose lower bound of it is the largest. A thread that was stopped
+    while it opened the root, or is looked at then, has some of its edges only, and has taken none.
     """
     if len(workspaces) == 1:
         return workspaces[0].engine["visits"], *workspaces[0].root_bounds
