@@ -113,7 +113,7 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
     else:
         alike = isinstance(lower, tuple) == isinstance(upper, tuple)
         # further components of a front may be minimised while the first is maximised
-        first, last = (each[0] if isinstance(each, tuple) else each for each in (lower, upper))
+        first, last = (each[:1] if isinstance(each, tuple) else each for each in (lower, upper))
         ordered = alike and first is not None and last is not None and bool(first <= last)
         checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), ordered))
     return checks
