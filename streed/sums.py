@@ -289,9 +289,9 @@ class Bounded(Task):
         for limit in self.sum_limits:
             if limit.of_classes and len(labels) != data.n_classes:
                 raise TaskError(
-                    f"{limit!r} is about which classes are predicted, and the leaves of {type(self.task).__name__} show "
-                    f"{', '.join(map(repr, labels[:3]))}, no classes of y; use a task that predicts the classes, such "
-                    "as Accuracy"
+                    f"{limit!r} is about which classes are predicted, and the leaves of {type(self.task).__name__} "
+                    f"show {', '.join(map(repr, labels[:3]))}, no classes of y; use a task that predicts the "
+                    "classes, such as Accuracy"
                 )
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         for each in sums:
@@ -393,8 +393,8 @@ def check_summed(task: Task, why: str) -> None:
     """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
     if task.reads_rows:
         raise TaskError(
-            f"{why}, which needs costs that add up row by row, and {type(task).__name__} asks a function of all rows of "
-            "a leaf what it costs; use a task of costs per row, such as Accuracy"
+            f"{why}, which needs costs that add up row by row, and {type(task).__name__} asks a function of all rows "
+            "of a leaf what it costs; use a task of costs per row, such as Accuracy"
         )
     if not isinstance(task, (RowCostTask, SumTask)) and not adds(task):
         raise TaskError(

@@ -79,8 +79,8 @@ def joint_limits(parts: Sequence[Task]) -> tuple[Limit, ...]:
     for part in parts:
         for limit in filter(has_statistics, part.limits):
             raise TaskError(
-                f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to others cannot "
-                "give it; set it by subject_to on the whole"
+                f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to others "
+                "cannot give it; set it by subject_to on the whole"
             )
     return tuple(PartLimit(limit, number) for number, part in enumerate(parts) for limit in part.limits)
 

@@ -107,7 +107,7 @@ class Impurity(Task):
         return {"n": (data.y[:, None] == np.arange(2)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        return s.rows - sum(n * n * share for n, share in zip(s.n, self.shares, strict=False) if n > 0) / s.rows
+        return s.rows - sum(n * n * share for n, share in zip(s.n, self.shares) if n > 0) / s.rows  # noqa: B905
 
 
 def test_a_task_with_a_generator_expression_is_solved_natively() -> None:
