@@ -91,7 +91,7 @@ def find_violations(
     made = build(task)
     source = _source(data, row_data, y, few_kinds=False)
     for_engine = _source(data, row_data, y, few_kinds=True)
-    with_large = repeated(source)
+    large = repeated(source)
     findings: list[Finding] = []
     for law in laws:
         if law.after_all and any(each.verdict == VIOLATED for each in findings):
@@ -100,8 +100,11 @@ def find_violations(
         if law.prepare is not None:
             law.prepare()
         try:
-            drawn = for_engine if law.needs_engine else source if law.max_rows is not None else with_large
+            drawn = for_engine if law.needs_engine else source
             finding = Trial(law, made, drawn, time_limit).run(max_examples=max_examples, seed=seed)
+            if finding.verdict != VIOLATED and not law.needs_engine and law.max_rows is None:
+                further = Trial(law, made, large, time_limit).run(max_examples=max_examples // 4 or 1, seed=seed)
+                finding = further if further.verdict == VIOLATED else finding
         except UnusableData as refused:
             raise TaskError(
                 f"{type(made).__name__} refuses all data that was drawn ({refused}); "

@@ -126,10 +126,8 @@ LARGE = 64
 
 @st.composite
 def repeated(draw: DrawFn, source: SearchStrategy[tuple[Dataset, list[Tag]]]) -> tuple[Dataset, list[Tag]]:
-    """Data with tags, one time in three with its rows repeated until there are `LARGE`."""
+    """Data with tags, its rows repeated until there are `LARGE`."""
     data, tags = draw(source)
-    if draw(st.integers(0, 2)) < 2:
-        return data, tags
     times = -(-LARGE // data.n_rows)
     return data.subset(list(range(data.n_rows)) * times), tags * times
 
