@@ -83,6 +83,9 @@ def draw_classes(draw: Draw, size: Size) -> int:
 
 WEIGHTS = ("ones", "small", "many", "decimal", "zero", "huge", "spread", "real")
 
+MODERATE = ("ones", "small", "small", "many", "many", "many", "decimal", "zero", "huge", "spread", "real")
+"""For tasks that multiply weights by totals of weights, and refuse those that are too fine or too large for that."""
+
 
 def draw_weights(draw: Draw, rng: np.random.Generator, size: Size, kinds: tuple[str, ...] = WEIGHTS) -> Any:
     """None in half of all cases; else (n,) weights of one of the kinds, of which the first row's is positive."""

@@ -116,15 +116,14 @@ def _squares(problem: Problem, given: str, support: int) -> Truth:
     price, _, normalized = given.partition(", ")
     weights = row_weights(problem)
     exact = problem.n_rows < 200
-    y = fractions(problem.y or ()) if exact else np.array(problem.y, np.float64).tolist()
+    y: list[Any] = fractions(problem.y or ()) if exact else np.array(problem.y, np.float64).tolist()
     middle = y[0] if exact else float(np.average(y, weights=[float(weight) for weight in weights]))
-    z = [target - middle for target in y]
+    w: list[Any] = [*weights] if exact else [float(weight) for weight in weights]
+    z: list[Any] = [target - middle for target in y]
     unit: Any = 1
     if exact:
         (w, common), (z, shared) = whole(weights), whole(z)
         unit = Fraction(1, common * shared * shared)
-    else:
-        w = [float(weight) for weight in weights]
     sums = np.array([[a, a * b, a * b * b] for a, b in zip(w, z, strict=True)], object if exact else np.float64)
 
     def squared(found: Array) -> Array:
