@@ -27,6 +27,7 @@ from streed.task.algebra import Thresholded, constrain, objective
 from streed.task.constrained import Constrained
 from streed.task.contract import check_contract, is_shipped
 from streed.tree import Claims, Tree
+from streed.tree.declarations import check_declarations
 from streed.tree.evaluation import leaf_displays
 
 MOST_THREADS = 64
@@ -64,8 +65,9 @@ def solve(
     value. `progress`: True for a live line, or a callable that is given `Progress` records. `row_data`: what the task
     asks for, one entry per row.
 
-    Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search,
-    MismatchError if the tree, measured again on the raw data, does not cost what the search claimed.
+    Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
+    refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
+    search claimed.
     """
     begin = time.perf_counter()
     if not isinstance(task, Task):
@@ -80,7 +82,8 @@ def solve(
     _check_orders(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
-        if not is_shipped(task):
+        shipped = is_shipped(task)
+        if not shipped:
             check_contract(task, data)
         driver = reduced(task, _driver(search), data)
         driver.check(task)
@@ -109,7 +112,10 @@ def solve(
         with Compilation() as compilation:
             orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
             outcome = driver.search(problem, orders)
-        bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
+        if not shipped:
+            for solution in outcome.solutions:
+                check_declarations(bound, data, solution.root)
+        bound_score = shown(outcome.lower) if outcome.score_bound is None else readable(outcome.score_bound)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
@@ -139,7 +145,8 @@ def solve(
             limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
             more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
             tightest = _tightest_limits(task, data, search=search, **limits, **more)
-        return Result(None, None, status, None, None, stats, task, tightest=tightest)
+        lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
+        return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))

@@ -17,7 +17,7 @@ from streed.bnb.threads import search_share
 from streed.bnb.workspace import Workspace
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, NODE, UNLIMITED
+from streed.kernels.records import CHILD, EDGE, NODE, NONE, UNLIMITED
 from streed.problem import Orders, Problem, process_memory
 
 _SHORT = 0.05
@@ -72,6 +72,7 @@ def make_workspaces(
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((int64,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
+        workspace.engine["taken"] = NONE
         workspaces.append(workspace)
     return workspaces
 
@@ -79,15 +80,17 @@ def make_workspaces(
 def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
     """(nodes visited, lower, upper) of the root, by all threads together.
 
-    Of several threads, each edge was taken by one, whose lower bound of it is the largest.
+    Of several threads, each edge was taken by one, whose lower bound of it is the largest. A thread that was stopped
+    while it opened the root, or is looked at then, has some of its edges only, and has taken none.
     """
     if len(workspaces) == 1:
         return workspaces[0].engine["visits"], *workspaces[0].root_bounds
     nodes = sum(each.engine["visits"] for each in workspaces)
     lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
     lower, upper = max(lowers), min(uppers)
-    if lower < upper and len({int(each.root["n_edges"]) for each in workspaces}) == 1:
-        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
+    opened = [each for each in workspaces if each.engine["taken"] != NONE]
+    if lower < upper and len({int(each.root["n_edges"]) for each in opened}) == 1:
+        edges = np.max([each.root_edges["lower"] for each in opened], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from streed.cli.exit_codes import CODES, errors
-from streed.cli.options import data_argument, json_option, load_tree, path, tree_argument
+from streed.cli.options import check_one_input, data_argument, json_option, load_tree, path, tree_argument
 from streed.cli.output import cell, print_json, write
 
 
@@ -17,10 +17,12 @@ from streed.cli.output import cell, print_json, write
 @click.option("--out", type=path, metavar="FILE", help="Write a CSV file with one column instead.")
 @json_option
 def predict(tree: Path, data: str, out: Path | None, as_json: bool) -> None:
-    """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line."""
+    """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
     with errors():
         from streed.cli.preparation import predict as predicted
         from streed.datasets.reading import read_table
+
+        check_one_input(tree, data)
 
         answers = predicted(load_tree(tree), read_table(data)[0])
         if out is not None:

@@ -20,6 +20,7 @@ from streed.dp.best import BestSearch
 from streed.dp.budgets import Budgets
 from streed.dp.dominance import nondominated_at_root
 from streed.dp.fronts import FrontSearch
+from streed.dp.ideal_point import ideal_score
 from streed.dp.states import Found, States
 from streed.dp.stop_monitor import Lookout
 from streed.errors import MismatchError
@@ -88,6 +89,8 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
     lower = None
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else None) if complete else search.bound()
+        if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
+            lower = solutions[0].value
     stats = {
         "search": General.name,
         "route": "general",
@@ -103,7 +106,13 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "columns": data.n_columns,
         "exact": states is not None and states.exact and all(_is_exact(each.value) for each in solutions),
     }
-    return Outcome(solutions, lower, stopped, stats)
+    ideal = ideal_score(problem) if stopped is not None and not is_total else None
+    return Outcome(solutions, lower, stopped, stats, score_bound=ideal)
+
+
+def _is_rounded_below(value: Value, bound: Value) -> bool:
+    """Whether sums of real numbers in two orders let a tree's value fall below a bound on it."""
+    return not _is_exact(value) and not isinstance(value, tuple) and value < bound and _agree(bound, value, (value,))
 
 
 @contextlib.contextmanager
