@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from streed.exact import Array
-from streed.task import Limit, State, Task, Value
+from streed.task import Limit, State, Task, Value, sum_of_part
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -119,7 +119,7 @@ class LimitState(State):
         if name.startswith("_"):
             raise AttributeError(name)
         whole, prefix = self.__dict__["_whole"]
-        return getattr(whole, prefix + name)
+        return sum_of_part(whole, prefix, name)
 
 
 @final

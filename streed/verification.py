@@ -15,6 +15,7 @@ from streed.errors import InputError
 from streed.evaluate import inspect
 from streed.task import Task, Totals
 from streed.tree import Leaf, Tree, walk, worth
+from streed.weighing import in_copies
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""
@@ -41,9 +42,10 @@ def check(tree: Tree, data: Dataset) -> list[Check]:
     task = rebuild(claims.task) if isinstance(claims.task, dict) else claims.task
     if not isinstance(task, Task):
         raise InputError("task", f"{task!r} is no task", "use a file that streed wrote")
+    data = in_copies(task, data)
     labels = tuple(task.bind(data).labels(data))
     checks = [
-        _equal("rows of the data", claims.n_rows, data.n_rows),
+        _equal("rows of the data", claims.n_rows, data.size),
         Check("labels", str(tree.labels), str(labels), tree.labels == labels),
     ]
     if not all(each.holds for each in checks):

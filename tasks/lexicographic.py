@@ -38,7 +38,7 @@ class Lexicographic(Composition):
         if data.weights is not None and data.weights.dtype.kind == "f" and (data.weights % 1).any():
             raise InputError("sample_weight", "a weight is not whole", "multiply all of them by a common factor")
         # n rows separate into n leaves at most, below n - 1 branching nodes.
-        return add(scale(data.n_rows, Misclassifications()), Splits())
+        return add(scale(data.size, Misclassifications()), Splits())
 
     def score(self, value: Any, totals: State) -> tuple[int, int]:
         errors, nodes = divmod(Fraction(value), totals.rows)

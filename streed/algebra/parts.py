@@ -9,7 +9,7 @@ import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task import Limit, State, Task
+from streed.task import Limit, State, Task, sum_of_part
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -37,7 +37,7 @@ class PartState(State):
             raise AttributeError(name)
         whole, number = self.__dict__["_whole"]
         # What is beside the sums, of tasks that read rows, belongs to all parts.
-        return getattr(whole, name if name in BESIDE_SUMS else part_name(number, name))
+        return getattr(whole, name) if name in BESIDE_SUMS else sum_of_part(whole, part_name(number, ""), name)
 
 
 @final
