@@ -439,7 +439,7 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         each = data.weights if task.has_weights(name) else data.frequency
         if each is not None:
-            values = values * each.reshape((-1,) + (1,) * (values.ndim - 1))
+            values = _weighed(values, each)
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
         elif _sums_fit(values):
@@ -456,6 +456,16 @@ def _with_weight(task: Task, data: Dataset) -> dict[str, Array]:
     if data.weights is None or "weight" in statistics:
         return statistics
     return {**statistics, "weight": np.ones(data.n_rows, np.int64)}
+
+
+def _weighed(values: Array, weights: Array) -> Array:
+    """values (n,) or (n, m) times weights (n,); whole numbers whose products would not fit int64 as float64."""
+    if values.size and values.dtype.kind in "bui" and weights.dtype.kind in "bui":
+        largest = max(float(values.max()), -float(values.min()))
+        if largest * float(weights.max()) >= LARGEST_TOTAL:
+            values = values.astype(np.float64)
+    weighed: Array = values * weights.reshape((-1,) + (1,) * (values.ndim - 1))
+    return weighed
 
 
 def _sums_fit(values: Array) -> bool:

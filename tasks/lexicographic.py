@@ -15,7 +15,7 @@ sum over rows and nodes (STreeD, Eq. 4).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 @attrs.frozen
 class Lexicographic(Composition):
     """(Misclassified rows, branching nodes), the first before the second; row weights must be whole numbers."""
+
+    takes_weights: ClassVar[bool] = True
 
     def compose(self, data: Dataset) -> Task:
         if data.weights is not None and data.weights.dtype.kind == "f" and (data.weights % 1).any():

@@ -99,7 +99,10 @@ def _compare(
         asked: list[tuple[str, Any, Any]] = []
         for k in range(len(first.labels)):
             name = f"leaf_cost(s, {k}) of {case.rows_text(rows)}"
-            asked.append((name, first.task.leaf_cost(s, k), second.task.leaf_cost(t, k)))
+            costs = first.task.leaf_cost(s, k), second.task.leaf_cost(t, k)
+            if not _same(*costs):  # in other units, it may be, that the score knows
+                costs = _scores(case, costs, (first, second))
+            asked.append((name, *costs))
         if case.data.n_columns:
             path = case.draw_path(rows if len(first.root_rows) == one.n_rows else [0])
             split = case.draw(st.integers(0, case.data.n_columns - 1))
@@ -108,11 +111,8 @@ def _compare(
         if limits:
             pairs = zip(first.task.limits, second.task.limits, strict=True)
             asked += [(f"{a!r}.allows(s)", a.allows(s), b.allows(t)) for a, b in pairs]
-        scores = [
-            case.given.score(each.cost(Leaf(0, 0, 0)), Totals(case.given, data))
-            for each, data in ((first, first.data), (second, second.data))
-        ]
-        asked.append(("the score of a leaf of all rows", *scores))
+        whole = first.cost(Leaf(0, 0, 0)), second.cost(Leaf(0, 0, 0))
+        asked.append(("the score of a leaf of all rows", *_scores(case, whole, (first, second))))
     except InputError:  # the task refuses such data
         return False
     for what, a, b in asked:
@@ -124,6 +124,12 @@ def _compare(
                 ("expected", "the same; s.weight is what rows weigh, s.rows how many there are"),
             )
     return True
+
+
+def _scores(case: Case, values: tuple[Any, Any], on: tuple[Evaluation, Evaluation]) -> tuple[Any, Any]:
+    """What a user sees of two values, each on its data."""
+    first, second = (case.given.score(x, Totals(case.given, each.data)) for x, each in zip(values, on, strict=True))
+    return first, second
 
 
 def _same(a: Any, b: Any) -> bool:
