@@ -285,9 +285,9 @@ class Task(abc.ABC):
         return add(self, other)
 
     def __sub__(self, other: Task) -> Task:
-        from streed.algebra import penalize
+        from streed.algebra import subtract
 
-        return penalize(self, other)
+        return subtract(self, other)
 
     def __mul__(self, weight: float | Fraction) -> Task:
         from streed.algebra import scale
