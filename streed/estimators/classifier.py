@@ -40,7 +40,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     Fitted: `classes_`, and what `OptimalTree` says.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, frequency: Any = None) -> OptimalTreeClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeClassifier:
         """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0.
 
         `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.

@@ -76,7 +76,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.sensitive = sensitive
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None, frequency: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None, *, frequency: Any = None
     ) -> FairTreeClassifier:
         """Grows and proves the tree; the groups by row, the rest as for `OptimalTreeClassifier`."""
         self._grow(X, y, sample_weight, {ROW_DATA: sensitive_features, FREQUENCY: frequency})

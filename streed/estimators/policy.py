@@ -78,6 +78,7 @@ class PolicyTree(OptimalTree):
         treatment: Any = None,
         propensity: Any = None,
         predicted: Any = None,
+        *,
         frequency: Any = None,
     ) -> PolicyTree:
         """Grows and proves the policy on the rows X (n, m).

@@ -34,7 +34,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     _numeric_target = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, frequency: Any = None) -> OptimalTreeRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeRegressor:
         """Grows and proves the tree; X (n, m) an array or table, y (n,) numbers, sample_weight (n,) >= 0.
 
         `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.

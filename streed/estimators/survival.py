@@ -35,7 +35,9 @@ class SurvivalTree(OptimalTree):
 
     _numeric_target = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, event: Any = None, frequency: Any = None) -> SurvivalTree:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, event: Any = None, *, frequency: Any = None
+    ) -> SurvivalTree:
         """Grows and proves the tree.
 
         `y`: times (n,) >= 0, with `event` (n,) 1 where the event was observed and 0 where the row was censored (None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,7 @@ def test_many_rows_are_counted_in_groups_and_row_by_row(kinds: int) -> None:
         other = streed.solve(Misclassifications(), X[rows], y[rows], max_depth=3, min_leaf=least)
         assert one.value == other.value
         assert one.value > streed.solve(Misclassifications(), X[rows], y[rows], max_depth=3).value
+        assert one.tree is not None
         assert min(leaf.rows for leaf in one.tree.leaves()) >= least
 
 
@@ -62,7 +65,7 @@ def test_the_reference_counts_by_frequency() -> None:
 def test_four_rows_of_ten_are_forty_rows() -> None:
     """XOR: four rows that stand for ten each, and forty rows, can be split as finely; weights are no rows."""
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
-    limits = {"max_depth": 2, "min_leaf": 5}
+    limits: dict[str, Any] = {"max_depth": 2, "min_leaf": 5}
     assert streed.solve(Misclassifications(), X, y, frequency=[10] * 4, **limits).value == 0
     copies = streed.solve(Misclassifications(), np.repeat(X, 10, axis=0), np.repeat(y, 10), **limits)
     assert copies.value == 0
@@ -76,4 +79,5 @@ def test_a_million_copies_take_no_room() -> None:
         for driver in ("depth-first", "branches", "general"):
             result = streed.solve(task, X, y, frequency=[million, 3 * million, 10**9, 2], max_depth=2, search=driver)
             assert result.value == (0 if task == Accuracy() else 2)
+            assert result.tree is not None
             assert sum(leaf.rows for leaf in result.tree.leaves()) == 10**9 + 4 * million + 2
