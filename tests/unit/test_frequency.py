@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -10,8 +12,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import streed
+from streed.cli import app
 from streed.evaluate import evaluate
 from streed.task import GeneralTask, Value
 from streed.tasks import Accuracy, Misclassifications
@@ -111,3 +115,30 @@ def test_a_function_of_rows_is_given_them_as_often_as_they_are() -> None:
     assert streed.solve(Spread(), X, y, frequency=[2, 1, 4], max_depth=1).value == 1 + 7
     with pytest.raises(streed.InputError, match=r"frequency: Spread is a function of a leaf's rows"):
         streed.solve(Spread(), X, y, frequency=[MOST_COPIES, 1, 4], max_depth=1)
+
+
+def test_the_shell_takes_a_column_of_frequencies(tmp_path: Path) -> None:
+    table, copies, saved = tmp_path / "few.csv", tmp_path / "many.csv", tmp_path / "tree.json"
+    rows = [
+        (0, 0, "no", 10),
+        (0, 1, "yes", 10),
+        (1, 0, "yes", 10),
+        (1, 1, "no", 10),
+        (0, 0, "yes", 0),
+        (1, 1, "yes", 3),
+    ]
+    table.write_text("a,b,class,times\n" + "".join(f"{a},{b},{y},{f}\n" for a, b, y, f in rows))
+    copies.write_text("a,b,class\n" + "".join(f"{a},{b},{y}\n" * f for a, b, y, f in rows))
+    limits = ["--target", "class", "--max-depth", "2", "--min-leaf", "5", "--json"]
+    shell = CliRunner()
+    few = shell.invoke(app, ["solve", str(table), "--frequency", "times", "--out", str(saved), *limits])
+    many = shell.invoke(app, ["solve", str(copies), *limits])
+    assert few.exit_code == many.exit_code == 0, few.output + many.output
+    found, known = json.loads(few.stdout), json.loads(many.stdout)
+    assert found["value"] == known["value"]
+    checked = shell.invoke(app, ["verify", str(saved), str(table)])
+    assert checked.exit_code == 0, checked.output
+    assert "MISMATCH" not in checked.output
+    wrong = shell.invoke(app, ["solve", str(table), "--frequency", "b", "--target", "b"])
+    assert wrong.exit_code == 2
+    assert "frequency" in wrong.output
