@@ -12,7 +12,7 @@ from streed.binarize import ColumnRecipe, Settings, make_recipe
 from streed.binarize.planning import LEARNED, Teacher
 from streed.binarize.raw import Kind, read_column
 from streed.data import Dataset
-from streed.data.rows import read_frequency
+from streed.data.rows import read_frequency, read_weights, weigh_copies
 from streed.datasets import one_hot
 from streed.errors import InputError
 from streed.tree import Reading, Tree
@@ -91,12 +91,11 @@ def present(table: dict[str, list[Any]], frequency: str | None) -> dict[str, lis
     return {name: [values[row] for row in rows] for name, values in table.items()}
 
 
-def _masses(table: Table, weights: str | None, frequency: str | None) -> list[Any] | None:
-    """What each row of the table weighs, with all rows that it stands for; None where that is 1."""
-    if weights is None or frequency is None:
-        named = weights or frequency
-        return None if named is None else table[named]
-    return [weight * copies for weight, copies in zip(table[weights], table[frequency], strict=True)]
+def _masses(table: Table, weights: str | None, frequency: str | None) -> Any:
+    """(n,) what each row of the table weighs, with all rows that it stands for; None where that is 1."""
+    each = None if weights is None else read_weights(table[weights], len(table[weights]))
+    copies = None if frequency is None else read_frequency(table[frequency], len(table[frequency]))
+    return weigh_copies(each, copies)
 
 
 def _needs_questions(column: list[Any], values: set[Any], listed: bool, trusted: bool, settings: Settings) -> bool:

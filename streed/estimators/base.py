@@ -289,7 +289,8 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
         return task
     from streed.tasks import Splits
 
-    summed: Task = task + cost_complexity * Splits()
+    price = cost_complexity * Splits()
+    summed: Task = task - price if task.maximize else task + price
     return summed
 
 
