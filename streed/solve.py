@@ -121,12 +121,13 @@ def solve(
             status = "optimal" if outcome.stopped is None else "feasible"
         front = []
         for solution in outcome.solutions:
-            root = count_rows(solution.root, data)
+            if data.frequency is not None:
+                solution = attrs.evolve(solution, root=count_rows(solution.root, data))
             value = shown(solution.value) if solution.score is None else readable(solution.score)
             lower, upper = _bounds(task, value, bound_score)
-            n_rows = root.rows
+            n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)
-            front.append((value, _tree(attrs.evolve(solution, root=root), problem, outcome.unit, claims)))
+            front.append((value, _tree(solution, problem, outcome.unit, claims)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin
             nodes = int(outcome.stats["nodes"])

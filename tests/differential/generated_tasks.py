@@ -148,6 +148,8 @@ class FreeSquaredErrors(Task):
 class Outcome(Task):
     """Real gains of two treatments, the larger the better."""
 
+    takes_weights: ClassVar[bool] = True
+
     maximize: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
