@@ -60,29 +60,19 @@ class State:
             raise AttributeError(name)
         if name == "weight":
             return self.rows
-        known = ", ".join(sorted(self.__dict__))
-        raise TaskError(f"this state has no statistic {name!r}; it has {known}")
+        raise TaskError(f"this state has no statistic {name!r}; it has {', '.join(sorted(self.names()))}")
+
+    def names(self) -> list[str]:
+        """The attributes that tasks and limits may read."""
+        return [name for name in self.__dict__ if not name.startswith("_")]
 
     def __repr__(self) -> str:
-        return f"State({', '.join(f'{k}={v}' for k, v in self.__dict__.items())})"
+        return f"State({', '.join(f'{name}={getattr(self, name)}' for name in self.names())})"
 
 
 def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
     """What a state of rows (m,) holds beside its sums: `members` and `data` if the task reads rows, else nothing."""
     return {"members": np.asarray(members, dtype=np.int64), "data": data} if task.reads_rows else {}
-
-
-def sum_of_part(whole: State, prefix: str, name: str) -> Any:
-    """The sum that a part of a task names so, which the whole has under a prefix.
-
-    The weight of the rows is the whole's, unless the part has a statistic of that name.
-    """
-    if name != "weight":
-        return getattr(whole, prefix + name)
-    try:
-        return getattr(whole, prefix + name)
-    except TaskError:
-        return whole.weight
 
 
 class Totals(State):
@@ -412,7 +402,8 @@ class Limit(abc.ABC):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         """What the limit asks of rows beside the task's statistics, as `Task.statistics` (default: nothing).
 
-        A limit that asks for anything sees the sums of that alone, without row weights, and so goes with every task.
+        They are counted without row weights. A limit of `subject_to` sees these sums alone, and so goes with every
+        task; one of `Task.limits` sees them beside the task's own, whose names must be others.
         """
         return {}
 
@@ -426,6 +417,32 @@ class Limit(abc.ABC):
         return None
 
 
+def has_statistics(limit: Limit) -> bool:
+    """Whether the limit asks for anything of rows beside the task's statistics."""
+    return type(limit).statistics is not Limit.statistics
+
+
+def row_statistics(task: Task, data: Dataset) -> dict[str, Array]:
+    """The statistics of the task and those of the limits that it sets itself; raises TaskError for a name of both."""
+    found = task.statistics(data)
+    for limit in filter(has_statistics, task.limits):
+        more = limit.statistics(data)
+        shared = next((name for name in more if name in found), None)
+        if shared is not None:
+            raise TaskError(
+                f"{type(limit).__name__}.statistics: {shared!r} is a statistic of {type(task).__name__}, too; "
+                "give it another name, or set the limit by subject_to"
+            )
+        found = {**found, **more}
+    return found
+
+
+def is_weighted(task: Task, name: str, data: Dataset) -> bool:
+    """Whether row weights count in a statistic of `row_statistics`; they do not in those of limits."""
+    limits = filter(has_statistics, task.limits)
+    return task.has_weights(name) and not any(name in limit.statistics(data) for limit in limits)
+
+
 def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
     """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
 
@@ -437,7 +454,7 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
         values = np.asarray(values)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        each = data.weights if task.has_weights(name) else data.frequency
+        each = data.weights if is_weighted(task, name, data) else data.frequency
         if each is not None:
             values = _weighed(values, each)
         if values.dtype.kind not in "bui":
@@ -452,7 +469,7 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
 
 def _with_weight(task: Task, data: Dataset) -> dict[str, Array]:
     """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
-    statistics = task.statistics(data)
+    statistics = row_statistics(task, data)
     if data.weights is None or "weight" in statistics:
         return statistics
     return {**statistics, "weight": np.ones(data.n_rows, np.int64)}
@@ -494,7 +511,7 @@ def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         objects = np.empty(values.shape, dtype=object)
-        factors = weights if task.has_weights(name) else copies
+        factors = weights if is_weighted(task, name, data) else copies
         for index, x in np.ndenumerate(values):
             objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
         exact[name] = objects
