@@ -11,6 +11,7 @@ from streed.encoding.certificate import check_claim, measure_costs
 from streed.encoding.encoding import Measure
 from streed.exact import Array, IntegerCosts
 from streed.kernels.counting import groups
+from streed.kernels.counting.copies import group_copies
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import SHALLOW
@@ -45,7 +46,7 @@ class RowCosts(Measure):
         data = problem.data
         costs = exact_costs(problem.task, data)
         divisor = int(groups.common_divisor(costs.costs, costs.split))
-        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1, writable(data.X))
+        rows = group_problem(problem, costs.costs, divisor, counts_rows=problem.min_leaf > 1)
         packed = pack(
             writable(data.X),
             category_counts(problem),
@@ -74,6 +75,14 @@ class RowCosts(Measure):
     def _total(self, code: int) -> int:
         """A code in whole costs."""
         return self.packed.groups.base + self.divisor * code
+
+
+def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> groups.Groups:
+    """The row groups of a problem with costs (n, K) int64; `counts_rows`: leaves are asked how many rows they have."""
+    codes, frequency = writable(problem.data.X), problem.data.frequency
+    if counts_rows and frequency is not None:
+        return group_copies(costs, divisor, frequency, codes)
+    return groups.group_rows(costs, divisor, counts_rows, codes)
 
 
 def category_counts(problem: Problem) -> Array:

@@ -13,6 +13,7 @@ import attrs
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.task import Task, Totals
+from streed.task.weighing import in_copies
 from streed.tree.description import rebuild
 from streed.tree.evaluation import inspect
 from streed.tree.nodes import Claims, Leaf, Tree, walk, worth
@@ -63,9 +64,10 @@ def _described() -> Iterator[None]:
 def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
     if not isinstance(task, Task):
         raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
+    data = in_copies(task, data)
     labels = tuple(task.bind(data).labels(data))
     checks = [
-        _equal("rows of the data", claims.n_rows, data.n_rows),
+        _equal("rows of the data", claims.n_rows, data.size),
         Check("labels", str(tree.labels), str(labels), tree.labels == labels),
     ]
     if not all(each.holds for each in checks):
