@@ -1,6 +1,7 @@
 """The tasks by the names of the shell, found in `streed.tasks`: a new task is there without a line here.
 
-`SparseAccuracy` is "sparse-accuracy"; its parameters are the fields of its class, written as Python literals.
+`SparseAccuracy` is "sparse-accuracy", by the name that `streed.tasks` exports; its parameters are the fields of its
+class, written as Python literals.
 """
 
 from __future__ import annotations
@@ -98,13 +99,13 @@ def literal(text: str) -> Any:
 
 
 def _entries(base: type[Any]) -> dict[str, Entry]:
-    found = [getattr(streed.tasks, name) for name in streed.tasks.__all__]
-    entries = [_entry(made_by) for made_by in found if isinstance(made_by, type) and issubclass(made_by, base)]
+    found = {name: getattr(streed.tasks, name) for name in streed.tasks.__all__}
+    entries = [_entry(name, made) for name, made in found.items() if isinstance(made, type) and issubclass(made, base)]
     return {entry.name: entry for entry in entries}
 
 
-def _entry(made_by: type[Any]) -> Entry:
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", made_by.__name__).lower()
+def _entry(exported: str, made_by: type[Any]) -> Entry:
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", exported).lower()
     summary = (inspect.getdoc(made_by) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
     parameters = {field.alias: _default(field) for field in attrs.fields(made_by) if is_parameter(field)}
     return Entry(name, summary, parameters, made_by)

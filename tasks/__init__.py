@@ -3,6 +3,7 @@
 from streed.tasks.absolute_error import AbsoluteError
 from streed.tasks.accuracy import Accuracy, BalancedAccuracy, Misclassifications, WeightedAccuracy
 from streed.tasks.bayes import BayesianTree
+from streed.tasks.brier import BrierScore
 from streed.tasks.class_errors import ClassErrors
 from streed.tasks.cost_sensitive import CostSensitive, MisclassificationCosts
 from streed.tasks.entropy import Entropy
@@ -45,6 +46,7 @@ __all__ = [
     "Accuracy",
     "BalancedAccuracy",
     "BayesianTree",
+    "BrierScore",
     "ClassErrors",
     "CohenKappa",
     "CostSensitive",

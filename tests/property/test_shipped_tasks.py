@@ -8,40 +8,16 @@ import pytest
 from hypothesis import strategies as st
 
 from streed import registry
+from streed.task import Task
 from streed.task.sums import SumTask
 from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits, WeightedAccuracy
 from streed.testing import LAWS, check_separable, datasets, find_violations
+from tests import shipped
 
 DATA_SETS = 20
 
 
-def fewest(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:
-    return -(fn + 2 * fp)
-
-
-ARGUMENTS: dict[str, dict[str, Any]] = {
-    "sparse-accuracy": {"lam": 0.025},
-    "fbeta": {"beta": 2},
-    "monotone-metric": {"function": fewest},
-}
-"""Of the tasks that need some."""
-
-APPLICATIONS = {
-    "cost-sensitive",
-    "instance-costs",
-    "linear-leaves",
-    "misclassification-costs",
-    "monotone-errors",
-    "poisson-deviance",
-    "policy-value",
-    "quantile-error",
-    "relative-risk",
-    "treatment-costs",
-}
-"""Tasks of costs, policies and times, which ask for row data of their own: tests/property/test_application_laws.py
-draws it."""
-
-SHIPPED = {name: entry for name, entry in registry.tasks().items() if name not in APPLICATIONS}
+SHIPPED = shipped.of_any_data(Task)
 
 ROW_DATA: dict[str, st.SearchStrategy[Any]] = {}
 """What single rows have, by the names that tasks ask for."""
@@ -69,10 +45,7 @@ def _quick_first() -> list[Any]:
 
 @pytest.mark.parametrize("entry", _quick_first())
 def test_every_task_that_ships_is_separable(entry: registry.Entry) -> None:
-    needed = {name for name, default in entry.parameters.items() if default == "required"}
-    given = ARGUMENTS.get(entry.name, {})
-    assert needed <= set(given), f"give an example of {entry.name}'s parameters in ARGUMENTS"
-    task = entry.made_by(**given)
+    task = shipped.examples(entry.name)[0]
     if isinstance(task, SumTask):  # a score of two classes: there is no such thing on data of one or three
         assert check_separable(task, y=st.integers(0, 1), max_examples=DATA_SETS, drivers=False).holds
         return
@@ -88,7 +61,7 @@ def _with_engine() -> list[Any]:
 
 @pytest.mark.parametrize("entry", _with_engine())
 def test_the_engine_agrees_on_every_task_that_ships(entry: registry.Entry) -> None:
-    task = entry.made_by(**ARGUMENTS.get(entry.name, {}))
+    task = shipped.examples(entry.name)[0]
     engine = find_violations(task, ENGINE_LAWS, data=ONE_KIND, max_examples=DATA_SETS)
     assert engine.holds, engine
     assert engine["drivers equal recursion"].examples > 0 or "refuses it" in engine["drivers equal recursion"].note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import streed.tasks
 from streed.data import Dataset
 from streed.reference import Evaluation
-from streed.task import Limit, RowCostTask, State, Task, Totals
+from streed.task import RowCostTask, State, Task, Totals
 from streed.task.algebra import Constrained, exact_costs
-from streed.task.sums import SumTask
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
@@ -23,20 +22,16 @@ from streed.tasks import (
     Misclassifications,
     SparseAccuracy,
     Splits,
-    WeightedAccuracy,
 )
-from tests.unit.test_tasks_facts import FAMILIES
+from tests import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHIPPED: dict[str, Callable[[Dataset], Task]] = {
-    "Accuracy": lambda _: Accuracy(),
-    "BalancedAccuracy": lambda _: BalancedAccuracy(),
-    "Misclassifications": lambda _: Misclassifications(),
-    "SparseAccuracy": lambda _: SparseAccuracy(0.025),
-    "Splits": lambda _: Splits(),
-    "WeightedAccuracy": lambda data: WeightedAccuracy({data.classes[0]: 2, data.classes[-1]: 0.3}),
+    name: functools.partial(shipped.example_for, name)
+    for name in shipped.of_any_data(RowCostTask)
+    if name not in shipped.WHOLE_WEIGHTS
 }
 COMPOSED: dict[str, Callable[[Dataset], Task]] = {
     "sum": lambda _: Misclassifications() + 0.3 * Splits(),
@@ -63,22 +58,6 @@ def data_sets(draw: st.DrawFn) -> Dataset:
 
 def some_data() -> Dataset:
     return Dataset.make([[0], [0], [1], [1]], ["a", "b", "c", "b"], sample_weight=[1, 2, 0.5, 1])
-
-
-def test_every_task_and_limit_that_ships_is_tested_here() -> None:
-    shipped = {name: getattr(streed.tasks, name) for name in streed.tasks.__all__}
-    # Lexicographic takes whole weights only; tests/unit/test_tasks_values.py has it.
-    tested = set(SHIPPED) | {made.__name__ for made in FAMILIES} | {"Lexicographic", "AbsoluteError"}
-    # These ask for row data; tests/differential/applications.py draws them.
-    tested |= {"CostSensitive", "InstanceCosts", "MisclassificationCosts", "PolicyValue", "RelativeRisk"}
-    tested |= {"LinearLeaves", "MonotoneErrors", "PoissonDeviance", "QuantileError", "TreatmentCosts"}
-    # A vector of errors: tests/differential/fuzz_fronts.py and tests/unit/test_fronts.py.
-    tested |= {"ClassErrors"}
-    kinds = {name: kind for name, kind in shipped.items() if isinstance(kind, type)}
-    # The scores of errors are in tests/unit/test_metrics.py.
-    of_one_sum = {n for n, kind in kinds.items() if issubclass(kind, Task) and not issubclass(kind, SumTask)}
-    assert of_one_sum == tested
-    assert {name for name, kind in kinds.items() if issubclass(kind, Limit)} == {"MinSupport", "MinSupportOf"}
 
 
 @every_task

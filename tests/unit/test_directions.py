@@ -127,7 +127,7 @@ def test_a_price_of_treatments_is_taken_from_a_policys_value() -> None:
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "maximize(A) + B": (lambda: streed.maximize(Hits()) + 0.1 * Splits(), "write gain - cost"),
-    "A + maximize(B)": (lambda: Misclassifications() + streed.maximize(Hits()), "Negated is maximised and Misclass"),
+    "A + maximize(B)": (lambda: Misclassifications() + streed.maximize(Hits()), "Negated is maximised and Accuracy"),
     "score + B": (lambda: BalancedAccuracy() + 0.1 * Splits(), "BalancedAccuracy\\(\\) - "),
     "maximum - maximum": (lambda: streed.maximize(Hits()) - streed.maximize(Purity()), "both maximised"),
     "minimum - B": (lambda: Misclassifications() - Splits(), "gets a price by \\+"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 import streed
 import streed.tasks
-from streed import registry
 from streed.bnb import session
 from streed.data import Dataset
 from streed.solve import solve
@@ -20,7 +18,6 @@ from streed.task import Limit, RowCostTask, State, Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from tests.unit.outcomes import BOTH, CUBE, check, errors, task_of, tree_of
 from tests.unit.specimens import XOR
-from tests.unit.test_tasks_facts import FAMILIES
 
 TASKS: list[tuple[str, dict[str, Any], Any]] = [
     ("Accuracy()", {"max_depth": 0}, 2),
@@ -72,38 +69,6 @@ def test_the_optimum_of_every_task(source: str, limits: dict[str, Any], optimum:
     assert result.value == optimum
     assert type(result.value) is type(result.lower_bound) is type(result.upper_bound) is type(optimum)
     check(result, Dataset.make(CUBE, BOTH), limits)
-
-
-APPLICATIONS = {
-    "CostSensitive",
-    "InstanceCosts",
-    "LinearLeaves",
-    "MinSupportOf",
-    "MisclassificationCosts",
-    "MonotoneErrors",
-    "PoissonDeviance",
-    "PolicyValue",
-    "QuantileError",
-    "RelativeRisk",
-    "TreatmentCosts",
-    "predict_linear",
-}
-
-
-def test_every_task_that_ships_is_among_them() -> None:
-    tried = {name for source, _, _ in TASKS for name in re.findall(r"[A-Z]\w+", source)}
-    # tests/unit/test_tasks_facts.py has those whose leaf costs are no costs per row.
-    # tests/unit/test_metrics.py has functions of one's own, tests/unit/test_fairness.py what needs groups.
-    # tests/differential/applications.py has those that ask for row data.
-    # tests/unit/test_fronts.py has fronts, tests/unit/test_rates.py rates.
-    elsewhere = {
-        "MonotoneMetric",
-        "ClassErrors",
-        *APPLICATIONS,
-        *(e.made_by.__name__ for e in registry.rates().values()),
-    }
-    elsewhere |= {entry.made_by.__name__ for entry in registry.notions().values()}
-    assert tried == set(streed.tasks.__all__) - {kind.__name__ for kind in FAMILIES} - elsewhere
 
 
 def test_the_public_names() -> None:

@@ -13,32 +13,19 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.reference import Evaluation, best_trees, optimum
-from streed.task import RowCostTask, Task
-from streed.tasks import (
-    BayesianTree,
-    Entropy,
-    Gini,
-    MehtaMDL,
-    MinimumError,
-    PessimisticError,
-    QuinlanMDL,
-    SquaredError,
-    WorstLeaf,
-)
+from streed.task import GeneralTask, RowCostTask, Task
+from streed.task.sums import SumTask
+from streed.tasks import PessimisticError, WorstLeaf
+from tests.shipped import examples, of_any_data
 
-FAMILIES: dict[type[Task], list[Task]] = {
-    Gini: [Gini()],
-    Entropy: [Entropy()],
-    QuinlanMDL: [QuinlanMDL(), QuinlanMDL(tree_bits=False)],
-    MehtaMDL: [MehtaMDL(), MehtaMDL(tree_bits=False)],
-    PessimisticError: [PessimisticError(), PessimisticError(0.001), PessimisticError(0.9)],
-    MinimumError: [MinimumError(), MinimumError(m=0.5), MinimumError(m=10)],
-    BayesianTree: [BayesianTree(), BayesianTree(concentration=2.5, growth=0.5), BayesianTree(concentration=0.3)],
-    WorstLeaf: [WorstLeaf()],
-    SquaredError: [SquaredError(), SquaredError(0.5), SquaredError(0.01, normalized=True)],
+OF_STATISTICS = {
+    name: entry
+    for name, entry in of_any_data(Task).items()
+    if not issubclass(entry.made_by, RowCostTask | SumTask | GeneralTask) and entry.made_by.order == "total"
 }
+"""Tasks whose leaves cost a function of sums; those of costs per row are in tests/property/test_task_laws.py."""
 
-every_task = pytest.mark.parametrize("task", [task for tasks in FAMILIES.values() for task in tasks], ids=repr)
+every_task = pytest.mark.parametrize("task", [task for name in OF_STATISTICS for task in examples(name)], ids=repr)
 
 TINY = 1e-9
 
@@ -155,7 +142,6 @@ def test_the_bound_for_the_sibling_under_max(a: Any, b: Any, x: Any) -> None:
 
 
 def test_bound_fields_are_no_parameters() -> None:
-    for kind in FAMILIES:
-        fields = {field.alias for field in attrs.fields(kind) if field.metadata.get("bound")}
-        assert not fields & {"tree_bits", "confidence", "m", "concentration", "growth", "cost_complexity"}
-        assert not issubclass(kind, RowCostTask)
+    for entry in OF_STATISTICS.values():
+        fields = {field.alias for field in attrs.fields(entry.made_by) if field.metadata.get("bound")}
+        assert not fields & set(entry.parameters)

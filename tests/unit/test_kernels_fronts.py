@@ -1,0 +1,238 @@
+"""Fronts of shallow trees by packed sums, and the store that keeps them, against every tree in plain numpy."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+import pytest
+
+from streed.data import Dataset
+from streed.exact import Array
+from streed.kernels.compiled import entry
+from streed.kernels.control import ROWS_OF_CONTROL, STOP
+from streed.pareto.packing import Packed, pack_fronts
+from streed.pareto.store import (
+    ENTRIES,
+    FOUND,
+    FULL,
+    KEYS,
+    FrontStore,
+    front_of_node,
+    front_of_three,
+    kept_front,
+    rehash,
+)
+from streed.pareto.units import LEAF, front_of_any_pairs
+from streed.problem import Problem
+from streed.task import COMPONENTWISE, State, Task
+
+Point = tuple[int, ...]
+
+
+@entry
+def _front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
+    return front_of_any_pairs(rows, scratch, node)
+
+
+@final
+@attrs.frozen(eq=False)
+class Sums(Task):
+    """Costs (n, K, m) by row, label and component, and what a branching node costs, (m,)."""
+
+    order = COMPONENTWISE
+
+    costs: Any
+    split: tuple[int, ...]
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {f"of_{k}_{c}": self.costs[:, k, c] for k in range(self.costs.shape[1]) for c in range(len(self.split))}
+
+    def labels(self, data: Dataset) -> Any:
+        return range(self.costs.shape[1])
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return tuple(getattr(s, f"of_{k}_{c}") for c in range(len(self.split)))
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.split
+
+
+def drawn(
+    rng: np.random.Generator,
+    *,
+    rows: int,
+    columns: int,
+    labels: int,
+    components: int,
+    scale: int = 1,
+    min_leaf: int = 1,
+) -> tuple[Dataset, Sums, Packed]:
+    """A problem of whole costs of which every row has one label that is free."""
+    X = (rng.random((rows, columns)) < 0.5).astype(np.uint8)
+    costs = rng.integers(0, 3, (rows, labels, components)) * scale
+    costs[np.arange(rows), rng.integers(0, labels, rows)] = 0
+    task = Sums(costs, tuple(range(components)))
+    data = Dataset.make(X)
+    packed = pack_fronts(Problem(data, task, None, None, min_leaf))
+    assert packed is not None
+    return data, task, packed
+
+
+def nondominated(points: set[Point]) -> set[Point]:
+    """Those that no other is nowhere above."""
+    every = np.array(sorted(points))
+    return {
+        tuple(each.tolist()) for each in every if not ((every <= each).all(axis=1) & (every != each).any(axis=1)).any()
+    }
+
+
+def front(X: Array, task: Sums, rows: Array, depth: int, min_leaf: int) -> set[Point]:
+    """The front of trees of so much depth for some of the rows (n,) bool, by trying every column."""
+    points = set(map(tuple, task.costs[rows].sum(axis=0).tolist())) if rows.sum() >= min_leaf else set()
+    if depth > 0:
+        for having in X.T.astype(bool):
+            if (rows & having).any() and (rows & ~having).any():
+                sides = [front(X, task, rows & side, depth - 1, min_leaf) for side in (having, ~having)]
+                points |= {tuple(np.add(np.add(a, b), task.split).tolist()) for a in sides[0] for b in sides[1]}
+    return nondominated(points) if points else points
+
+
+def values(packed: Packed, keys: Array, rows: int) -> list[Point]:
+    """The values of keys of all rows."""
+    return [packed.costs.value(packed.keys.vector(key)) for key in keys.tolist()]
+
+
+def store(packed: Packed, entries: int, keys: int) -> FrontStore:
+    words = packed.rows.column_rows.shape[1]
+    return FrontStore(
+        np.zeros(64, np.int64),
+        np.zeros((entries, words), np.uint64),
+        np.zeros(entries + 1, np.int64),
+        np.zeros(keys, np.int64),
+        np.zeros(keys, np.int32),
+        np.zeros(4, np.int64),
+    )
+
+
+def three(packed: Packed, kept: FrontStore, control: Array | None = None) -> tuple[Array, Array]:
+    layout = packed.keys.layout
+    size = max(layout.buckets, 1)
+    best, origins = np.full(size, np.iinfo(np.int64).max), np.zeros(size, np.int32)
+    control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
+    found: tuple[Array, Array] = front_of_three(
+        packed.rows, packed.scratch(), kept, control, best, origins, packed.root
+    )
+    assert (best == np.iinfo(np.int64).max).all()
+    return found
+
+
+CASES = {
+    # rows, columns, labels, components, scale, min_leaf
+    "one row": (1, 3, 2, 2, 1, 1),
+    "two labels, two components: staircases": (31, 5, 2, 2, 1, 1),
+    "the same with minimum support": (33, 5, 2, 2, 1, 4),
+    "three labels, two components: buckets": (32, 4, 3, 2, 1, 1),
+    "the same, counted": (40, 4, 3, 2, 1, 3),
+    "no buckets": (33, 4, 2, 2, 2**20 + 1, 1),
+    "three components": (33, 4, 2, 3, 1, 1),
+    "three components, counted": (40, 4, 2, 3, 1, 3),
+    "narrow lanes no longer suffice": (64, 4, 3, 3, 997, 1),
+    "four components": (20, 3, 2, 4, 1, 1),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
+    n, p, labels, components, scale, min_leaf = CASES[name]
+    rng = np.random.default_rng(len(name))
+    shape: dict[str, Any] = {"rows": n, "columns": p, "labels": labels, "components": components}
+    data, task, packed = drawn(rng, **shape, scale=scale, min_leaf=min_leaf)
+    kept = store(packed, 40, 5000)
+    keys, columns = (
+        three(packed, kept) if depth == 3 else front_of_node(packed.rows, packed.scratch(), packed.root, depth)
+    )
+    assert (np.diff(keys) > 0).all()
+    assert sorted(values(packed, keys, n)) == sorted(front(data.X, task, np.ones(n, bool), depth, min_leaf))
+    assert ((columns >= LEAF + 1 - labels) & (columns < len(packed.columns))).all()
+    if depth == 0:
+        leaves = task.costs.sum(axis=0).tolist()
+        assert [tuple(leaves[LEAF - column]) for column in columns] == values(packed, keys, n)
+
+
+@pytest.mark.parametrize("columns", [1, 31, 32, 33, 65])
+@pytest.mark.parametrize("rows", [63, 64, 65])
+def test_staircases_are_the_fronts_of_any_pairs(columns: int, rows: int) -> None:
+    rng = np.random.default_rng(columns)
+    data, task, packed = drawn(rng, rows=rows, columns=columns, labels=2, components=2)
+    assert packed.rows.differences.shape[1] == 2
+    keys, _ = front_of_node(packed.rows, packed.scratch(), packed.root, 2)
+    assert keys.tolist() == _front_of_any_pairs(packed.rows, packed.scratch(), packed.root)[0].tolist()
+    if columns == 1:
+        assert sorted(values(packed, keys, rows)) == sorted(front(data.X, task, np.ones(rows, bool), 2, 1))
+
+
+def test_lanes_are_narrow_up_to_31_bits() -> None:
+    rng = np.random.default_rng(1)
+    X = (rng.random((40, 4)) < 0.5).astype(np.uint8)
+    costs = rng.integers(0, 2, (40, 2, 3))
+    costs[0, :, 1:] = 0
+    for top, narrow in ((2**17, True), (2**18, False)):
+        scaled = costs.copy()
+        scaled[0, 1, 0] = top
+        task = Sums(scaled, (1, 1, 1))
+        packed = pack_fronts(Problem(Dataset.make(X), task, 3, None, 1))
+        assert packed is not None
+        assert packed.keys.narrow == narrow
+        keys, _ = front_of_node(packed.rows, packed.scratch(), packed.root, 2)
+        assert sorted(values(packed, keys, 40)) == sorted(front(X, task, np.ones(40, bool), 2, 1))
+
+
+@pytest.mark.parametrize("components", [2, 3])
+def test_fronts_are_kept_as_long_as_there_is_room(components: int) -> None:
+    rng = np.random.default_rng(components)
+    data, task, packed = drawn(rng, rows=33, columns=4, labels=2, components=components)
+    expected = sorted(front(data.X, task, np.ones(33, bool), 3, 1))
+    whole = store(packed, 40, 5000)
+    keys, _ = three(packed, whole)
+    assert sorted(values(packed, keys, 33)) == expected
+    assert whole.counters[FULL] == 0
+    assert whole.counters[ENTRIES] == 8
+    root = packed.root
+    for column_rows in packed.rows.column_rows:
+        for side in (root & column_rows, root & ~column_rows):
+            found = [each.tolist() for each in kept_front(whole, side)]
+            again = front_of_node(packed.rows, packed.scratch(), side, 2)
+            assert found == [each.tolist() for each in again]
+    assert len(kept_front(whole, root)[0]) == 0
+    three(packed, whole)
+    assert whole.counters[FOUND] == 8
+    for entries, keys_kept in ((0, 5000), (3, 5000), (40, 0), (40, int(whole.begins[3]))):
+        small = store(packed, entries, keys_kept)
+        assert sorted(values(packed, three(packed, small)[0], 33)) == expected
+        assert small.counters[FULL] == 1
+        assert small.counters[ENTRIES] <= min(entries, 3)
+        assert small.counters[KEYS] <= keys_kept
+
+
+def test_a_store_with_new_slots_knows_what_it_kept() -> None:
+    _, _, packed = drawn(np.random.default_rng(3), rows=65, columns=5, labels=2, components=2)
+    kept = store(packed, 40, 5000)
+    three(packed, kept)
+    kept.counters[FULL] = 1
+    larger = kept._replace(slots=np.zeros(256, np.int64))
+    rehash(larger)
+    assert larger.counters[FULL] == 0
+    for number in range(int(kept.counters[ENTRIES])):
+        node = kept.sets[number]
+        assert [a.tolist() for a in kept_front(larger, node)] == [a.tolist() for a in kept_front(kept, node)]
+
+
+def test_a_stopped_front_is_that_of_the_leaves() -> None:
+    _, task, packed = drawn(np.random.default_rng(4), rows=33, columns=4, labels=2, components=2)
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    control[STOP] = 1
+    keys, _ = three(packed, store(packed, 40, 5000), control)
+    assert sorted(values(packed, keys, 33)) == sorted(nondominated(set(map(tuple, task.costs.sum(axis=0).tolist()))))

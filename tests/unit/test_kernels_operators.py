@@ -1,0 +1,102 @@
+"""How values are joined: by adding, on both sides of where they are known, and by a kernel of the task's own."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streed.kernels.compiled import entry, unit
+from streed.kernels.pointers import KERNEL, engine_at
+from streed.kernels.records import ENGINE, INFINITE, LOWEST, NO_COST
+from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_cost, least_of, rest_of
+from streed.kernels.values import COST, LEAST0, LEAST1, ROWS_OF_VALUES
+
+
+@entry
+def _join(engine, a, b):  # type: ignore[no-untyped-def]
+    return join(engine_at(engine), a, b)
+
+
+@entry
+def _join_cost(engine, a, b):  # type: ignore[no-untyped-def]
+    return join_cost(engine_at(engine), a, b)
+
+
+@entry
+def _rest_of(engine, goal, other):  # type: ignore[no-untyped-def]
+    return rest_of(engine_at(engine), goal, other)
+
+
+@entry
+def _of_column(engine, values, column, without):  # type: ignore[no-untyped-def]
+    e = engine_at(engine)
+    return cost_of_split(e, values, column), least_of(e, values, column, without), least_cost(e, values)
+
+
+@unit(KERNEL)
+def _larger(address):  # type: ignore[no-untyped-def]
+    e = engine_at(address)
+    e.joined = max(e.left, e.right)
+
+
+@unit(KERNEL)
+def _goal_itself(address):  # type: ignore[no-untyped-def]
+    e = engine_at(address)
+    e.joined = e.left
+
+
+def record(**fields: int) -> Any:
+    """A record (1,) with these fields, zero elsewhere, and its address."""
+    engine = np.zeros(1, ENGINE)
+    for name, value in fields.items():
+        engine[name] = value
+    return engine, engine.ctypes.data
+
+
+HALF = INFINITE // 2
+VALUES = [LOWEST, LOWEST // 2, LOWEST // 2 + 1, -5, 0, 1, 7, 2**40, HALF - 1, HALF, INFINITE]
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(VALUES, repeat=2)))
+def test_values_are_added_between_the_unknown_and_the_infinite(a: int, b: int) -> None:
+    engine, address = record()
+    total = a + b
+    expected = INFINITE if total >= HALF else total if total > LOWEST // 2 else LOWEST
+    assert _join(address, a, b) == expected
+    assert _join_cost(address, a, NO_COST) == a
+    assert _rest_of(address, a, b) == (a - b if a < HALF and b > LOWEST // 2 else INFINITE)
+    assert engine["joined"] == 0
+
+
+def test_a_kernel_joins_what_is_known() -> None:
+    engine, address = record(combine=_larger.address, subtract=_goal_itself.address)
+    assert _join(address, 3, 5) == _join_cost(address, 5, 3) == 5
+    assert _join_cost(address, 4, NO_COST) == 4
+    assert _join(address, INFINITE, LOWEST) == _join(address, 0, INFINITE) == INFINITE
+    assert _join(address, LOWEST, 3) == _join(address, 3, LOWEST) == LOWEST
+    assert _rest_of(address, 9, 2) == 9
+    assert _rest_of(address, INFINITE, 2) == _rest_of(address, 9, LOWEST) == INFINITE
+    engine["subtract"] = 0
+    assert _rest_of(address, 9, 2) == INFINITE
+
+
+@pytest.mark.parametrize("columns", [0, 1, 31, 32, 33])
+@pytest.mark.parametrize("kind", ["constant", "scored", "priced"])
+def test_costs_and_bounds_of_a_split(columns: int, kind: str) -> None:
+    rng = np.random.default_rng(columns)
+    fields = {"scored": int(kind == "scored"), "priced": int(kind == "priced")}
+    engine, address = record(n_active=columns, n_categorical=1, split_cost=11, **fields)
+    values = rng.integers(20, 90, (ROWS_OF_VALUES, columns + 1))
+    for column in range(columns + 1):
+        for without, row in ((0, LEAST1), (1, LEAST0)):
+            cost, least, least_of_all = _of_column(address, values, column, without)
+            assert cost == (11 if kind == "constant" else values[COST, column])
+            assert least == (0 if kind == "constant" else values[row, column])
+            # four less: what the rounding of two codes may add
+            assert least_of_all == values[COST].min() - 4
+    values[COST] = 3
+    assert _of_column(address, values, 0, 0)[2] == 0
+    assert engine["split_cost"] == 11
