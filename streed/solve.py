@@ -21,7 +21,7 @@ from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.evaluate import leaf_displays
-from streed.exact import readable
+from streed.exact import readable, readable_bound
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
@@ -109,14 +109,20 @@ def solve(
         with Compilation() as compilation:
             orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
             outcome = driver.search(problem, orders)
-        bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
+        bound_score, score_bound = outcome.score_bound, None
+        if bound_score is None and outcome.lower is not None:
+            score_bound = task.score(outcome.lower, totals)
+            bound_score = readable_bound(score_bound, None, upper=task.maximize)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
             status = "optimal" if outcome.stopped is None else "feasible"
         front = []
         for solution in outcome.solutions:
-            value = shown(solution.value) if solution.score is None else readable(solution.score)
+            score = task.score(solution.value, totals) if solution.score is None else solution.score
+            value = readable(score)
+            if score_bound is not None:
+                bound_score = readable_bound(score_bound, score, upper=task.maximize)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)

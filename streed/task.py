@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 
 if TYPE_CHECKING:
     from streed.algebra import Threshold
@@ -212,6 +212,14 @@ class Task(abc.ABC):
         """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
 
         The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
+        return None
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        """What a leaf of these rows of `data`, (m,) int64, with label number k costs, exactly, row weights included.
+
+        Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
+        the default, is `leaf_cost` of the exact sums.
         """
         return None
 
@@ -437,6 +445,24 @@ def state_of(sums: dict[str, Array], rows: Array, beside: Mapping[str, Any] | No
     totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
     found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
     return State(len(rows), **found, **(beside or {}))
+
+
+def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
+    """The task's statistics times the row weights: whole numbers, int64 or Python's own as objects, and the worth of 1.
+
+    Arrays are (n,) or (n, m); floats are the decimals that Python prints.
+    """
+    weights, worth = (None, Fraction(1)) if data.weights is None else exact_integers(data.weights, "sample_weight")
+    found = {}
+    for name, values in task.statistics(data).items():
+        whole, unit = exact_integers(np.asarray(values), f"statistics {name!r}")
+        if weights is not None and task.has_weights(name):
+            size = sum(map(abs, weights.tolist())) * int(np.abs(whole).max(initial=0))
+            factors = weights.reshape((-1,) + (1,) * (whole.ndim - 1))
+            whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
+            unit = unit * worth
+        found[name] = (whole, unit)
+    return found
 
 
 def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import numbers
 import sys
 import time
 from collections.abc import Iterator
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-9
 """How much of the largest cost the sums of real data may differ by, added up in another order."""
+
+_REAL = 2.0**-44
+"""Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
 
 _FRAMES = 8
 """Calls that a level of the tree takes, generously."""
@@ -86,9 +90,13 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
             stopped = "interrupt"
         searched = time.perf_counter()
         solutions = _measured(problem, [] if search is None else search.solutions, states)
-    lower = None
+    exact = states is not None and states.exact and all(_is_exact(each.value) for each in solutions)
+    lower, rounding = None, 0.0
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else None) if complete else search.bound()
+        if isinstance(lower, numbers.Real) and not exact:
+            rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
+            lower = lower - rounding if problem.task.better(0, 1) else lower + rounding
     stats = {
         "search": General.name,
         "route": "general",
@@ -102,7 +110,8 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "pruned": 0 if search is None else search.pruned,
         "peak_bytes": memory.peak(),
         "columns": data.n_columns,
-        "exact": states is not None and states.exact and all(_is_exact(each.value) for each in solutions),
+        "exact": exact,
+        "rounding": rounding,
     }
     return Outcome(solutions, lower, stopped, stats)
 
@@ -177,6 +186,13 @@ def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
         return False
     scale = max([abs(float(value)), *(abs(float(cost)) for cost in leaf_costs)])
     return math.isclose(claimed, value, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale)
+
+
+def _largest_cost(node: Node) -> float:
+    """The largest size of what a leaf below the node costs."""
+    if isinstance(node, Leaf):
+        return abs(float(node.cost))
+    return max(map(_largest_cost, node.children))
 
 
 def _is_exact(value: Value) -> bool:
