@@ -34,6 +34,9 @@ _GRID_BITS = 44
 
 _ROUNDED_BITS = 50
 
+_SMALL_TOTAL = 2**40
+"""Totals that need not be known more closely."""
+
 _ONE = Fraction(1)
 
 
@@ -267,9 +270,10 @@ def _times(part: tuple[Fraction, Array], unit: Fraction) -> Array:
 
 
 def _largest_total(costs: Array, weights: Array | None) -> int:
-    """At least the sum over the rows of their largest cost in absolute value."""
+    """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
     if weights is None:
-        return len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
+        most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
+        return most if most < _SMALL_TOTAL else sum(np.abs(costs).max(axis=1).tolist())
     if costs.dtype == object or weights.dtype == object:
         return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
     return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))

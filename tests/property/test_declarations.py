@@ -218,7 +218,9 @@ def test_the_bound_of_pessimistic_errors_under_weights_below_one() -> None:
     evaluation = Evaluation(task, Dataset.make([[0, 0], [0, 0]], [0, 1], sample_weight=[0.25, 1]))
     rows = [0, 1]
     assert float(least(evaluation, rows)) == pytest.approx(1.1675)
-    assert float(evaluation.task.lower_bound(evaluation.state(rows)) or 0) <= 1.1675
+    bound = evaluation.task.lower_bound(evaluation.state(rows))
+    assert bound is not None
+    assert bound <= 1.1675
 
 
 @pytest.mark.parametrize("confidence", [0.0001, 0.0007, 0.001, 0.003, 0.01, 0.1, 0.25, 0.6, 1.0])
