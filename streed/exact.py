@@ -57,23 +57,26 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
 
 
-def readable(value: Any) -> Any:
-    """A value without fractions, which few libraries take: ints and floats in their place, in tuples too."""
+def readable(value: Any, *, real: bool = False) -> Any:
+    """A value without fractions, which few libraries take: ints and floats in their place, in tuples too.
+
+    `real`: whole fractions become floats, too.
+    """
     if isinstance(value, (int, float)):
         return value
     if isinstance(value, tuple):
         return tuple(map(readable, value))
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else float(value)
+        return int(value) if value.denominator == 1 and not real else float(value)
     return value
 
 
-def readable_bound(bound: Any, value: Any, *, upper: bool) -> Any:
+def readable_bound(bound: Any, value: Any, *, upper: bool, real: bool = False) -> Any:
     """A bound as `readable` gives it, but rounded outwards, and apart from the readable value unless they are equal.
 
     A lower bound is at most what it stands for, an upper one at least that.
     """
-    shown = readable(bound)
+    shown = readable(bound, real=real)
     if not isinstance(shown, float) or not isinstance(bound, Fraction):
         return shown
     outwards = math.inf if upper else -math.inf

@@ -76,11 +76,10 @@ class Result:
         """
         if self.tree is None:
             return None
-        if self.status == "optimal" and (self.lower_bound is None or self.lower_bound == self.upper_bound):
+        known = all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound))
+        if self.status == "optimal" and not (known and self.lower_bound < self.upper_bound):
             return 0
-        if not all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound)):
-            return None
-        return self.upper_bound - self.lower_bound
+        return self.upper_bound - self.lower_bound if known else None
 
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""

@@ -112,7 +112,7 @@ def solve(
         bound_score, score_bound = outcome.score_bound, None
         if bound_score is None and outcome.lower is not None:
             score_bound = task.score(outcome.lower, totals)
-            bound_score = readable_bound(score_bound, None, upper=task.maximize)
+            bound_score = readable_bound(score_bound, None, upper=task.maximize, real=outcome.real)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
@@ -120,9 +120,9 @@ def solve(
         front = []
         for solution in outcome.solutions:
             score = task.score(solution.value, totals) if solution.score is None else solution.score
-            value = readable(score)
+            value = readable(score, real=outcome.real)
             if score_bound is not None:
-                bound_score = readable_bound(score_bound, score, upper=task.maximize)
+                bound_score = readable_bound(score_bound, score, upper=task.maximize, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)

@@ -19,6 +19,7 @@ Regression Trees: An Optimal Dynamic Programming Approach, ICML 2024.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -32,6 +33,18 @@ from streed.task import State, Task, bound
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+
+
+def _offsets(targets: Array, center: Any) -> Array:
+    """(n,) the targets less the center; of floats, the difference of the decimals that Python prints, rounded once."""
+    if targets.dtype.kind == "i":
+        offsets: Array = targets - center
+        return offsets
+    whole, unit = exact_integers(targets, "y")
+    start = Fraction(exact_number(center))
+    common = math.lcm(unit.denominator, start.denominator)
+    step, origin = int(unit * common), int(start * common)
+    return np.array([(y * step - origin) / common for y in whole.tolist()])
 
 
 def _squared_error(data: Dataset, rows: Array) -> Fraction:
@@ -79,7 +92,7 @@ class SquaredError(Task):
         return attrs.evolve(self, center=center, scale=1 / squares if squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        offsets = data.targets - self.center
+        offsets = _offsets(data.targets, self.center)
         return {"weight": np.ones(data.n_rows, np.int64), "sum": offsets, "square": offsets**2}
 
     def labels(self, data: Dataset) -> Sequence[Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from streed.data import Dataset
 
-_MOST_STEPS = 30_000
+_MOST_STEPS = 100_000
 """Splits that the general route may have to look at: about half a second."""
 
 
@@ -58,14 +58,14 @@ def close_exactly(problem: Problem, wide: WideCosts, outcome: Outcome, seconds: 
         return outcome
     stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": found.stats["route"]}
     solution = Solution(wide.unit * found.solutions[0].value, found.solutions[0].root)
-    return Outcome((solution,), solution.value, None, stats, wide.unit)
+    return Outcome((solution,), solution.value, None, stats, wide.unit, real=True)
 
 
 def _steps(problem: Problem) -> float:
-    """At most so many splits of sets of rows are looked at, roughly: of all sets down to the last level but one."""
+    """At most so many splits of sets of rows are looked at, roughly: of all sets above the leaves."""
     data = problem.data
     sides = sum(len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns))
     limits = [each for each in (problem.max_depth, problem.max_nodes) if each is not None]
     depth = min([data.n_columns, data.n_rows, *limits])
-    sets = sum(float(sides) ** level for level in range(max(depth - 1, 1)))
+    sets = sum(float(sides) ** level for level in range(max(depth, 1)))
     return min(sets, 2.0 ** min(data.n_rows, 64)) * sides

@@ -175,7 +175,7 @@ class Native(Driver):
             elif measure.settles:
                 stopped = "rounding"
         stats = {**stats, "nodes": nodes, "exact": measure.exact, "rounding": rounding, "route": measure.route}
-        return Outcome(solutions, bound, stopped, stats, measure.unit)
+        return Outcome(solutions, bound, stopped, stats, measure.unit, measure.real)
 
 
 @final

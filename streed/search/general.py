@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
+from streed.constrained import objective
 from streed.errors import MismatchError
 from streed.evaluate import Inspector
 from streed.search import memory
@@ -38,6 +39,9 @@ _ROUNDING = 1e-9
 
 _REAL = 2.0**-44
 """Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
+
+_NOISE = 2.0**-40
+"""Part of the largest sums that rounding of the statistics may cost."""
 
 _FRAMES = 8
 """Calls that a level of the tree takes, generously."""
@@ -91,12 +95,15 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         searched = time.perf_counter()
         solutions = _measured(problem, [] if search is None else search.solutions, states)
     exact = states is not None and states.exact and all(_is_exact(each.value) for each in solutions)
+    exact = exact and not _measures_apart(problem.task)
     lower, rounding = None, 0.0
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else None) if complete else search.bound()
         if isinstance(lower, numbers.Real) and not exact:
             rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
-            lower = lower - rounding if problem.task.better(0, 1) else lower + rounding
+            if states is not None and _measures_apart(problem.task):
+                rounding = max(rounding, _REAL * _largest_sum(states))
+            lower = _widened(problem.task, lower, rounding, states)
     stats = {
         "search": General.name,
         "route": "general",
@@ -138,7 +145,8 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         bare = _grow(solution, states.root.rows, states)
         tree = Tree.grown(bare, data, labels)
         seen = inspector.inspect(tree)
-        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
+        noise = _NOISE * _largest_sum(states) if _measures_apart(task) else 0.0
+        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs, noise)
         costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
         measured.append(Solution(seen.value, _costed(bare, costs)))
     if task.order != TOTAL:
@@ -155,9 +163,11 @@ def _check(
     leaf_rows: tuple[int, ...],
     broken: tuple[Any, ...],
     leaf_costs: tuple[Value, ...],
+    noise: float,
 ) -> None:
     """Raises MismatchError if the tree does not have the value that the search claimed, or breaks a limit."""
-    if not _agree(claimed, value, leaf_costs):
+    near = isinstance(value, numbers.Real) and abs(claimed - value) <= noise
+    if not near and not _agree(claimed, value, leaf_costs):
         raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
     smallest = min(rows for rows in leaf_rows if rows)
     kept = {
@@ -186,6 +196,25 @@ def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
         return False
     scale = max([abs(float(value)), *(abs(float(cost)) for cost in leaf_costs)])
     return math.isclose(claimed, value, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale)
+
+
+def _measures_apart(task: Task) -> bool:
+    """Whether trees are measured by more than the sums that are searched by."""
+    return type(objective(task)).exact_cost is not Task.exact_cost
+
+
+def _largest_sum(states: States) -> float:
+    """The largest size of the sums over all rows."""
+    sums = vars(states.state(states.root))
+    flat = [x for total in sums.values() for x in (total if isinstance(total, tuple) else (total,))]
+    return max((abs(float(x)) for x in flat if isinstance(x, numbers.Real)), default=0.0)
+
+
+def _widened(task: Task, bound: Any, rounding: float, states: States | None) -> Any:
+    """A bound that rounding cannot break, by the task's own bound where that is closer."""
+    widened = bound - rounding if task.better(0, 1) else bound + rounding
+    own = None if states is None else task.lower_bound(states.state(states.root))
+    return widened if own is None or task.better(own, widened) else own
 
 
 def _largest_cost(node: Node) -> float:

@@ -22,6 +22,8 @@ class Measure(abc.ABC):
     """What a leaf's cost of 1 is worth."""
     exact: bool
     """Whether no number was rounded."""
+    real: bool = False
+    """As in `Outcome`."""
     settles: bool = False
     """Whether the values are known exactly, so that bounds meet only where they are equal."""
     route: str

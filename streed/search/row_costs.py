@@ -35,6 +35,10 @@ class RowCosts(Measure):
     settles = True
 
     @property
+    def real(self) -> bool:  # type: ignore[override]
+        return self.costs.unit.denominator > 1 or self.costs.wide is not None
+
+    @property
     def exact(self) -> bool:  # type: ignore[override]
         return self.costs.exact
 

@@ -111,7 +111,8 @@ class Scored(Measure):
             floors=summed and own.superadditive and not methods.combines and free,
         )
         compiled = compile_kernels(shape, methods.functions, task)
-        scale, on_grains = _grid(kind, own, probe.largest)
+        # where all costs cancel, what rounding leaves of the sums must have codes, too
+        scale, on_grains = _grid(kind, own, max(probe.largest, _NOISE * _largest_sum(planes)))
         numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
         packed = planes.pack(problem, merge=alike and not methods.calls)
@@ -242,10 +243,12 @@ class Scored(Measure):
         labels = range(len(self.task.labels(problem.data)))
         visit = functools.partial(note_costs, self.task, record, labels)
         measure_task(problem, preorder, self.planes.codes, self.planes.sums, self.planes.counts, visit)
-        summed = max(
-            (float(np.abs(values).sum(axis=0).max(initial=0)) for values in self.planes.sums.values()), default=0.0
-        )
-        return _NOISE * max(record.whole, record.real, summed)
+        return _NOISE * max(record.whole, record.real, _largest_sum(self.planes))
+
+
+def _largest_sum(planes: Planes) -> float:
+    """The largest size that a sum of the statistics can have."""
+    return max((float(np.abs(values).sum(axis=0).max(initial=0)) for values in planes.sums.values()), default=0.0)
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:
