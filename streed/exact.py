@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import numbers
 from decimal import Decimal
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -39,6 +40,11 @@ _SMALL_TOTAL = 2**40
 
 _ONE = Fraction(1)
 
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
+
+_MOST_DIGITS = 4_000
+"""Of a number that is written out: Python itself refuses 4,300."""
+
 
 def exact_number(x: Any, name: str = "number") -> int | Fraction:
     """`x` as an int or a Fraction: a float is read as the decimal that Python prints for it.
@@ -52,9 +58,28 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
         if not math.isfinite(x):
             raise InputError(name, f"{x!r} is not finite", "give a finite number")
-        fraction = Fraction(str(x)) if not isinstance(x, float) else Fraction(repr(float(x)))
+        fraction = read_decimal(repr(float(x)) if isinstance(x, float) else str(x), name)
         return fraction if fraction.denominator > 1 else int(fraction)
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
+
+
+def real_number(x: Any, name: str = "number") -> float:
+    """`x` as a float; raises InputError as `exact_number` does, and for numbers beyond the range of floats."""
+    try:
+        return float(exact_number(x, name))
+    except OverflowError:
+        raise InputError(name, "the number is too large", "give one below 1e308") from None
+
+
+def read_decimal(text: str, name: str = "number") -> Fraction:
+    """The decimal that a text writes, such as "0.01" or "1e-9".
+
+    Raises InputError for what is none, and for one whose digits written out are more than 4,000, such as 1e-30000000.
+    """
+    match = _DECIMAL.fullmatch(text.strip())
+    if match is None or len(text) > _MOST_DIGITS or abs(int(match[3] or 0)) > _MOST_DIGITS:
+        raise InputError(name, f"{text[:40]!r} is no number of up to {_MOST_DIGITS:,} digits", "give a decimal")
+    return Fraction(text)
 
 
 def readable(value: Any, *, real: bool = False) -> Any:
@@ -253,10 +278,12 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     largest = int(np.abs(total).max(axis=1).sum())
     if largest + abs(split) < LARGEST_TOTAL:
         return IntegerCosts(np.ascontiguousarray(total, np.int64), split, unit, True)
+    if not math.isfinite(_as_float(unit * largest)):
+        raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
     shift = max(0, largest.bit_length() - _ROUNDED_BITS)
     if split >> shift >= LARGEST_TOTAL:
         raise InputError(
-            "costs", f"a branching node costs {float(split * unit):.3g}, far above all rows", "lower its cost"
+            "costs", f"a branching node costs {_as_float(split * unit):.3g}, far above all rows", "lower its cost"
         )
     rounded = total >> shift
     rest = total - (rounded << shift)
@@ -280,6 +307,14 @@ def _largest_total(costs: Array, weights: Array | None) -> int:
     if costs.dtype == object or weights.dtype == object:
         return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
     return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
+
+
+def _as_float(x: Fraction) -> float:
+    """The nearest float; an infinity where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
 
 
 def _common_unit(worths: list[Fraction]) -> Fraction:
