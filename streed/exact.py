@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from decimal import Decimal
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
