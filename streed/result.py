@@ -47,7 +47,7 @@ class Result:
     no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. Of
     costs per row, bounds meet exactly or not at all: if numbers had to be rounded, and the proof ends within that
     rounding, the tree is "feasible" and `stats["stopped"]` is "rounding". Where a task's own methods compute with real
-    numbers, "optimal" is up to `stats["rounding"]`, by which the bound is widened. The value is always the tree's own,
+    numbers, "optimal" is up to `stats["rounding"]`, and until then bounds are widened by it. The value is always the tree's own,
     from the raw data, rounded once. No
     tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised task's incumbent is the
     upper one, a maximised task's the lower; None is not known. Of a front, value and tree are those of the best score,
@@ -70,16 +70,14 @@ class Result:
 
     @property
     def gap(self) -> Any:
-        """`upper_bound - lower_bound`, 0 where they meet; None where infeasible or where bounds are unknown or tuples.
-
-        Of an optimal tree it is 0, or what the rounding of real numbers leaves unproved (`stats["rounding"]`).
-        """
+        """`upper_bound - lower_bound`, 0 where optimal; None where infeasible or where bounds are unknown or tuples."""
         if self.tree is None:
             return None
-        known = all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound))
-        if self.status == "optimal" and not (known and self.lower_bound < self.upper_bound):
+        if self.status == "optimal":
             return 0
-        return self.upper_bound - self.lower_bound if known else None
+        if not all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound)):
+            return None
+        return self.upper_bound - self.lower_bound
 
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
@@ -122,8 +120,6 @@ class Result:
         status = self.status
         if self.stats.get("stopped") == "rounding":
             status += ": the search ended, and rounding keeps the bounds apart"
-        elif self.status == "optimal" and self.gap:
-            status += f" within {number(self.gap)}, the rounding of real numbers"
         lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
         return "\n".join([*lines, self.tree.to_text()])
 

@@ -7,6 +7,7 @@ integers have any size, proves the optimum of the exact costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from streed.data import Dataset
 
-_MOST_STEPS = 100_000
-"""Splits that the general route may have to look at: about half a second."""
+_MOST_STEPS = 300_000
+"""Splits that the general route may have to look at, if no bound helps: a second or two."""
 
 
 @final
@@ -64,8 +65,10 @@ def close_exactly(problem: Problem, wide: WideCosts, outcome: Outcome, seconds: 
 def _steps(problem: Problem) -> float:
     """At most so many splits of sets of rows are looked at, roughly: of all sets above the leaves."""
     data = problem.data
-    sides = sum(len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns))
     limits = [each for each in (problem.max_depth, problem.max_nodes) if each is not None]
     depth = min([data.n_columns, data.n_rows, *limits])
+    widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
+    sides = sum(widths)
     sets = sum(float(sides) ** level for level in range(max(depth, 1)))
-    return min(sets, 2.0 ** min(data.n_rows, 64)) * sides
+    paths = math.prod(float(width + 1) for width in widths)
+    return min(sets, paths, 2.0 ** min(data.n_rows, 64)) * sides

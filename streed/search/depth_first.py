@@ -170,10 +170,10 @@ class Native(Driver):
             rounding = measure.rounding(preorder)
         if solutions and stopped is None:
             value = solutions[0].value
-            if measure.exact or bound is None or not problem.task.better(bound, value):
-                bound = value
-            elif measure.settles:
+            if measure.settles and bound is not None and problem.task.better(bound, value):
                 stopped = "rounding"
+            else:
+                bound = value
         stats = {**stats, "nodes": nodes, "exact": measure.exact, "rounding": rounding, "route": measure.route}
         return Outcome(solutions, bound, stopped, stats, measure.unit, measure.real)
 

@@ -103,7 +103,7 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
             rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
             if states is not None and _measures_apart(problem.task):
                 rounding = max(rounding, _REAL * _largest_sum(states))
-            lower = _widened(problem.task, lower, rounding, states)
+            lower = lower if complete else _widened(problem.task, lower, rounding, states)
     stats = {
         "search": General.name,
         "route": "general",
