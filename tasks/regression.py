@@ -29,7 +29,7 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array, exact_integers, exact_number
-from streed.task import State, Task, bound
+from streed.task import State, Task, bound, weight_array
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -51,8 +51,9 @@ def _squared_error(data: Dataset, rows: Array) -> Fraction:
     """The (weighted) squared errors of the mean of these rows, from the targets themselves."""
     targets, unit = exact_integers(data.targets[rows], "y")
     weights, worth = [1] * len(rows), Fraction(1)
-    if data.weights is not None:
-        whole, worth = exact_integers(data.weights[rows], "sample_weight")
+    each = weight_array(data)
+    if each is not None:
+        whole, worth = exact_integers(each[rows], "sample_weight")
         weights = whole.tolist()
     size: int = sum(weights)
     if not size:

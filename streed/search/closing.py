@@ -43,18 +43,17 @@ class WholeCosts(RowCostTask):
     def split_cost(self) -> Fraction | int:
         return self.wide.split
 
-    def has_weights(self, name: str) -> bool:
-        return False
-
 
 def close_exactly(problem: Problem, wide: WideCosts, outcome: Outcome, seconds: float | None) -> Outcome:
     """The outcome with its bounds closed; as it is where that would take long.
 
     `seconds` are left of the time limit, None without one.
     """
-    if _steps(problem) > _MOST_STEPS or (seconds is not None and seconds <= 0):
+    counts_copies = problem.data.frequency is not None and problem.min_leaf > 1
+    if _steps(problem) > _MOST_STEPS or counts_copies or (seconds is not None and seconds <= 0):
         return outcome
-    found = search_general(attrs.evolve(problem, task=WholeCosts(wide)), Orders(time_limit=seconds))
+    plain = attrs.evolve(problem.data, weights=None, sample_weight=None, frequency=None)  # the costs have them
+    found = search_general(attrs.evolve(problem, data=plain, task=WholeCosts(wide)), Orders(time_limit=seconds))
     if found.stopped is not None:
         return outcome
     stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": found.stats["route"]}

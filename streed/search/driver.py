@@ -88,7 +88,10 @@ class Outcome:
     real: bool = False
     """Whether values are real numbers by their nature, so that whole ones are shown as floats, too."""
     score_bound: Any = None
-    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score.
+
+    Of a front whose scores are tuples: none has a better score in any component.
+    """
 
 
 class Driver(abc.ABC):

@@ -48,7 +48,7 @@ class ExactSums:
 
     def __init__(self, task: Task, data: Dataset) -> None:
         self._named: list[_Place] = []
-        small: list[Array] = [np.ones(data.n_rows, dtype=np.int64)]
+        small: list[Array] = [data.counts]
         large: list[list[int]] = []
         for name, values in sums_over(task, data).items():
             table = values.reshape(data.n_rows, -1)
@@ -70,8 +70,6 @@ class ExactSums:
 
     def total(self, members: Array) -> tuple[Any, ...]:
         """The number of these rows (m,), then their sums, flat."""
-        if not self._named:
-            return (len(members),)
         small = self._small[members].sum(axis=0).astype(np.int64).tolist()
         return (*small, *self._joined(self._digits[members].sum(axis=0).tolist()))
 

@@ -25,6 +25,7 @@ from streed.search.best import BestSearch
 from streed.search.budgets import Budgets
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.fronts import FrontSearch
+from streed.search.ideal_point import ideal_score
 from streed.search.lookout import Lookout
 from streed.search.nondominated import nondominated_at_root
 from streed.search.states import Found, States
@@ -79,7 +80,7 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
 
     lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
     widths = [len(data.column(j).categories) for j in data.categorical]
-    budgets = Budgets(problem.min_leaf, data.n_columns, max([2, *widths]))
+    budgets = Budgets(data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None
     kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
     prepared = time.perf_counter()
@@ -104,6 +105,8 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
             if states is not None and _measures_apart(problem.task):
                 rounding = max(rounding, _REAL * _largest_sum(states))
             lower = lower if complete else _widened(problem.task, lower, rounding, states)
+        if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
+            lower = solutions[0].value
     stats = {
         "search": General.name,
         "route": "general",
@@ -120,7 +123,13 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "exact": exact,
         "rounding": rounding,
     }
-    return Outcome(solutions, lower, stopped, stats)
+    ideal = ideal_score(problem) if stopped is not None and not is_total else None
+    return Outcome(solutions, lower, stopped, stats, score_bound=ideal)
+
+
+def _is_rounded_below(value: Value, bound: Value) -> bool:
+    """Whether sums of real numbers in two orders let a tree's value fall below a bound on it."""
+    return not _is_exact(value) and not isinstance(value, tuple) and value < bound and _agree(bound, value, (value,))
 
 
 @contextlib.contextmanager
@@ -235,7 +244,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
     """
     _, action, parts = solution
     if parts is None:
-        return Leaf(action, rows.bit_count(), 0)
+        return Leaf(action, states.count(rows), 0)
     remaining = iter(parts)
     empty = None
     children: list[Node] = []
@@ -246,7 +255,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
         else:
             empty = empty or Leaf(_best_label(states.state_of_rows(rows), states), 0, 0)
             children.append(empty)
-    return Branch(action, tuple(children), rows.bit_count())
+    return Branch(action, tuple(children), states.count(rows))
 
 
 def _best_label(state: State, states: States) -> int:

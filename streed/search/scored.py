@@ -84,7 +84,7 @@ class Scored(Measure):
         task, data = problem.task, problem.data
         own = objective(task)
         methods = Methods.of(task, data.n_columns)
-        planes = Planes.of(problem)
+        planes = Planes.of(problem, methods.reads_weight)
         table = split_table(methods.terms, problem)
         probe = Probe.of(problem, table)
         wide = planes.integral and probe.wide
@@ -146,7 +146,7 @@ class Scored(Measure):
 
     def _own_bound(self) -> Value | None:
         """The task's own bound at the state of all rows."""
-        sums = state_of(self.problem.sums, np.arange(self.problem.data.n_rows))
+        sums = state_of(self.problem.sums, np.arange(self.problem.data.n_rows), self.problem.data)
         return None if self.exact else self.task.lower_bound(sums)
 
     def rounding(self, preorder: Array) -> float:
@@ -218,14 +218,14 @@ class Scored(Measure):
         found = exact_sums(problem.task, problem.data)
         sums = {name: whole for name, (whole, _) in found.items()}
         units = {name: unit for name, (_, unit) in found.items()}
-        ones = np.ones(problem.data.n_rows, np.int64)
+        counts = problem.data.counts
         codes = writable(problem.data.X)
         try:
-            return measure_task(problem, preorder, codes, sums, ones, units=units)
+            return measure_task(problem, preorder, codes, sums, counts, units=units)
         except StreedError:
             raise
         except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
-            return measure_task(problem, preorder, codes, sums, ones, units=units, exact=False)
+            return measure_task(problem, preorder, codes, sums, counts, units=units, exact=False)
 
     def _beats(self, value: Value, lower: int) -> bool:
         """Whether the value is better than the proved bound, by more than rounding.
@@ -264,7 +264,7 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     assert scoring is not None
     planes, rows = [], []
     for s in states:
-        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.sums]
+        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.places]
         flat = np.concatenate(sums) if sums else np.zeros(0)
         kept = flat[measure.planes.kept_entries]
         planes.append(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit))

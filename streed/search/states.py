@@ -13,9 +13,9 @@ import numpy as np
 
 from streed.algebra import objective
 from streed.exact import Array
-from streed.search.dependence import reads_path, reads_split
+from streed.search.dependence import reads_path, reads_rows, reads_split
 from streed.search.exact_sums import ExactSums
-from streed.task import RowCostTask, State, Task, beside_sums
+from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -32,16 +32,22 @@ Sums = tuple[Any, ...]
 _MOST_LEAVES = 200_000
 """Leaves by their rows that are remembered; sets at the last level are as many as all others together."""
 
+_MOST_COSTS = 2**14
+"""Branching nodes that are asked what they cost, to see whether any is paid for."""
+
 
 @final
 class Cell:
     """A set of rows, and what is known of it."""
 
-    __slots__ = ("floor", "leaves", "memo", "rows", "size", "splits", "sums")
+    __slots__ = ("floor", "leaves", "memo", "most_leaves", "n_rows", "rows", "splits", "sums")
 
-    def __init__(self, rows: int, sums: Sums | None) -> None:
+    def __init__(self, rows: int, n_rows: int, min_leaf: int, sums: Sums | None) -> None:
         self.rows = rows
-        self.size = rows.bit_count()
+        self.n_rows = n_rows
+        """How many rows it has, each as often as its frequency says."""
+        self.most_leaves = min(rows.bit_count(), n_rows // min_leaf)
+        """No tree has more leaves with rows: each has a row of the data, and `min_leaf` by their frequencies."""
         self.sums = sums
         self.leaves: list[Found] | None = None
         self.splits: list[tuple[int, tuple[Cell, ...]]] | None = None
@@ -77,7 +83,7 @@ class States:
         self.asked = 0
         """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
-        self.root = Cell(everything, self._sums.total(np.arange(data.n_rows)))
+        self.root = Cell(everything, data.size, self.min_leaf, self._sums.total(np.arange(data.n_rows)))
         self._cells[everything] = self.root
 
     @property
@@ -94,6 +100,10 @@ class States:
         """The rows of each child of the column."""
         return self._literals[column][1]
 
+    def count(self, rows: int) -> int:
+        """How many rows the set has, each as often as its frequency says."""
+        return rows.bit_count() if self.data.frequency is None else self.data.count(self.members(rows))
+
     def members(self, rows: int) -> Array:
         """(m,) int64: the numbers of the rows in the set, in ascending order."""
         n = self.data.n_rows
@@ -106,7 +116,7 @@ class States:
         """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
         if cell.leaves is None:
             if self.task.reads_rows:
-                cell.leaves = self._leaves_of_rows(cell.rows, cell.size)
+                cell.leaves = self._leaves_of_rows(cell.rows)
             else:
                 assert cell.sums is not None
                 cell.leaves = self.leaves_of_sums(cell.sums)
@@ -118,13 +128,14 @@ class States:
             found = self._by_sums[sums] = self._ask(self._sums.state(sums)) if sums[0] >= self.min_leaf else []
         return found
 
-    def _leaves_of_rows(self, rows: int, size: int) -> list[Found]:
+    def _leaves_of_rows(self, rows: int) -> list[Found]:
         found = self._by_rows.get(rows)
         if found is None:
             self._lookout.look()
             if len(self._by_rows) >= _MOST_LEAVES:
                 self._by_rows.clear()
-            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if size >= self.min_leaf else []
+            enough = self.count(rows) >= self.min_leaf
+            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if enough else []
         return found
 
     def _ask(self, state: State) -> list[Found]:
@@ -144,7 +155,7 @@ class States:
         """The state of the set with all that the task may ask of it."""
         members = self.members(rows)
         sums = self._sums.named(self._sums.total(members))
-        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+        return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
 
     def state(self, cell: Cell) -> State:
         """The state of the cell."""
@@ -195,7 +206,7 @@ class States:
         for column, (_, literals) in enumerate(self._literals):
             parts = tuple(part for literal in literals if (part := cell.rows & literal))
             if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((column, tuple(self._leaves_of_rows(part, part.bit_count()) for part in parts)))
+                stumps.append((column, tuple(self._leaves_of_rows(part) for part in parts)))
             if self._lookout.stopped:
                 break
         return stumps
@@ -216,7 +227,7 @@ class States:
     def _cell(self, rows: int, sums: Sums | None) -> Cell:
         cell = self._cells.get(rows)
         if cell is None:
-            cell = self._cells[rows] = Cell(rows, sums)
+            cell = self._cells[rows] = Cell(rows, self.count(rows), self.min_leaf, sums)
         return cell
 
     def child_sums(self, cell: Cell) -> list[Sums]:
@@ -229,12 +240,17 @@ class States:
         """A value that no tree on the cell's rows is better than, or None; for total orders.
 
         The task's own bound, or that of equal rows: no split separates them, and if splitting never costs, a leaf costs
-        at least what its groups of equal rows cost as leaves (the equivalent points bound).
+        at least what its groups of equal rows cost as leaves (the equivalent points bound). Where adding never makes a
+        value better, no value of a branching tree is below 0.
         """
         if cell.floor is cell:
             cell.floor = None
-            if type(objective(self.task)).lower_bound is not Task.lower_bound:
+            inner = objective(self.task)
+            if type(inner).lower_bound is not Task.lower_bound:
                 cell.floor = self.task.lower_bound(self.state(cell))
+            if cell.floor is None and self.is_sum and inner.worsening and self.task.order == TOTAL:
+                leaves = self.leaves(cell)
+                cell.floor = min(0, leaves[0][0]) if leaves else 0
             if self._floors is not None:
                 floors = self._floors[self.members(cell.rows)]
                 groups = sum(floors[floors != 0].tolist())
@@ -242,9 +258,24 @@ class States:
                     cell.floor = groups
         return cell.floor
 
+    def _never_pays(self, inner: Task) -> bool:
+        """Whether it is certain that no branching node costs less than nothing."""
+        if type(inner).branching_cost is Task.branching_cost or inner.worsening:
+            return True
+        if isinstance(inner, RowCostTask):
+            return inner.split_cost() >= 0
+        if self.path_counts:
+            return False
+        rows = range(2, self.data.n_rows + 1) if reads_rows(inner) else [self.data.n_rows]
+        columns = range(self.data.n_columns if self.column_counts else 1)
+        if len(rows) * len(columns) > _MOST_COSTS or not columns:
+            return False
+        costs = [inner.branching_cost(size, (), column) for size, column in itertools.product(rows, columns)]
+        return all(cost is None or (not isinstance(cost, tuple) and cost >= 0) for cost in costs)
+
     def _group_floors(self, inner: Task) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
-        if not (self.task.superadditive and self.is_sum and type(inner).branching_cost is Task.branching_cost):
+        if not (self.task.superadditive and self.is_sum and self._never_pays(inner)):
             return None
         data = self.data
         _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
