@@ -212,7 +212,7 @@ def _as_float(x: Fraction) -> float:
     try:
         return float(x)
     except OverflowError:
-        return math.copysign(math.inf, x.numerator)
+        return math.inf if x > 0 else -math.inf
 
 
 def _common_unit(worths: list[Fraction]) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import NoReturn
@@ -59,7 +60,7 @@ def one_line(message: str) -> str:
     """The message in one line of no more than a screen, whatever names and values it quotes."""
     from streed.visible import visible
 
-    shown = visible("; ".join(line.strip() for line in message.split("\n") if line.strip()))
+    shown = visible(re.sub(r"\n +", "; ", message))
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} ... {shown[-_LONGEST // 2 :]}"
 
 
