@@ -47,7 +47,9 @@ class Result:
     no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. No
     tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised task's incumbent is the
     upper one, a maximised task's the lower; None is not known. Of a front, value and tree are those of the best score,
-    and there is no bound but that value: "optimal" says that the front is complete.
+    and "optimal" says that the front is complete. One that is "feasible" may lack points, and hold points dominated by
+    those that it lacks; its bound is the ideal point, which no tree is better than in any component, and stands where a
+    bound on the optimum would: `lower_bound` if the first component is minimised, `upper_bound` if it is maximised.
     """
 
     value: Any
@@ -108,6 +110,9 @@ class Result:
         size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
         if self._is_front:
             known = f"front   {len(self.front)} nondominated values, of which this is the best"
+            ideal = self.upper_bound if self.task.maximize else self.lower_bound
+            if self.status != "optimal" and ideal is not None:
+                known += f"; no tree is better than {number(ideal)} in any component"
         else:
             lower, upper, gap = (
                 "unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap)
@@ -118,7 +123,9 @@ class Result:
 
     @property
     def _is_front(self) -> bool:
-        return self.task.order != TOTAL and (self.lower_bound is None or self.upper_bound is None)
+        bounds = (self.lower_bound, self.upper_bound)
+        unknown = any(bound is None or isinstance(bound, tuple) for bound in bounds)
+        return self.task.order != TOTAL and (unknown or len(self.front) > 1)
 
     def __str__(self) -> str:
         return self.to_text()

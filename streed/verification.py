@@ -112,7 +112,9 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
         checks.append(_equal("gap of an optimal tree", upper, lower))
     else:
         alike = isinstance(lower, tuple) == isinstance(upper, tuple)
-        ordered = alike and lower is not None and upper is not None and bool(lower <= upper)
+        # further components of a front may be minimised while the first is maximised
+        first, last = (each[:1] if isinstance(each, tuple) else each for each in (lower, upper))
+        ordered = alike and first is not None and last is not None and bool(first <= last)
         checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), ordered))
     return checks
 

@@ -16,7 +16,7 @@ from streed.engine import kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.eviction import evict
 from streed.engine.packed import PackedProblem
-from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, UNLIMITED
+from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, NONE, RAISED, UNLIMITED
 from streed.engine.workspace import Workspace
 from streed.errors import TaskError
 from streed.exact import Array
@@ -213,6 +213,7 @@ def _workspaces(
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((int64,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
+        workspace.engine["taken"] = NONE
         workspaces.append(workspace)
     return workspaces
 
@@ -220,15 +221,17 @@ def _workspaces(
 def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
     """(nodes visited, lower, upper) of the root, by all threads together.
 
-    Of several threads, each edge was taken by one, whose lower bound of it is the largest.
+    Of several threads, each edge was taken by one, whose lower bound of it is the largest. A thread that was stopped
+    while it opened the root, or is looked at then, has some of its edges only, and has taken none.
     """
     if len(workspaces) == 1:
         return workspaces[0].engine["visits"], *workspaces[0].root_bounds
     nodes = sum(each.engine["visits"] for each in workspaces)
     lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
     lower, upper = max(lowers), min(uppers)
-    if lower < upper and len({int(each.root["n_edges"]) for each in workspaces}) == 1:
-        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
+    opened = [each for each in workspaces if each.engine["taken"] != NONE]
+    if lower < upper and len({int(each.root["n_edges"]) for each in opened}) == 1:
+        edges = np.max([each.root_edges["lower"] for each in opened], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
 

@@ -86,7 +86,10 @@ class Outcome:
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
     score_bound: Any = None
-    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score.
+
+    Of a front whose scores are tuples: none has a better score in any component.
+    """
 
 
 class Driver(abc.ABC):

@@ -63,7 +63,7 @@ class FrontSearch:
         return known.front.found
 
     def bound(self) -> None:
-        """None: many values are nondominated, and there is no one bound on them."""
+        """None: many values are nondominated, and the bound on them is the ideal point (`ideal_point.py`)."""
         return
 
     def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: tuple[int, ...]) -> Front:

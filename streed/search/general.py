@@ -23,6 +23,7 @@ from streed.search.best import BestSearch
 from streed.search.budgets import Budgets
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.fronts import FrontSearch
+from streed.search.ideal_point import ideal_score
 from streed.search.lookout import Lookout
 from streed.search.nondominated import nondominated_at_root
 from streed.search.states import Found, States
@@ -89,6 +90,8 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
     lower = None
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else None) if complete else search.bound()
+        if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
+            lower = solutions[0].value
     stats = {
         "search": General.name,
         "route": "general",
@@ -104,7 +107,13 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "columns": data.n_columns,
         "exact": states is not None and states.exact and all(_is_exact(each.value) for each in solutions),
     }
-    return Outcome(solutions, lower, stopped, stats)
+    ideal = ideal_score(problem) if stopped is not None and not is_total else None
+    return Outcome(solutions, lower, stopped, stats, score_bound=ideal)
+
+
+def _is_rounded_below(value: Value, bound: Value) -> bool:
+    """Whether sums of real numbers in two orders let a tree's value fall below a bound on it."""
+    return not _is_exact(value) and not isinstance(value, tuple) and value < bound and _agree(bound, value, (value,))
 
 
 @contextlib.contextmanager

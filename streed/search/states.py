@@ -17,8 +17,8 @@ import numpy as np
 
 from streed.algebra import objective
 from streed.exact import LARGEST_TOTAL, Array
-from streed.search.dependence import reads_path, reads_split
-from streed.task import RowCostTask, State, Task, beside_sums, sums_over
+from streed.search.dependence import reads_path, reads_rows, reads_split
+from streed.task import TOTAL, RowCostTask, State, Task, beside_sums, sums_over
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -40,6 +40,9 @@ _BLOCK = 2**22
 
 _MOST_LEAVES = 200_000
 """Leaves by their rows that are remembered; sets at the last level are as many as all others together."""
+
+_MOST_COSTS = 2**14
+"""Branching nodes that are asked what they cost, to see whether any is paid for."""
 
 
 @final
@@ -238,12 +241,17 @@ class States:
         """A value that no tree on the cell's rows is better than, or None; for total orders.
 
         The task's own bound, or that of equal rows: no split separates them, and if splitting never costs, a leaf costs
-        at least what its groups of equal rows cost as leaves (the equivalent points bound).
+        at least what its groups of equal rows cost as leaves (the equivalent points bound). Where adding never makes a
+        value better, no value of a branching tree is below 0.
         """
         if cell.floor is cell:
             cell.floor = None
-            if type(objective(self.task)).lower_bound is not Task.lower_bound:
+            inner = objective(self.task)
+            if type(inner).lower_bound is not Task.lower_bound:
                 cell.floor = self.task.lower_bound(self.state(cell))
+            if cell.floor is None and self.is_sum and inner.worsening and self.task.order == TOTAL:
+                leaves = self.leaves(cell)
+                cell.floor = min(0, leaves[0][0]) if leaves else 0
             if self._floors is not None:
                 floors = self._floors[self.members(cell.rows)]
                 groups = sum(floors[floors != 0].tolist())
@@ -251,9 +259,24 @@ class States:
                     cell.floor = groups
         return cell.floor
 
+    def _never_pays(self, inner: Task) -> bool:
+        """Whether it is certain that no branching node costs less than nothing."""
+        if type(inner).branching_cost is Task.branching_cost or inner.worsening:
+            return True
+        if isinstance(inner, RowCostTask):
+            return inner.split_cost() >= 0
+        if self.path_counts:
+            return False
+        rows = range(2, self.data.n_rows + 1) if reads_rows(inner) else [self.data.n_rows]
+        columns = range(self.data.n_columns if self.column_counts else 1)
+        if len(rows) * len(columns) > _MOST_COSTS or not columns:
+            return False
+        costs = [inner.branching_cost(size, (), column) for size, column in itertools.product(rows, columns)]
+        return all(cost is None or (not isinstance(cost, tuple) and cost >= 0) for cost in costs)
+
     def _group_floors(self, inner: Task) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
-        if not (self.task.superadditive and self.is_sum and type(inner).branching_cost is Task.branching_cost):
+        if not (self.task.superadditive and self.is_sum and self._never_pays(inner)):
             return None
         data = self.data
         _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)

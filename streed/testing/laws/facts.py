@@ -37,7 +37,7 @@ def _check_any_label(case: Case) -> bool:
     if not case.task.any_label:
         return False
     rows = case.rows()
-    first, *others = (case.leaf_cost(rows, k) for k in range(max(2, len(case.labels))))
+    first, *others = (case.leaf_cost(rows, k) for k in range(len(case.labels)))
     for k, other in enumerate(others, start=1):
         if not close(first, other):
             raise Violation(
