@@ -32,6 +32,9 @@ Key = tuple[str, int | None]
 
 _ROWS: Key = ("rows", None)
 
+_WEIGHT: Key = ("weight", None)
+"""What rows weigh together: 1 for every row, before row weights, unless it is a statistic of the task."""
+
 
 @final
 @attrs.frozen
@@ -66,7 +69,8 @@ class LinearForm(RowCostTask):
         terms: list[tuple[Fraction, Array]] = []
         for key in used:
             name, entry = key
-            values = np.ones(data.n_rows, np.int64) if key == _ROWS else np.asarray(statistics[name])
+            one_each = key == _ROWS or (key == _WEIGHT and name not in statistics)
+            values = np.ones(data.n_rows, np.int64) if one_each else np.asarray(statistics[name])
             factors = [dict(label).get(key, Fraction(0)) for label in self.coefficients]
             integers, unit, _ = exact_array(values if entry is None else values[:, entry], f"statistics {name!r}")
             terms.extend((unit * weight, costs) for weight, costs in _products(integers, factors))
@@ -110,7 +114,7 @@ def row_cost_form(task: Task, data: Dataset) -> Task | None:
     try:
         split = _split_cost(inner, watch)
         statistics = {name: np.asarray(values) for name, values in inner.statistics(data).items()}
-        state = _symbolic_state(statistics, watch, weighted=data.weights is not None)
+        state = _symbolic_state(statistics, watch, weighted=data.sample_weight is not None)
         forms = [inner.leaf_cost(state, k) for k in range(len(inner.labels(data)))]
         coefficients = tuple(_linear(form, watch) for form in forms)
     except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
@@ -347,6 +351,7 @@ def _symbolic_state(statistics: dict[str, Array], watch: _Watch, *, weighted: bo
             forms = [_Form({(name, entry): 1}, 0, watch) for entry in range(values.shape[1])]
             sums[name] = _Forms.of(forms, watch)
     rows: Any = _Opaque(watch) if weighted else _Form({_ROWS: 1}, 0, watch)
+    sums.setdefault("weight", _Form({_WEIGHT: 1}, 0, watch))
     return State(rows, **sums)
 
 

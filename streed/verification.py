@@ -17,6 +17,7 @@ from streed.errors import InputError, StreedError
 from streed.evaluate import inspect
 from streed.task import Task, Totals
 from streed.tree import Claims, Leaf, Tree, walk, worth
+from streed.weighing import in_copies
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""
@@ -63,9 +64,10 @@ def _described() -> Iterator[None]:
 def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
     if not isinstance(task, Task):
         raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
+    data = in_copies(task, data)
     labels = tuple(task.bind(data).labels(data))
     checks = [
-        _equal("rows of the data", claims.n_rows, data.n_rows),
+        _equal("rows of the data", claims.n_rows, data.size),
         Check("labels", str(tree.labels), str(labels), tree.labels == labels),
     ]
     if not all(each.holds for each in checks):

@@ -26,7 +26,12 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     arity = np.zeros(data.n_columns, np.int64)
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
-    labels, rows, leaf_costs, depths = measure_tree(preorder, writable(data.X), arity, writable(costs.costs)).tolist()
+    codes = writable(data.X)
+    labels, rows, leaf_costs, depths = measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()
+    if data.frequency is not None:
+        leaf_of, end = route_rows(preorder, codes, arity)
+        sizes = _sums_by_leaf(data.frequency, leaf_of, len(preorder))
+        rows = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
     is_leaf = (preorder == LEAF).tolist()
     branches = is_leaf.count(False)
     _check_limits(problem, max(depths), branches, [n for n, here in zip(rows, is_leaf, strict=True) if here and n])
@@ -87,7 +92,7 @@ def measure_task(
     arity = np.zeros(data.n_columns, np.int64)
     arity[list(categories)] = list(categories.values())
     leaf_of, end = route_rows(preorder, codes, arity)
-    sizes = np.bincount(leaf_of, counts, len(preorder)).astype(np.int64)
+    sizes = _sums_by_leaf(counts, leaf_of, len(preorder))
     totals = {name: _sums_by_leaf(values, leaf_of, len(preorder)) for name, values in sums.items()}
     numbers = {name: values.tolist() for name, values in totals.items()}
     labels = range(len(task.labels(data)))

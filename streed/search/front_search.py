@@ -99,7 +99,7 @@ class _Search:
     def _rise(self) -> None:
         """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
         problem = self._packed.problem
-        most = min(len(self._packed.columns), problem.data.n_rows // problem.min_leaf - 1)
+        most = min(len(self._packed.columns), min(problem.data.n_rows, problem.data.size // problem.min_leaf) - 1)
         most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
         for depth in range(min(most, 2), most + 1):
             found = self.engine.solve(self._root, depth, self._front)

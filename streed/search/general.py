@@ -72,7 +72,7 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
 
     lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
     widths = [len(data.column(j).categories) for j in data.categorical]
-    budgets = Budgets(problem.min_leaf, data.n_columns, max([2, *widths]))
+    budgets = Budgets(data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None
     kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
     prepared = time.perf_counter()
@@ -199,7 +199,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
     """
     _, action, parts = solution
     if parts is None:
-        return Leaf(action, rows.bit_count(), 0)
+        return Leaf(action, states.count(rows), 0)
     remaining = iter(parts)
     empty = None
     children: list[Node] = []
@@ -210,7 +210,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
         else:
             empty = empty or Leaf(_best_label(states.state_of_rows(rows), states), 0, 0)
             children.append(empty)
-    return Branch(action, tuple(children), rows.bit_count())
+    return Branch(action, tuple(children), states.count(rows))
 
 
 def _best_label(state: State, states: States) -> int:

@@ -62,9 +62,17 @@ class Methods:
         """Whether branching costs depend on the columns tested above."""
         return any(term.by_path for term in self.terms)
 
+    @property
+    def reads_weight(self) -> bool:
+        """Whether a method may ask what the rows of a state weigh together."""
+        return any(capture.mentions(function, "weight") for function in self.functions.values())
+
     def term_shapes(self, places: Places) -> tuple[TermShape, ...]:
         """What the text depends on of each term; `places`: the planes of the statistics."""
-        return tuple(term.shape(places, _kinds(numbers)) for term, numbers in zip(self.terms, self.read, strict=True))
+        weighs = self.reads_weight
+        return tuple(
+            term.shape(places, _kinds(numbers), weighs) for term, numbers in zip(self.terms, self.read, strict=True)
+        )
 
     def limit_shapes(self) -> tuple[tuple[int, Read], ...]:
         """What the text depends on of each limit."""

@@ -45,18 +45,19 @@ class Planes:
     """and all their sums are so small that the engine adds them exactly."""
 
     @classmethod
-    def of(cls, problem: Problem) -> Planes:
-        """The planes of the problem's statistics."""
-        n, sums = problem.data.n_rows, problem.sums
-        values, places = _place(sums, n)
-        codes, counts = writable(problem.data.X), np.ones(n, np.int64)
+    def of(cls, problem: Problem, weighs: bool) -> Planes:
+        """The planes of the problem's statistics; `weighs`: whether what rows weigh is asked for, too."""
+        sums, counts = problem.sums, problem.data.counts
+        asked = {name: values for name, values in sums.items() if weighs or name != "weight"}
+        values, places = _place(asked, counts)
+        codes = writable(problem.data.X)
         integral = values.dtype == np.int64
         if integral:
-            groups = group_vectors(np.hstack([values, np.ones((n, 1), np.int64)]), _MOST_GROUPS)
+            groups = group_vectors(np.hstack([values, counts[:, None]]), _MOST_GROUPS)
             if groups is not None:
                 return cls(codes, counts, sums, values, places, groups, True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
-        codes, counts, values, sums = _merge(codes, values, sums)
+        codes, counts, values, sums = _merge(codes, counts, values, sums)
         return cls(codes, counts, sums, values, places, None, integral, exact)
 
     @property
@@ -64,7 +65,7 @@ class Planes:
         """The narrowest lane type in which no sum overflows."""
         if self.groups is None:
             return np.float64
-        largest = max(int(np.abs(self.values).sum(axis=0).max(initial=0)), len(self.values))
+        largest = max(int(np.abs(self.values).sum(axis=0).max(initial=0)), int(self.counts.sum()))
         return np.int32 if largest < 2**30 else np.int64
 
     @property
@@ -93,14 +94,15 @@ class Planes:
         return padded
 
 
-def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, Places]:
-    """(values (n, S) int64 or float64, the planes of each statistic); 1 for every row is the number of rows."""
+def _place(sums: dict[str, Array], counts: Array) -> tuple[Array, Places]:
+    """(values (n, S) int64 or float64, the planes of each statistic); `counts` (n,) add up to the number of rows."""
+    n_rows = len(counts)
     columns: list[Array] = []
     plane_of = {}
     for name, values in sums.items():
         places = []
         for column in values.reshape(n_rows, -1).T:
-            if (column == 1).all():
+            if (column == counts).all():
                 places.append(ROWS)
             else:
                 places.append(len(columns))
@@ -109,15 +111,17 @@ def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, Places]:
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0), np.int64), plane_of
 
 
-def _merge(codes: Array, values: Array, sums: dict[str, Array]) -> tuple[Array, Array, Array, dict[str, Array]]:
-    """The distinct rows of codes, how often each occurs, and the sums of their statistics."""
+def _merge(
+    codes: Array, counts: Array, values: Array, sums: dict[str, Array]
+) -> tuple[Array, Array, Array, dict[str, Array]]:
+    """The distinct rows of codes, how many rows each stands for, and the sums of their statistics."""
     first, class_of = find_classes(codes)
     m = len(first)
-    counts = np.bincount(class_of, minlength=m)
     if m == len(codes):
         return codes, counts, values.astype(np.float64), sums
     order = np.argsort(class_of, kind="stable")
-    begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    begins = np.concatenate([[0], np.cumsum(np.bincount(class_of, minlength=m))[:-1]])
     merged = {name: np.add.reduceat(values[order], begins, axis=0) for name, values in sums.items()}
     values = np.add.reduceat(values[order].astype(np.float64), begins, axis=0)
+    counts = np.add.reduceat(counts[order], begins)
     return np.ascontiguousarray(codes[first]), counts, values, merged

@@ -9,6 +9,7 @@ import numpy as np
 
 from streed.algebra import exact_costs
 from streed.engine import groups
+from streed.engine.copies import group_copies
 from streed.engine.equivalence import find_floors
 from streed.engine.packed import PackedProblem, pack, writable
 from streed.exact import Array, IntegerCosts
@@ -45,7 +46,7 @@ class RowCosts(Measure):
         data = problem.data
         costs = exact_costs(problem.task, data)
         divisor = int(groups.common_divisor(costs.costs, costs.split))
-        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1, writable(data.X))
+        rows = group_problem(problem, costs.costs, divisor, counts_rows=problem.min_leaf > 1)
         packed = pack(
             writable(data.X),
             category_counts(problem),
@@ -74,6 +75,14 @@ class RowCosts(Measure):
     def _total(self, code: int) -> int:
         """A code in whole costs."""
         return self.packed.groups.base + self.divisor * code
+
+
+def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> groups.Groups:
+    """The row groups of a problem with costs (n, K) int64; `counts_rows`: leaves are asked how many rows they have."""
+    codes, frequency = writable(problem.data.X), problem.data.frequency
+    if counts_rows and frequency is not None:
+        return group_copies(costs, divisor, frequency, codes)
+    return groups.group_rows(costs, divisor, counts_rows, codes)
 
 
 def category_counts(problem: Problem) -> Array:

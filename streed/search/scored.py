@@ -76,7 +76,7 @@ class Scored(Measure):
         task, data = problem.task, problem.data
         own = objective(task)
         methods = Methods.of(task, data.n_columns)
-        planes = Planes.of(problem)
+        planes = Planes.of(problem, methods.reads_weight)
         table = split_table(methods.terms, problem)
         probe = Probe.of(problem, table)
         wide = planes.integral and probe.wide
@@ -199,7 +199,7 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     assert scoring is not None
     planes, rows = [], []
     for s in states:
-        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.sums]
+        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.places]
         flat = np.concatenate(sums) if sums else np.zeros(0)
         planes.append(flat[measure.planes.kept_entries])
         rows.append(s.rows)

@@ -49,11 +49,14 @@ _MOST_COSTS = 2**14
 class Cell:
     """A set of rows, and what is known of it."""
 
-    __slots__ = ("floor", "leaves", "memo", "rows", "size", "splits", "sums")
+    __slots__ = ("floor", "leaves", "memo", "most_leaves", "n_rows", "rows", "splits", "sums")
 
-    def __init__(self, rows: int, sums: Sums | None) -> None:
+    def __init__(self, rows: int, n_rows: int, min_leaf: int, sums: Sums | None) -> None:
         self.rows = rows
-        self.size = rows.bit_count()
+        self.n_rows = n_rows
+        """How many rows it has, each as often as its frequency says."""
+        self.most_leaves = min(rows.bit_count(), n_rows // min_leaf)
+        """No tree has more leaves with rows: each has a row of the data, and `min_leaf` by their frequencies."""
         self.sums = sums
         self.leaves: list[Found] | None = None
         self.splits: list[tuple[int, tuple[Cell, ...]]] | None = None
@@ -89,7 +92,7 @@ class States:
         self.asked = 0
         """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
-        self.root = Cell(everything, self._sums.total(np.arange(data.n_rows)))
+        self.root = Cell(everything, data.size, self.min_leaf, self._sums.total(np.arange(data.n_rows)))
         self._cells[everything] = self.root
 
     @property
@@ -106,6 +109,10 @@ class States:
         """The rows of each child of the column."""
         return self._literals[column][1]
 
+    def count(self, rows: int) -> int:
+        """How many rows the set has, each as often as its frequency says."""
+        return rows.bit_count() if self.data.frequency is None else self.data.count(self.members(rows))
+
     def members(self, rows: int) -> Array:
         """(m,) int64: the numbers of the rows in the set, in ascending order."""
         n = self.data.n_rows
@@ -118,7 +125,7 @@ class States:
         """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
         if cell.leaves is None:
             if self.task.reads_rows:
-                cell.leaves = self._leaves_of_rows(cell.rows, cell.size)
+                cell.leaves = self._leaves_of_rows(cell.rows)
             else:
                 assert cell.sums is not None
                 cell.leaves = self.leaves_of_sums(cell.sums)
@@ -130,13 +137,14 @@ class States:
             found = self._by_sums[sums] = self._ask(self._sums.state(sums)) if sums[0] >= self.min_leaf else []
         return found
 
-    def _leaves_of_rows(self, rows: int, size: int) -> list[Found]:
+    def _leaves_of_rows(self, rows: int) -> list[Found]:
         found = self._by_rows.get(rows)
         if found is None:
             self._lookout.look()
             if len(self._by_rows) >= _MOST_LEAVES:
                 self._by_rows.clear()
-            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if size >= self.min_leaf else []
+            enough = self.count(rows) >= self.min_leaf
+            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if enough else []
         return found
 
     def _ask(self, state: State) -> list[Found]:
@@ -156,7 +164,7 @@ class States:
         """The state of the set with all that the task may ask of it."""
         members = self.members(rows)
         sums = self._sums.named(self._sums.total(members))
-        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+        return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
 
     def state(self, cell: Cell) -> State:
         """The state of the cell."""
@@ -207,7 +215,7 @@ class States:
         for column, (_, literals) in enumerate(self._literals):
             parts = tuple(part for literal in literals if (part := cell.rows & literal))
             if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((column, tuple(self._leaves_of_rows(part, part.bit_count()) for part in parts)))
+                stumps.append((column, tuple(self._leaves_of_rows(part) for part in parts)))
             if self._lookout.stopped:
                 break
         return stumps
@@ -228,7 +236,7 @@ class States:
     def _cell(self, rows: int, sums: Sums | None) -> Cell:
         cell = self._cells.get(rows)
         if cell is None:
-            cell = self._cells[rows] = Cell(rows, sums)
+            cell = self._cells[rows] = Cell(rows, self.count(rows), self.min_leaf, sums)
         return cell
 
     def child_sums(self, cell: Cell) -> list[Sums]:
@@ -301,7 +309,7 @@ class _Planes:
         exact = sums_over(task, data)
         self._named: list[tuple[str, int, int | None, int]] = []
         """Name, first place among the sums, how many (None: a number), and what the integers are to be divided by."""
-        whole: list[Array] = [np.ones(data.n_rows, dtype=np.int64)]
+        whole: list[Array] = [data.counts]
         real: list[Array] = []
         for name, values in exact.items():
             table = values.reshape(data.n_rows, -1)
@@ -321,8 +329,6 @@ class _Planes:
 
     def total(self, members: Array) -> Sums:
         """The sums over these rows (m,)."""
-        if not self._named:
-            return (len(members),)
         whole = self._whole[members].sum(axis=0).astype(np.int64).tolist()
         return (*whole, *self._real[members].sum(axis=0).tolist())
 
