@@ -88,6 +88,7 @@ class _Probe:
     def check(self) -> None:
         if self.task.order not in (TOTAL, COMPONENTWISE, PARTIAL):
             self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
+        self.check_direction(self.task)
         bound = self.call("bind", self.data)
         if not isinstance(bound, Task):
             self.refuse("bind", (self.data,), bound, "return a Task, such as self")
@@ -148,6 +149,22 @@ class _Probe:
             sums[name] = tuple(plain) if array.ndim > 1 else plain
         members = np.arange(rows.start, rows.stop)
         return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+
+    def check_direction(self, task: Task) -> None:
+        """Complain where smaller values are better, and shown as they are, although they are to be maximised."""
+        kind = type(task)
+        smaller = kind.better in (Task.better, RowCostTask.better) and kind.dominates is Task.dominates
+        if kind.maximize is True and smaller and kind.score is Task.score:
+            self.name = kind.__name__
+            self.task = task
+            self.fail(
+                "maximize",
+                "is True, but smaller values are better and `score` shows them as they are",
+                "leave it out, let leaf_cost be what is gained, and write streed.maximize(task); or define `score`, "
+                "such as -value",
+            )
+        for part in _parts(task):
+            self.check_direction(part)
 
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]

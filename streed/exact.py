@@ -29,6 +29,9 @@ _GRID_BITS = 44
 
 _ROUNDED_BITS = 50
 
+_SMALL_TOTAL = 2**40
+"""Totals that need not be known more closely."""
+
 _ONE = Fraction(1)
 
 
@@ -166,9 +169,10 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: Fraction | int, weights
 
 
 def _largest_total(costs: Array, weights: Array | None) -> float:
-    """The sum over the rows of their largest cost in absolute value, as a float."""
+    """The sum over the rows of their largest cost in absolute value, as a float; no less, where that is no matter."""
     if weights is None:
-        return float(len(costs)) * float(max(costs.max(initial=0), -costs.min(initial=0)))
+        most = float(len(costs)) * float(max(costs.max(initial=0), -costs.min(initial=0)))
+        return most if most < _SMALL_TOTAL else float(np.abs(costs).max(axis=1, initial=0).sum(dtype=np.float64))
     return float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64))
 
 

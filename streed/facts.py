@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.algebra import Negated, Product, Sum, Thresholded, WeightedSum, worsens
+from streed.algebra import Negated, NetGain, Product, Sum, Thresholded, WeightedSum, worsens
 from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
 from streed.errors import StreedError
@@ -277,6 +277,10 @@ def _outline(task: Task, level: int) -> list[str]:
         return [f"{pad}front of", *(line for part in task.parts for line in _outline(part, level + 1))]
     if isinstance(task, Negated):
         return [f"{pad}maximum of", *_outline(task.task, level + 1)]
+    if isinstance(task, NetGain):
+        signed = [*task.gains, *((-weight, term) for weight, term in task.costs)]
+        inner = [line for weight, term in signed for line in _weighted(weight, _outline(term, level + 1))]
+        return [f"{pad}maximum of the sum of", *inner]
     if isinstance(task, Wrapping):
         return [*_outline(task.task, level), *(f"{pad}  with {limit!r} in every leaf" for limit in task.limits)]
     return [f"{pad}{task!r}"]

@@ -26,7 +26,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, TaskError
-from streed.exact import Array, exact_array
+from streed.exact import LARGEST_TOTAL, Array, exact_array
 from streed.task import COMPONENTWISE, Limit, RowCostTask, State, Task, Value
 from streed.tracing import adds, row_cost_form
 
@@ -145,7 +145,11 @@ class BoundedSum:
         return self.spread(weights)[0]
 
     def spread(self, weights: Array | None) -> tuple[int, int]:
-        """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers."""
+        """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers.
+
+        Raises InputError if sums over the rows may be beyond 2**60.
+        """
+        check_weighted(self.costs, weights)
         w = 1 if weights is None else weights
         least, most = least_of_labels(self.costs), most_of_labels(self.costs)
         return int((least * w).sum()), int((most * w).sum())
@@ -162,7 +166,8 @@ class Ratio:
     """The costs of the rows of other data."""
 
     def most(self, weights: Array | None) -> int:
-        """No labels give the sum a larger absolute value."""
+        """No labels give the sum a larger absolute value; raises InputError if that may be beyond 2**60."""
+        check_weighted(self.costs, weights)
         w = 1 if weights is None else weights
         return int((np.abs(self.costs).max(axis=1) * w).sum())
 
@@ -215,16 +220,47 @@ def most_of_labels(costs: Array) -> Array:
 def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
     """The row weights as whole numbers (n,) of a unit, and that unit; None where every row weighs 1.
 
-    Raises InputError for weights that are no short decimals: a limit on a sum is kept exactly or not at all.
+    The unit is the largest that there is. Raises InputError for weights that are no short decimals: a limit on a sum is
+    kept exactly or not at all.
     """
     if data.weights is None:
         return None, Fraction(1)
     weights, unit, exact = exact_array(data.weights, "sample_weight")
     if not exact:
         raise InputError(
-            "sample_weight", "the weights have too many digits for exact sums", "round them to nine decimals or fewer"
+            "sample_weight",
+            "the weights have too many digits for exact sums",
+            "round them to nine decimals or fewer, and so that 18 digits hold their total and their smallest part",
         )
-    return weights, unit
+    common = int(np.gcd.reduce(weights))
+    return (weights // common, unit * common) if common > 1 else (weights, unit)
+
+
+def check_weighted(costs: Array, weights: Array | None) -> None:
+    """Raises InputError if sums over rows of costs (n, K) times whole weights (n,) may be beyond 2**60."""
+    largest = float(max(costs.max(initial=0), -costs.min(initial=0)))
+    heaviest = 1.0 if weights is None else float(weights.max(initial=0))
+    if largest * heaviest * costs.size < LARGEST_TOTAL:
+        return
+    by_row = np.abs(costs.astype(np.float64)).sum(axis=1)
+    if float(by_row.sum() if weights is None else by_row @ weights.astype(np.float64)) >= LARGEST_TOTAL:
+        raise sums_too_large(weights is not None)
+
+
+def sums_too_large(weighted: bool) -> InputError:
+    """The error for exact sums that may be beyond 2**60, because of row weights or without any."""
+    if weighted:
+        return InputError(
+            "sample_weight",
+            "in whole numbers of a common unit, the weights make exact sums beyond 2**60: scores and limits on rates "
+            "multiply weights by totals of weights",
+            "round them to fewer digits, so that their total is below about 10**8 of that unit",
+        )
+    return InputError(
+        "task",
+        "its costs make exact sums beyond 2**60",
+        "give parameters of fewer digits, or fewer rows",
+    )
 
 
 @final

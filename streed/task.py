@@ -263,9 +263,9 @@ class Task(abc.ABC):
         return add(self, other)
 
     def __sub__(self, other: Task) -> Task:
-        from streed.algebra import penalize
+        from streed.algebra import subtract
 
-        return penalize(self, other)
+        return subtract(self, other)
 
     def __mul__(self, weight: float | Fraction) -> Task:
         from streed.algebra import scale
@@ -414,7 +414,7 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         if data.weights is not None and task.has_weights(name):
-            values = values * data.weights.reshape((-1,) + (1,) * (values.ndim - 1))
+            values = _weighed(values, data.weights)
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
         elif _sums_fit(values):
@@ -423,6 +423,16 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
             values = values.astype(np.float64)
         quick[name] = values
     return quick
+
+
+def _weighed(values: Array, weights: Array) -> Array:
+    """values (n,) or (n, m) times weights (n,); whole numbers whose products would not fit int64 as float64."""
+    if values.size and values.dtype.kind in "bui" and weights.dtype.kind in "bui":
+        largest = max(float(values.max()), -float(values.min()))
+        if largest * float(weights.max()) >= LARGEST_TOTAL:
+            values = values.astype(np.float64)
+    weighed: Array = values * weights.reshape((-1,) + (1,) * (values.ndim - 1))
+    return weighed
 
 
 def _sums_fit(values: Array) -> bool:

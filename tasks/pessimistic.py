@@ -85,5 +85,22 @@ class PessimisticError(Task):
         return by_normal(errors, rows, self.variance)
 
     def lower_bound(self, s: State) -> Any:
-        """The cost of all rows without errors: that is concave in the rows, so parts cost no less."""
-        return without_errors(total(s.counts), self.confidence)
+        """The least of three functions of the rows n: f(n) of `without_errors`, and, of n > 0,
+
+            g(n) = 0.33 + 0.67 n    and    h(n) = n (1.5 + v) / (n + v), with v = `variance`.
+
+        Each is concave and not negative, so their least is, and where parts share n rows, theirs add up to no less.
+        And no leaf of n rows with e errors costs less than one of them:
+
+        - e < 1: its cost lies between f(n) and that of one error, which is in the cases below (with e = 1).
+        - e >= 1, e + 1/2 >= n: it costs 0.67 n + 0.33 e >= g(n). For whole n, not otherwise, g(n) >= f(n) there.
+        - e >= 1, e + 1/2 < n: with m = e + 1/2 < n the root in `by_normal` is at least v / 2, so that the leaf costs at
+          least n (m + v) / (n + v), which grows with m >= 1.5: at least h(n).
+        """
+        rows = total(s.counts)
+        if rows <= 0:
+            return 0.0
+        certain = without_errors(rows, self.confidence)
+        few = 0.33 + 0.67 * rows
+        many = rows * (1.5 + self.variance) / (rows + self.variance)
+        return float(min(certain, few, many))

@@ -1,6 +1,7 @@
-"""Compiled code is kept between runs, in a place that is never stale.
+"""What holds for all tests: they draw the same data in every run, and compiled code is kept in a place never stale.
 
-numba looks only at the file of a compiled function, not at what it calls, so the cache depends on all sources.
+Fresh data are drawn by `python -m tests.differential.explore`. numba looks only at the file of a compiled function, not
+at what it calls, so the cache depends on all sources.
 """
 
 from __future__ import annotations
@@ -12,13 +13,27 @@ import tempfile
 import time
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from tests.ahead import compile_ahead
 
 ROOT = Path(__file__).resolve().parents[1]
 
 _WEEK = 7 * 24 * 3600
+
+
+def _draw_alike() -> None:
+    """Makes Hypothesis draw the same data in every run, whatever the day, the order of tests and the speed.
+
+    Newer versions also draw constants of the modules that happen to be imported, which depends on the tests before.
+    """
+    hypothesis.settings.register_profile("alike", derandomize=True, database=None, deadline=None)
+    hypothesis.settings.load_profile("alike")
+    if hasattr(providers, "_get_local_constants"):
+        none = type(providers.GLOBAL_CONSTANTS)()
+        providers._get_local_constants = lambda: none
 
 
 def _fingerprint() -> str:
@@ -56,6 +71,8 @@ def _choose_cache() -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(chosen)
 
 
+# At import: the settings of a test are made when its module is read.
+_draw_alike()
 # At import, because numba reads the variable when it is first imported; subprocesses inherit it.
 _choose_cache()
 

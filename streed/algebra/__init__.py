@@ -4,9 +4,11 @@ Every composition is a task again, and what it declares follows by rule from wha
 """
 
 from streed.algebra.directions import Negated, maximize, minimize
-from streed.algebra.penalties import Penalized, penalize
+from streed.algebra.gains import NetGain
+from streed.algebra.operators import add, scale, subtract
+from streed.algebra.penalties import Penalized
 from streed.algebra.products import Product, join
-from streed.algebra.sums import Sum, WeightedSum, add, exact_costs, scale, weighted_sum
+from streed.algebra.sums import Sum, WeightedSum, exact_costs, weighted_sum
 from streed.algebra.terms import Term, written_terms
 from streed.algebra.thresholds import Threshold, Thresholded, at_most, constrain, worsens
 from streed.constrained import Constrained, objective
@@ -14,6 +16,7 @@ from streed.constrained import Constrained, objective
 __all__ = [
     "Constrained",
     "Negated",
+    "NetGain",
     "Penalized",
     "Product",
     "Sum",
@@ -29,8 +32,8 @@ __all__ = [
     "maximize",
     "minimize",
     "objective",
-    "penalize",
     "scale",
+    "subtract",
     "weighted_sum",
     "worsens",
     "written_terms",

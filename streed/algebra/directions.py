@@ -66,9 +66,14 @@ class Negated(Task):
 
 
 def minimize(task: Task) -> Task:
-    """The task itself: every task is minimised; the word is for the reader of a composed objective."""
+    """The task itself, which is minimised already; the word is for the reader of a composed objective.
+
+    Raises TaskError for a task that is maximised.
+    """
     if not isinstance(task, Task):
         raise TaskError(f"minimize takes a Task, not {name(task)}; write 0.01 * Splits() + Accuracy()")
+    if task.maximize:
+        raise TaskError(f"{name(task)} is maximised, so minimize cannot be said of it; leave minimize out")
     return task
 
 

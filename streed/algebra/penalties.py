@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from streed.algebra.parts import name
-from streed.algebra.sums import add
+from streed.algebra.sums import sum_of
 from streed.constrained import Constrained
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
@@ -85,7 +85,7 @@ def penalize(task: Task, penalty: Task) -> Task:
             f"what is taken from a score must be a price of splits such as 0.01 * Splits(), and {name(penalty)} is none"
         )
     if isinstance(task, Penalized):
-        total = add(task.penalty, penalty)
+        total = sum_of(task.penalty, penalty)
         assert isinstance(total, RowCostTask)
         return Penalized(task.task, total)
     if any(task.shown(rank) != rank for rank in (Fraction(1, 4), Fraction(3, 4))):

@@ -3,7 +3,8 @@
 A sum of weighted row-cost tasks is a row-cost task: costs add row by row, branching costs add per node. A sum of other
 additive tasks adds their leaf costs, each on its own statistics. Addition preserves the order of numbers (STreeD,
 Def. 4.4), and so does multiplication by a weight that is not negative. The weights stay exact fractions, so a lambda
-of 0.01 is one hundredth.
+of 0.01 is one hundredth. A weight is negative only where `streed.algebra.gains` takes a cost from what is maximised;
+nothing that follows from costs that are not negative is declared of such a sum.
 """
 
 from __future__ import annotations
@@ -44,18 +45,14 @@ class WeightedSum(RowCostTask):
 
     @property
     def worsening(self) -> bool:  # type: ignore[override]
-        return all(term.worsening for _, term in self.terms)
+        return all(weight >= 0 and term.worsening for weight, term in self.terms)
 
     @property
     def any_label(self) -> bool:  # type: ignore[override]
         return all(term.any_label for _, term in self.terms)
 
     def bind(self, data: Dataset) -> Task:
-        bound = [scale(weight, term.bind(data)) for weight, term in self.terms]
-        total = bound[0]
-        for task in bound[1:]:
-            total = add(total, task)
-        return total
+        return combination([(weight, term.bind(data)) for weight, term in self.terms])
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return joint_labels([term for _, term in self.terms], data)
@@ -104,12 +101,12 @@ class Sum(Task):
 
     @property
     def worsening(self) -> bool:  # type: ignore[override]
-        return all(part.worsening for part in self.parts)
+        return all(weight >= 0 and part.worsening for weight, part in self.terms)
 
     @property
     def superadditive(self) -> bool:  # type: ignore[override]
         """Of terms among which at most one cares for the label: their least costs as leaves then add up."""
-        return self._one_chooses() and all(part.superadditive for part in self.parts)
+        return self._one_chooses() and all(weight >= 0 and part.superadditive for weight, part in self.terms)
 
     def bind(self, data: Dataset) -> Task:
         return Sum(tuple((weight, part.bind(data)) for weight, part in self.terms))
@@ -136,19 +133,21 @@ class Sum(Task):
         return joint_limits(self.parts)
 
     def worst_per_row(self, data: Dataset) -> Array | None:
-        """The sum of the terms' own, where at most one of them cares for the label."""
+        """The sum of the terms' own, where at most one of them cares for the label and no weight is negative."""
         total: Array = np.zeros(data.n_rows)
         for weight, part in self.terms:
             worst = part.worst_per_row(data)
-            if worst is None:
+            if worst is None or weight < 0:
                 return None
             total = total + float(weight) * worst
         return total if self._one_chooses() else None
 
     def lower_bound(self, s: State) -> Any:
-        """The sum of the terms' own, 0 for terms without one whose costs are never negative."""
+        """The sum of the terms' own, 0 for terms without one whose costs are never negative; weights are >= 0."""
         total: Any = 0
         known = False
+        if any(weight < 0 for weight, _ in self.terms):
+            return None
         for number, (weight, part) in enumerate(self.terms):
             bound = part.lower_bound(PartState(s, number))
             if bound is None and not part.worsening:
@@ -169,9 +168,21 @@ class Sum(Task):
         return sum(not part.any_label for part in self.parts) <= 1
 
 
-def add(a: Task, b: Task) -> Task:
-    """a + b: the task whose costs are the sums of both; raises TaskError unless both tasks' values are added up."""
+def sum_of(a: Task, b: Task) -> Task:
+    """a + b, both minimised: the task whose costs are the sums of both.
+
+    Raises TaskError unless both tasks' values are added up.
+    """
     return _sum(_terms(a, "+") + _terms(b, "+"))
+
+
+def combination(terms: Sequence[tuple[Fraction, Task]], operator: str = "+") -> Task:
+    """The sum of weight * task, at least one, whose values are added up; weights of either sign.
+
+    The caller answers for what becomes of the order: it may turn round the sum of what is subtracted.
+    """
+    flat = [(weight * inner, term) for weight, task in terms for inner, term in _terms(task, operator)]
+    return flat[0][1] if len(flat) == 1 and flat[0][0] == 1 else _sum(tuple(flat))
 
 
 def weighted_sum(terms: Sequence[tuple[Fraction, RowCostTask]]) -> Task:
@@ -179,16 +190,24 @@ def weighted_sum(terms: Sequence[tuple[Fraction, RowCostTask]]) -> Task:
     return WeightedSum(tuple(terms))
 
 
-def scale(weight: Any, task: Task) -> Task:
-    """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
+def multiple_of(weight: Any, task: Task) -> Task:
+    """weight * task, which is minimised; see `weight_of`."""
+    factor = weight_of(weight)
+    return task if factor == 1 else combination([(factor, task)], "*")
+
+
+def weight_of(weight: Any) -> Fraction:
+    """A weight of tasks as an exact number >= 0 (a float is the decimal it prints as).
+
+    Raises InputError for what is no number, TaskError for a negative one.
+    """
     factor = Fraction(exact_number(weight, "weight"))
     if factor < 0:
         raise TaskError(
-            f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4)"
+            f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4); what is "
+            "to be large is written streed.maximize(A), and a cost is taken from it by -"
         )
-    if factor == 1:
-        return task
-    return _sum(tuple((factor * inner, term) for inner, term in _terms(task, "*")))
+    return factor
 
 
 def exact_costs(task: Task, data: Dataset) -> IntegerCosts:

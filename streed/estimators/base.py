@@ -18,7 +18,7 @@ from streed.estimators.binarizer import Binarizer
 from streed.estimators.drawing import html_block
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
-from streed.estimators.reading import checked_table, checked_weights, take_rows
+from streed.estimators.reading import checked_table, checked_weights, forget, take_rows
 from streed.exact import Array
 from streed.result import Result
 from streed.task import Limit, Task
@@ -94,8 +94,8 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """Limits beside those of the parameter; none unless overridden."""
         return []
 
-    def _features(self, X: Any) -> Any:
-        """The columns of X that the tree may ask about; all unless overridden."""
+    def _features(self, X: Any, *, fitting: bool) -> Any:
+        """The columns of X that the tree may ask about, when it is fitted or afterwards; all unless overridden."""
         return X
 
     def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
@@ -105,6 +105,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         """Binarises, solves, and keeps the outcome, of what `fit` was given."""
+        forget(self)
         data = self._prepare(X, y, sample_weight, row_data)
         self._accept(self._solve(data), data)
 
@@ -241,7 +242,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""
         check_is_fitted(self)
-        table = checked_table(self, self._features(X), reset=False)
+        table = checked_table(self, self._features(X, fitting=False), reset=False)
         return self.tree_.apply(self._encode(table))
 
     def _encode(self, X: Any) -> Any:
@@ -257,13 +258,16 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
         return lambda: estimator_html_repr(self) + html_block(self)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
     def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
-        X = checked_table(self, self._features(X), reset=True)
+        X = checked_table(self, self._features(X, fitting=True), reset=True)
         return X, checked_weights(sample_weight, X)
 
 

@@ -23,7 +23,7 @@ from streed.binarize import Settings, make_recipe
 from streed.binarize.planning import LEARNED, Teacher
 from streed.binarize.recipe import UNSEEN
 from streed.errors import InputError
-from streed.estimators.reading import checked_column, checked_table, checked_weights
+from streed.estimators.reading import checked_column, checked_table, checked_weights, forget
 from streed.exact import Array
 
 TARGETS = ("auto", "classes", "numbers")
@@ -73,6 +73,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = Settings(
             self.thresholds, self.n_thresholds, self.categories, tuple(self.categorical), self.max_categories
         )
+        forget(self)
         X = checked_table(self, X, reset=True)
         weights = checked_weights(sample_weight, X)
         teacher = None if y is None or self.thresholds not in LEARNED else self._teacher(y, len(X))
@@ -104,6 +105,9 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not numeric:
             _, column = np.unique(column, return_inverse=True)
         return Teacher(column, numeric, seed=self.random_state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "recipe_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +20,8 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.classifier import OptimalTreeClassifier
-from streed.estimators.reading import checked_column
+from streed.estimators.reading import as_array, checked_column
+from streed.exact import Array
 from streed.registry import notions
 from streed.result import Result
 from streed.task import Limit
@@ -123,13 +125,30 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.gap_between_groups_ = float(max(gaps.values()))
         self.group_rates_ = {kind: {name: float(r) for name, r in found.items()} for kind, found in rates.items()}
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any, *, fitting: bool) -> Any:
+        """X without the columns of the groups, which must be there when the tree is fitted, and may be afterwards."""
         named = _listed(self.sensitive)
         if not named:
             return X
-        if isinstance(X, np.ndarray):
-            return np.delete(X, named, axis=1) if X.shape[1] > getattr(self, "n_features_in_", 0) else X
-        return nw.from_native(X, eager_only=True).drop(named, strict=False).to_native()
+        if hasattr(X, "columns"):
+            return nw.from_native(X, eager_only=True).drop(named, strict=False).to_native()
+        array = _array(X)
+        if array.ndim == 2 and (fitting or array.shape[1] != self.n_features_in_):
+            return np.delete(array, self._places(array), axis=1)
+        return array
+
+    def _places(self, array: Array) -> list[int]:
+        """The columns of an array (n, p) that hold the groups; raises InputError for those that are not there."""
+        places = []
+        for given in _listed(self.sensitive):
+            if not isinstance(given, numbers.Integral):
+                raise InputError(
+                    "sensitive", f"X has no column {given!r}: it has no names", "give positions, or a table"
+                )
+            if not -array.shape[1] <= given < array.shape[1]:
+                raise InputError("sensitive", f"X has no column {given}", f"it has {array.shape[1]} columns")
+            places.append(int(given) % array.shape[1])
+        return places
 
     def _groups(self, X: Any, sensitive_features: Any) -> Any:
         """The groups of the rows, as `streed.solve` takes them."""
@@ -138,8 +157,12 @@ class FairTreeClassifier(OptimalTreeClassifier):
         named = _listed(self.sensitive)
         if not named:
             raise InputError(ROW_DATA, "there are none", "give the group of each row, or name columns: sensitive=")
-        if isinstance(X, np.ndarray):
-            return {f"x{j}": X[:, j] for j in named}
+        if not hasattr(X, "columns"):
+            array = _array(X)
+            if array.shape[1:] == (getattr(self, "n_features_in_", None),):
+                found = f"X has only the {array.shape[1]} columns that the tree asks about"
+                raise InputError(ROW_DATA, found, "give the group of each row, or X with the columns of the groups")
+            return {f"x{j}": array[:, j] for j in self._places(array)} if array.ndim == 2 else None
         table = nw.from_native(X, eager_only=True)
         absent = [name for name in named if name not in table.columns]
         if absent:
@@ -160,4 +183,9 @@ class FairTreeClassifier(OptimalTreeClassifier):
 def _listed(sensitive: Any) -> list[Any]:
     if sensitive is None:
         return []
-    return [sensitive] if isinstance(sensitive, (str, int)) else list(sensitive)
+    return [sensitive] if isinstance(sensitive, (str, numbers.Integral)) else list(sensitive)
+
+
+def _array(X: Any) -> Array:
+    """X as an array, of nested lists too."""
+    return X if isinstance(X, np.ndarray) else np.asarray(as_array(X))

@@ -17,6 +17,15 @@ from sklearn.utils.validation import (
 from streed.exact import Array
 
 
+def forget(estimator: Any) -> None:
+    """Takes every fitted attribute from an estimator that is fitted again, so that nothing of the last fit is left.
+
+    Fitted attributes end with an underscore, as scikit-learn has it; should the new fit fail, there is no fitted tree.
+    """
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("__")]:
+        delattr(estimator, name)
+
+
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as an array (n, m) of any type, or the caller's own pandas or polars table; gaps are allowed.
 

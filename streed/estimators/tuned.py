@@ -21,7 +21,7 @@ from streed.errors import InputError
 from streed.estimators.base import OptimalTree
 from streed.estimators.classifier import OptimalTreeClassifier
 from streed.estimators.paths import Step, at_cost, at_size, complexity_path, size_path
-from streed.estimators.reading import as_array, take_rows
+from streed.estimators.reading import as_array, forget, take_rows
 from streed.estimators.regressor import OptimalTreeRegressor
 
 BY = ("cost_complexity", "max_nodes", "max_depth")
@@ -80,6 +80,7 @@ class _Tuned(OptimalTree):
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         if self.by not in BY:
             raise InputError("by", f"{self.by!r}", f"use one of {', '.join(BY)}")
+        forget(self)
         data = self._prepare(X, y, sample_weight, row_data)
         choices = [choice for depth in self.max_depths for choice in self._choices(self._path(data, depth), depth)]
         scores = np.array(list(self._scores(X, y, sample_weight, choices))).T

@@ -89,7 +89,7 @@ class Relaxation:
         self._multipliers = [0.0] * len(windows)
         self._scaled: Scaled = (1, (0,) * len(windows))
         """The multipliers of the bound."""
-        self._costs: Array = trees.vectors[:, :, : self.first] @ np.array(weights, np.int64)
+        self._costs: Array = trees.costs(weights)
         self._lines: list[Line] = []
         """Of the trees met."""
         self._answers: dict[Scaled, Line] = {}

@@ -19,6 +19,7 @@ from streed.sums import (
     LinearFraction,
     SumLimit,
     SumTask,
+    check_weighted,
     integer_weights,
 )
 from streed.task import State
@@ -55,6 +56,8 @@ class Plan:
     """What one of a limited sum is worth."""
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
+    exact: bool = True
+    """Whether no cost was rounded."""
 
     def value(self, found: Found, spreads: Sequence[Window]) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
@@ -112,7 +115,7 @@ def _plain(x: Fraction | int) -> int | Fraction:
 def make_plan(problem: Problem) -> Plan:
     """The plan of a problem whose task is a `SumTask`, or a `BoundTask` of one or of a row-cost task.
 
-    Raises InputError for row weights that are not exact.
+    Raises InputError for row weights that are not exact, and for sums that may be beyond 2**60.
     """
     task, data = objective(problem.task), problem.data
     inner = task.task if isinstance(task, BoundTask) else task
@@ -121,6 +124,7 @@ def make_plan(problem: Problem) -> Plan:
     unit = _plain(fine)
 
     def weighted(costs: Array) -> Array:
+        check_weighted(costs, weights)
         return costs if weights is None else costs * weights[:, None]
 
     problem = _within_nodes(problem, bounded)
@@ -134,7 +138,19 @@ def make_plan(problem: Problem) -> Plan:
         parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *[unit] * len(sums))
         return Plan(
-            problem, parts, splits, units, windows, bounded, limits, lambda vector: -vector[0], cost, None, fine, None
+            problem,
+            parts,
+            splits,
+            units,
+            windows,
+            bounded,
+            limits,
+            lambda vector: -vector[0],
+            cost,
+            None,
+            fine,
+            None,
+            costs.exact,
         )
     price = inner.price if isinstance(inner, Penalized) else None
     scored = inner.task if isinstance(inner, Penalized) else inner

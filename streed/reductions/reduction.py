@@ -71,6 +71,7 @@ class Reduction(Driver):
             last = trees.close()
         stats: dict[str, Any] = {
             **last,
+            "exact": plan.exact,
             "reduction": "penalized" if plan.price is not None else "hull" if plan.fraction is None else "parametric",
             "scalar_solves": trees.solves,
             "listings": trees.listings,

@@ -69,7 +69,8 @@ class Searches(Repricing):
         return Answer(outcome.lower, cost, preorder, outcome.stopped, int(outcome.stats["nodes"]))
 
     def stats(self) -> Mapping[str, Any]:
-        return self._stats
+        """The last search's, without its trace: the values there are those of its costs, and not the user's."""
+        return {key: value for key, value in self._stats.items() if key != "trace"}
 
     def close(self) -> None:
         """There is nothing to give back."""

@@ -79,7 +79,7 @@ class TradeOff(Driver):
             "route": "trade-off",
             "reduction": "trade-off",
             "threads": orders.threads,
-            "exact": True,
+            "exact": last is None or last.stats["exact"],
             **({} if last is None else {key: last.stats[key] for key in ("peak_bytes",) if key in last.stats}),
             **counts,
             "seconds_search": time.perf_counter() - begin,

@@ -28,6 +28,7 @@ from streed.search.compilation import clock
 from streed.search.driver import Driver, Orders, Problem
 from streed.search.repricing import ListSpec, Repricing, TreeLists
 from streed.search.row_costs import category_counts
+from streed.sums import sums_too_large
 from streed.tree import Branch, Leaf, Node
 
 SHALLOW = 3
@@ -198,8 +199,10 @@ class Trees:
 
         Trees whose sum is not below `below` need not be found.
         """
-        costs = self._costs(weights)
+        costs = self.costs(weights)
         split = sum(w * each for w, each in zip(weights, self.splits, strict=True))
+        if split >= LARGEST_TOTAL:
+            raise sums_too_large(self.problem.data.weights is not None)
         begin = time.perf_counter()
         limit = self.remaining()
         answer = self._repricing.solve(
@@ -240,12 +243,16 @@ class Trees:
         branches = int(np.count_nonzero(preorder >= 0))
         return tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
 
-    def _costs(self, weights: Sequence[int]) -> Array:
-        """(G, K) int64: the weighted sum of a row's parts."""
+    def costs(self, weights: Sequence[int]) -> Array:
+        """(G, K) int64: the sum of a row's first parts by as many weights.
+
+        Raises InputError if sums of these over the rows may be beyond 2**60.
+        """
         # numpy multiplies without a word about overflow
-        if sum(abs(w) * most for w, most in zip(weights, self.largest, strict=True)) >= LARGEST_TOTAL:
-            raise OverflowError("weighted sums beyond 2**60")
-        costs: Array = self.vectors @ np.array(weights, dtype=np.int64)
+        largest = sum(abs(w) * most for w, most in zip(weights, self.largest, strict=False))
+        if largest * self.vectors.shape[1] >= LARGEST_TOTAL:
+            raise sums_too_large(self.problem.data.weights is not None)
+        costs: Array = self.vectors[:, :, : len(weights)] @ np.array(weights, dtype=np.int64)
         return costs
 
     @property

@@ -99,7 +99,7 @@ class RepricedEngine(Repricing):
         report: Callable[[Any, Any, int, str], None] | None = None,
     ) -> Answer:
         base, divisor = self.price(costs, split)
-        target = INFINITE if below is None else -((base - below) // divisor)
+        target = INFINITE if below is None else min(-((base - below) // divisor), INFINITE)
         if target <= 0:
             return Answer(below, None, None, None, 0)
         depth, budget = self.limits(max_depth)

@@ -4,12 +4,14 @@ As a program, it judges as many as one likes against the reference, by any drive
 
     python -m tests.differential.reduced --first 0 --count 5000 --search branches --kinds penalized
 
-With `--entries 24` no list may be longer than that, so that most come in pieces.
+With `--entries 24` no list may be longer than that, so that most come in pieces. With `--weights` other than "drawn"
+rows are many, and of so many weights that a solve for each cost is prepared anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 from collections import Counter
@@ -49,6 +51,19 @@ from streed.tasks import (
 
 SEARCHES = ("depth-first", "branches")
 KINDS = ("score", "limit", "both", "penalized")
+WEIGHTS: dict[str, Callable[[random.Random], Any]] = {
+    "many": lambda draw: draw.randint(1, 199),
+    "zeros": lambda draw: draw.choice([0, 0, 1, 2]),
+    "decimals": lambda draw: round(draw.random() + 0.001, 3),
+    "tiny": lambda draw: draw.choice([1e-9, 3e-9, 5e-9]),
+    "huge": lambda draw: draw.choice([2**40, 3 * 2**40]),
+    "apart": lambda draw: draw.choice([1, 2**40]),
+    "beyond": lambda draw: draw.choice([1e-9, 1e9]),
+}
+"""Row weights, by name."""
+
+REFUSED = ("apart", "beyond")
+"""Weights whose exact sums may not fit."""
 
 
 def _worse_rate(fn: Any, fp: Any, positives: Any, negatives: Any) -> Fraction:
@@ -90,6 +105,25 @@ class Reduced:
     task: Task
     data: Dataset
     limits: dict[str, Any]
+
+
+def make_weighted(seed: int, kind: str, weights: str) -> Reduced:
+    """The instance that belongs to the seed, its rows drawn again to 60 of them with weights of a kind."""
+    instance = make_reduced(seed, kind)
+    draw = random.Random(f"{seed} {weights}")
+    data = instance.data
+    chosen = [0, 1, *(draw.randrange(data.n_rows) for _ in range(58))]
+    # some labels change, so that equal rows have different ones
+    y = [int(data.y[i]) ^ (at > 1 and draw.random() < 0.1) for at, i in enumerate(chosen)]
+    again = Dataset.make(
+        data.X[chosen],
+        y,
+        categorical=data.categorical or None,
+        sample_weight=[WEIGHTS[weights](draw) for _ in chosen],
+        sensitive_features=data.row_data["sensitive_features"][chosen],
+    )
+    depth = instance.limits["max_depth"]
+    return Reduced(instance.task, again, {**instance.limits, "max_depth": 2 if depth is None else min(depth, 2)})
 
 
 def make_reduced(seed: int, kind: str) -> Reduced:
@@ -136,13 +170,15 @@ def _make_task(draw: random.Random, kind: str) -> Task:
     return task.subject_to(*chosen, *([MinSupport(2)] if draw.random() < 0.1 else []))
 
 
-def judge(instance: Reduced, search: str = "depth-first") -> tuple[str, list[str]]:
+def judge(instance: Reduced, search: str = "depth-first", threads: int = 1) -> tuple[str, list[str]]:
     """(what came of it, what is wrong with it in words) of `streed.solve`, by the reference's front."""
     task, data, limits = instance.task, instance.data, instance.limits
     try:
-        result = streed.solve(task, data, search=search, **limits)
+        result = streed.solve(task, data, search=search, threads=threads, **limits)
     except InputError as error:
-        return "refused", [] if error.argument == "sensitive_features" else [str(error)]
+        return f"refused: {error.argument}", [] if error.argument in ("sensitive_features", "sample_weight") else [
+            str(error)
+        ]
     totals = Totals(task, data)
     scores = [task.score(value, totals) for value, _ in optimal_front(task, data, **limits)]
     if not scores:
@@ -181,21 +217,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--search", nargs="+", default=list(SEARCHES), help="drivers (default: both)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="(default: all)")
     parser.add_argument("--entries", type=int, metavar="N", help="what a list may have (default: what memory allows)")
+    parser.add_argument("--weights", nargs="+", choices=["drawn", *WEIGHTS], default=["drawn"], help="(default: drawn)")
+    parser.add_argument("--threads", nargs="+", type=int, default=[1], metavar="N", help="(default: 1)")
     options = parser.parse_args(arguments)
     if options.entries is not None:
         engine_lists._space = lambda orders, width: options.entries
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: Counter[tuple[str, str, str, str]] = Counter()
     failed = 0
     for seed in range(options.first, options.first + options.count):
-        for kind in options.kinds:
-            for search in options.search:
-                outcome, wrong = judge(make_reduced(seed, kind), search)
-                seen[kind, search, outcome] += 1
+        for kind, weights in itertools.product(options.kinds, options.weights):
+            for search, threads in itertools.product(options.search, options.threads):
+                drawn = weights == "drawn"
+                instance = make_reduced(seed, kind) if drawn else make_weighted(seed, kind, weights)
+                outcome, wrong = judge(instance, search, threads)
+                # weights may be too large for exact sums only where they are drawn to be
+                if outcome == "refused: sample_weight" and weights not in REFUSED:
+                    wrong = [outcome]
+                seen[kind, weights, f"{search} {threads}", outcome] += 1
                 if wrong:
                     failed += 1
-                    print(f"make_reduced({seed}, {kind!r}), search={search!r}: {'; '.join(wrong)}", flush=True)
-    for (kind, search, outcome), count in sorted(seen.items()):
-        print(f"{kind:10} {search:12} {outcome:10} {count}")
+                    print(f"{seed}, {kind!r}, {weights!r}, {search!r}, {threads}: {'; '.join(wrong)}", flush=True)
+    for (kind, weights, search, outcome), count in sorted(seen.items()):
+        print(f"{kind:10} {weights:10} {search:14} {outcome:10} {count}")
     print(f"{failed} wrong")
     return int(failed > 0)
 

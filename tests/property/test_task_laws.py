@@ -42,7 +42,7 @@ COMPOSED: dict[str, Callable[[Dataset], Task]] = {
     "sum": lambda _: Misclassifications() + 0.3 * Splits(),
     "weighted sum": lambda _: 0.5 * Accuracy() + Fraction(1, 3) * Misclassifications() + 2 * Splits(),
     "constrained": lambda _: SparseAccuracy(0.01).subject_to(MinSupport(2)),
-    "sum of compositions": lambda _: 3 * BalancedAccuracy() + 0.1 * SparseAccuracy(0.2),
+    "sum of compositions": lambda _: 3 * BalancedAccuracy() - 0.1 * SparseAccuracy(0.2),
 }
 VALUES = st.fractions(min_value=0, max_value=50, max_denominator=60)
 

@@ -465,7 +465,7 @@ def test_a_task_stays_hashable_and_comparable() -> None:
         Spread(),
         2 * Spread() + 0.5 * Splits() + Gain(),
         maximize(Gain() + 3 * Spread()),
-        0.5 * maximize(Gain() + 3 * Spread()) + Misclassifications(),
+        0.5 * maximize(Gain() + 3 * Spread()) - Misclassifications(),
         (Spread() + 0.25 * Misclassifications()).subject_to(MinSupport(2)),
     ],
 )

@@ -1,0 +1,68 @@
+"""`A + B`, `w * A` and `A - B`, each by what its sides are: minimised, maximised, or a score of several sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streed.algebra.gains import add_gains, scale_gain, take_from
+from streed.algebra.parts import name
+from streed.algebra.penalties import penalize
+from streed.algebra.sums import multiple_of, sum_of, weight_of
+from streed.constrained import Constrained
+from streed.errors import TaskError
+from streed.sums import SumTask
+from streed.task import Task
+
+
+def add(a: Task, b: Task) -> Task:
+    """a + b, both minimised or both maximised; raises TaskError for one of each, and where values are not added up."""
+    for task in (a, b):
+        _check_operand(task, "+")
+    if not (_is_gain(a) or _is_gain(b)):
+        return sum_of(a, b)
+    if _is_gain(a) and _is_gain(b):
+        return add_gains(a, b)
+    gain, cost = (a, b) if _is_gain(a) else (b, a)
+    raise TaskError(
+        f"{name(gain)} is maximised and {name(cost)} minimised, so their sum is neither; write gain - cost, as in "
+        f"{_written(gain)} - {_written(cost)}, which is maximised"
+    )
+
+
+def scale(weight: Any, task: Task) -> Task:
+    """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
+    _check_operand(task, "*")
+    return scale_gain(weight_of(weight), task) if _is_gain(task) else multiple_of(weight, task)
+
+
+def subtract(a: Task, b: Task) -> Task:
+    """a - b: what is maximised minus what is minimised, or a score such as F1 minus a price of splits."""
+    for task in (a, b):
+        _check_operand(task, "-")
+    if not _is_gain(a):
+        return penalize(a, b)
+    if b.maximize:
+        raise TaskError(
+            f"{name(a)} and {name(b)} are both maximised, so neither is a cost; add them by +, or write the second "
+            "without maximize"
+        )
+    return take_from(a, b)
+
+
+def _is_gain(task: Task) -> bool:
+    """Whether the task is maximised, and no score of several sums, which has operators of its own."""
+    return task.maximize and not isinstance(task, SumTask)
+
+
+def _check_operand(task: Any, operator: str) -> None:
+    if isinstance(task, Constrained):
+        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
+    if not isinstance(task, Task):
+        wanted = "takes a price such as 0.01 * Splits() from a task" if operator == "-" else "joins tasks"
+        raise TaskError(f"the operator {operator} {wanted}, and {task!r} is none")
+
+
+def _written(task: Task) -> str:
+    """The task as one writes it, or its name where that is long."""
+    text = repr(task)
+    return text if len(text) <= 40 else name(task)

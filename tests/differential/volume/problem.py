@@ -1,0 +1,144 @@
+"""One call of `streed.solve` as plain data, so that it can be written down, made smaller and solved again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple, Self
+
+import attrs
+import numpy as np
+
+import streed
+from streed.exact import Array
+from streed.task import Task
+from streed.tree import Leaf, Node
+
+
+class Part(NamedTuple):
+    """A leaf of a tree and the rows that reach it."""
+
+    rows: Array
+    """(n,) bool."""
+    label: int
+
+
+class Asked(NamedTuple):
+    """A branching node of a tree: the rows that reach it, what was asked above it, and what it asks."""
+
+    rows: Array
+    """(n,) bool."""
+    path: tuple[int, ...]
+    column: int
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """A task, data, limits on the tree, and how to search."""
+
+    family: str
+    """Who drew it, and judges it."""
+    task: str
+    """The source of the task, in the names that its family offers."""
+    X: Array
+    """(n, p) uint8 codes."""
+    y: list[Any] | None
+    sample_weight: list[Any] | None = None
+    frequency: list[int] | None = None
+    """How many equal rows each row stands for."""
+    categorical: tuple[int, ...] = ()
+    row_data: Mapping[str, Any] = attrs.field(factory=dict)
+    """By name, lists with an entry per row."""
+    limits: Mapping[str, Any] = attrs.field(factory=dict)
+    """max_depth, max_nodes, min_leaf."""
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    """search and threads."""
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def copies(self) -> list[int]:
+        """(n,) how many equal rows each row stands for, 1 where nothing is said."""
+        return [1] * self.n_rows if self.frequency is None else self.frequency
+
+    @property
+    def weights(self) -> list[Any]:
+        """(n,) what a copy of each row weighs, 1 where nothing is said."""
+        return [1] * self.n_rows if self.sample_weight is None else self.sample_weight
+
+    def solve(self, names: Mapping[str, Any]) -> streed.Result:
+        """What `streed.solve` answers; the task's source is read with `names`."""
+        task = eval(self.task, dict(names))
+        assert isinstance(task, Task)
+        given = {"sample_weight": self.sample_weight, "frequency": self.frequency, "categorical": self.categorical}
+        used: dict[str, Any] = {name: value for name, value in given.items() if value}
+        return streed.solve(task, self.X, self.y, **used, **self.row_data, **self.limits, **self.options)
+
+    def visits(self, root: Node) -> Iterator[Part | Asked]:
+        """Every node of a tree with its rows, from the root down; leaves without rows are left out."""
+        waiting: list[tuple[Node, Array, tuple[int, ...]]] = [(root, np.ones(self.n_rows, np.bool_), ())]
+        while waiting:
+            node, rows, path = waiting.pop()
+            if isinstance(node, Leaf):
+                if rows.any():
+                    yield Part(rows, node.label)
+                continue
+            yield Asked(rows, path, node.column)
+            asked = self.X[:, node.column]
+            codes = np.unique(asked).tolist() if node.column in self.categorical else [0, 1]
+            for code, child in zip(codes, node.children, strict=True):
+                waiting.append((child, rows & (asked == code), (*path, node.column)))
+
+    def repeated(self) -> Self:
+        """The same with every row as often as `frequency` says, and no frequency."""
+        return self if self.frequency is None else self.subset(np.repeat(np.arange(self.n_rows), self.frequency), None)
+
+    def subset(self, rows: Array, frequency: list[int] | None) -> Self:
+        """The problem on these rows (m,) by number, in this order."""
+        chosen = rows.tolist()
+
+        def picked(values: Any) -> Any:
+            return None if values is None else [values[row] for row in chosen]
+
+        return attrs.evolve(
+            self,
+            X=self.X[rows],
+            y=picked(self.y),
+            sample_weight=picked(self.sample_weight),
+            frequency=frequency,
+            row_data={name: picked(values) for name, values in self.row_data.items()},
+        )
+
+    def without_rows(self, dropped: range) -> Self:
+        """The problem without these rows."""
+        kept = np.array([row for row in range(self.n_rows) if row not in dropped], np.int64)
+        return self.subset(kept, None if self.frequency is None else [self.frequency[row] for row in kept.tolist()])
+
+    def to_plain(self) -> dict[str, Any]:
+        """The problem in JSON's types; `from_plain` reads it."""
+        plain = {**attrs.asdict(self, recurse=False), "X": ["".join(map(str, row)) for row in self.X.tolist()]}
+        plain["categorical"] = list(self.categorical)
+        return {name: value for name, value in plain.items() if value not in (None, {}, [])}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """The problem that `to_plain` wrote."""
+        codes = [list(map(int, row)) for row in plain["X"]]
+        X = np.array(codes, np.uint8).reshape(len(codes), -1)
+        return cls(**{"y": None, **plain, "X": X, "categorical": tuple(plain.get("categorical", ()))})
+
+
+def to_text(plain: Mapping[str, Any]) -> str:
+    """JSON with a line for every name."""
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in plain.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def fractions(values: Any) -> list[Fraction]:
+    """The decimals that numbers print as, exactly."""
+    listed = list(values)
+    exact = {value: value if isinstance(value, Fraction) else Fraction(repr(value)) for value in set(listed)}
+    return [exact[value] for value in listed]

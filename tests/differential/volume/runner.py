@@ -1,0 +1,85 @@
+"""One problem drawn, solved and judged; the families that there are."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import random
+import traceback
+import zlib
+from types import ModuleType
+from typing import NamedTuple
+
+import attrs
+import numpy as np
+
+import streed
+from streed.errors import InputError, StreedError
+from tests.differential.volume.problem import Problem
+from tests.differential.volume.truth import Verdict, compare
+
+FAMILIES = {
+    "costs": "row_costs",
+    "scores": "scores",
+    "fairness": "fairness",
+    "discounts": "discounts",
+    "regression": "regression",
+    "policies": "policies",
+    "user-tasks": "user_tasks",
+}
+"""By name, the module of each: NAMES for task sources, draw_problem(draw, rng), judge(problem), and refused(problem,
+error), which tells whether an error is the right answer."""
+
+
+def family_of(name: str) -> ModuleType:
+    """The module of a family."""
+    return importlib.import_module(f"tests.differential.volume.families.{FAMILIES[name]}")
+
+
+FREQUENCY = "frequency" in inspect.signature(streed.solve).parameters
+"""Whether rows may stand for several."""
+
+
+class Drawn(NamedTuple):
+    """Which problem to draw."""
+
+    family: str
+    seed: int
+    number: int
+
+    def problem(self) -> Problem:
+        """The problem that these belong to, always the same one."""
+        name = f"{self.family}/{self.seed}/{self.number}"
+        rng = np.random.default_rng([self.seed, self.number, zlib.crc32(self.family.encode())])
+        problem = family_of(self.family).draw_problem(random.Random(name), rng)
+        assert isinstance(problem, Problem)
+        return problem if FREQUENCY else attrs.evolve(problem, frequency=None)
+
+
+class Outcome(NamedTuple):
+    """What came of one problem."""
+
+    drawn: Drawn
+    verdict: Verdict
+
+    def problem(self) -> Problem:
+        return self.drawn.problem()
+
+
+def judged(problem: Problem) -> Verdict:
+    """The verdict on what `streed.solve` answers; an exception that is not the right answer is wrong."""
+    family = family_of(problem.family)
+    try:
+        result = problem.solve(family.NAMES)
+    except StreedError as error:
+        kind = f"{type(error).__name__}({error.argument})" if isinstance(error, InputError) else type(error).__name__
+        right = family.refused(problem, error)
+        return Verdict(f"refused: {kind}", () if right else (f"solve raises {type(error).__name__}: {error}",))
+    except Exception as error:  # noqa: BLE001 - reported as a mismatch, with its traceback
+        return Verdict(f"raised: {type(error).__name__}", (traceback.format_exc(),))
+    return compare(problem, family.judge(problem), result)
+
+
+def outcome_of(drawn: Drawn) -> Outcome:
+    """Draws, solves and judges."""
+    return Outcome(drawn, judged(drawn.problem()))

@@ -1,0 +1,110 @@
+"""What is known of a problem apart from the engine, and everything in which an answer differs from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from streed.tree import Leaf, Node
+from tests.differential.volume.problem import Asked, Part, Problem
+
+if TYPE_CHECKING:
+    import streed
+
+TINY = 1e-9
+"""Where numbers are rounded, values may differ by this part of the scale."""
+
+Visits = list[Part | Asked]
+
+
+def as_shown(value: Any) -> Any:
+    """An exact value as a user sees it."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
+
+
+@attrs.frozen(eq=False)
+class Truth:
+    """The optimum of a problem, and what any tree of it is worth."""
+
+    optimum: Any
+    """None where no tree is feasible."""
+    worth: Callable[[Visits], Any] | None = None
+    """What a tree is worth, by its nodes and their rows; comparable with the optimum."""
+    of_tree: Callable[[Node], Any] | None = attrs.field(default=None, kw_only=True)
+    """The same by its root, in place of `worth`."""
+    shown: Callable[[Any], Any] = as_shown
+    """From an optimum or a worth to the value that a user sees."""
+    exact: bool = True
+    """Whether all of this is exact; else it is good to TINY of the scale."""
+    scale: float = 1.0
+    """The magnitude of the numbers that are summed, in units of the value."""
+    feasible: Callable[[Visits], bool] = attrs.field(default=lambda _: True)
+    """Whether a tree keeps the limits on its value."""
+
+
+@attrs.frozen
+class Verdict:
+    """What came of one problem."""
+
+    outcome: str
+    """"optimal", "rounded" (optimal, and said to be rounded), "infeasible" or what was refused or raised."""
+    wrong: tuple[str, ...] = ()
+    """What is wrong, in words."""
+
+
+def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
+    """The verdict on an answer."""
+    if truth.optimum is None:
+        right = result.status == "infeasible"
+        return Verdict("infeasible", () if right else (f"no tree is feasible, but {result!r}",))
+    if result.tree is None or result.status != "optimal":
+        return Verdict(result.status, (f"status {result.status!r}, the optimum is {as_shown(truth.optimum)!r}",))
+    rounded = result.stats.get("exact") is False
+    visits = list(problem.visits(result.tree.root))
+    root = result.tree.root
+    worth = truth.of_tree(root) if truth.of_tree is not None else truth.worth(visits) if truth.worth else None
+    value = result.value[0] if isinstance(result.value, tuple) else result.value
+    wrong = _broken(problem, result, visits)
+    if truth.exact and not rounded:
+        if worth != truth.optimum:
+            wrong.append(f"the tree is worth {as_shown(worth)!r}, the optimum is {as_shown(truth.optimum)!r}")
+        if value != truth.shown(truth.optimum):
+            wrong.append(f"value {value!r}, the optimum is {truth.shown(truth.optimum)!r}")
+        if not result.lower_bound == result.upper_bound == result.value:
+            wrong.append(f"bounds {result.lower_bound!r} and {result.upper_bound!r} of the value {result.value!r}")
+    else:
+        slack = TINY * max(truth.scale, abs(float(truth.shown(truth.optimum))))
+        for name, found in (("the tree is worth", truth.shown(worth)), ("value", value)):
+            if not abs(float(found) - float(truth.shown(truth.optimum))) <= slack:
+                wrong.append(f"{name} {found!r}, the optimum is {truth.shown(truth.optimum)!r}, within {slack:g}")
+    if not truth.feasible(visits):
+        wrong.append("the tree breaks a limit")
+    return Verdict("rounded" if rounded else "optimal", tuple(wrong))
+
+
+def _broken(problem: Problem, result: streed.Result, visits: Visits) -> list[str]:
+    """The limits on the tree that it does not keep, and what its nodes say that is not so."""
+    assert result.tree is not None
+    wrong = []
+    limits, tree = problem.limits, result.tree
+    asked = [visit for visit in visits if isinstance(visit, Asked)]
+    depth = max((len(visit.path) + 1 for visit in asked), default=0)
+    if (depth, len(asked)) != (tree.depth, tree.n_branches):
+        wrong.append(f"depth {depth} and {len(asked)} branches, the tree says {tree.depth} and {tree.n_branches}")
+    for name, found in (("max_depth", depth), ("max_nodes", len(asked))):
+        if limits.get(name) is not None and found > limits[name]:
+            wrong.append(f"{name} {limits[name]}, and the tree has {found}")
+    copies = problem.copies
+    for visit in visits:
+        size = sum(copy for copy, inside in zip(copies, visit.rows.tolist(), strict=True) if inside)
+        if isinstance(visit, Part) and size < limits.get("min_leaf", 1):
+            wrong.append(f"a leaf has {size} rows")
+    leaves = [leaf for leaf in tree.leaves() if isinstance(leaf, Leaf)]
+    if sum(leaf.rows for leaf in leaves) != sum(copies):
+        wrong.append(f"the leaves say {sum(leaf.rows for leaf in leaves)} rows, there are {sum(copies)}")
+    return wrong

@@ -1,0 +1,121 @@
+"""Scores, fairness and limits on rates by a search for each cost: threads, drivers, weights of many kinds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.progress import Progress
+from streed.task import Task
+from streed.tasks import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    DemographicParity,
+    EqualizedOdds,
+    FBeta,
+    GMean,
+    MatthewsCorrelation,
+    Precision,
+    Recall,
+    Splits,
+    WeightedAccuracy,
+)
+from tests.differential.reduced import WEIGHTS, judge, make_weighted
+from tests.unit.refusal import refused
+
+TASKS: dict[str, Callable[[], Task]] = {
+    "F1": F1,
+    "FBeta": lambda: FBeta(2),
+    "MCC": MatthewsCorrelation,
+    "GMean": GMean,
+    "F1 and a price": lambda: F1() - 0.01 * Splits(),
+    "F1 and parity": lambda: F1().subject_to(DemographicParity() <= 0.2),
+    "balanced and parity": lambda: BalancedAccuracy().subject_to(DemographicParity() <= 0.2),
+    "accuracy and odds": lambda: Accuracy().subject_to(EqualizedOdds() <= 0.3),
+    "accuracy and recall": lambda: Accuracy().subject_to(Recall() >= 0.7),
+    "accuracy and precision": lambda: Accuracy().subject_to(Precision() >= 0.7),
+    "accuracy against parity": lambda: Accuracy() & DemographicParity(),
+}
+RNG = np.random.default_rng(12)
+X = RNG.integers(0, 2, (70, 4))
+Y = ((X[:, 0] | X[:, 1]) ^ (RNG.random(70) < 0.2)).astype(int)
+GROUPS = RNG.integers(0, 2, 70)
+MANY = RNG.integers(1, 200, 70)
+
+
+def solved(task: Task, weights: Any, **more: Any) -> streed.Result:
+    return streed.solve(task, X, Y, max_depth=2, sample_weight=weights, sensitive_features=GROUPS, **more)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_one_optimum_whatever_searches_for_it(name: str) -> None:
+    told: list[Progress] = []
+    task = TASKS[name]()
+    for weights in (None, MANY):
+        values = set()
+        for search, threads in itertools.product(("depth-first", "branches", "auto"), (1, 2)):
+            result = solved(task, weights, search=search, threads=threads, progress=told.append)
+            assert result.status == "optimal"
+            assert "trace" not in result.stats
+            assert told[-1].phase == "done"
+            assert told[-1].incumbent == result.front[0][0]
+            values.add(result.value)
+        assert len(values) == 1
+
+
+@pytest.mark.parametrize(("weights", "seed"), [(name, seed) for name in WEIGHTS for seed in range(6)])
+def test_weights_of_many_kinds_against_the_reference(weights: str, seed: int) -> None:
+    kind = ("score", "limit", "both")[seed % 3]
+    search, threads = (("depth-first", 1), ("branches", 1), ("depth-first", 2))[(seed + seed // 3) % 3]
+    outcome, wrong = judge(make_weighted(seed, kind, weights), search, threads)
+    assert not wrong
+    assert weights in ("apart", "beyond") or outcome != "refused: sample_weight"
+
+
+@pytest.mark.parametrize("search", ["depth-first", "branches", "auto", "general"])
+def test_a_common_factor_of_all_weights_changes_nothing(search: str) -> None:
+    small = MANY % 60 + 1
+    for name in ("F1", "accuracy and odds", "accuracy and recall"):
+        whole, large, tiny = (
+            solved(TASKS[name](), weights, search=search)
+            for weights in (small, small * 2**40, np.round(small * 1e-9, 9))
+        )
+        assert whole.status == large.status == tiny.status == "optimal"
+        shares = [r.value if r.task.maximize else r.value / float(w) for r, w in ((whole, 1), (large, 2.0**40))]
+        assert shares[0] == shares[1]
+        if whole.task.maximize:
+            assert tiny.value == whole.value
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("search", ["depth-first", "auto"])
+def test_sums_beyond_the_range_are_refused_with_a_remedy(name: str, search: str) -> None:
+    further = np.where(np.arange(70) % 2, 1e9, 1e-9)
+    refused("sample_weight", "too many digits", "18 digits", call=lambda: solved(TASKS[name](), further, search=search))
+    apart = np.where(np.arange(70) % 2, 2**40, 1)
+    if name in ("FBeta", "accuracy and recall", "accuracy and precision"):
+        # all that it comes to here fits
+        values = {solved(TASKS[name](), apart, search=each).value for each in (search, "general")}
+        assert len(values) == 1
+    else:
+        refused("sample_weight", "2**60", "round them", call=lambda: solved(TASKS[name](), apart, search=search))
+
+
+def test_parameters_of_too_many_digits_are_refused_by_name() -> None:
+    many = np.repeat(np.arange(2), 500)
+    task = Accuracy().subject_to(Precision() >= 0.1234567890123457)
+    refused("task", "2**60", "fewer digits", call=lambda: streed.solve(task, many[:, None], many, max_depth=1))
+
+
+def test_costs_that_are_rounded_are_said_to_be() -> None:
+    result = solved(TASKS["balanced and parity"](), MANY)
+    assert result.stats["exact"]
+    task = WeightedAccuracy({0: 1 / 3, 1: math.pi}).subject_to(Recall() >= 0.5)
+    assert not solved(task, None).stats["exact"]
