@@ -61,9 +61,9 @@ def solve(
     none below 0. `search`: the name of a driver, or "auto", or a driver. `time_limit` is in seconds of search,
     `memory_limit` in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its
     bounds. (What must be compiled first does not count as search, and is said on standard error; Ctrl-C before the
-    search begins raises KeyboardInterrupt. Signal handlers stay as they are.) `gap`: the search may stop, too, when the best tree's value and the bound differ by at most this part of the
-    value. `progress`: True for a live line, or a callable that is given `Progress` records. `row_data`: what the task
-    asks for, one entry per row.
+    search begins raises KeyboardInterrupt. Signal handlers stay as they are.) `gap`: the search may stop, too, when the
+    best tree's value and the bound differ by at most this part of the value. `progress`: True for a live line, or a
+    callable that is given `Progress` records. `row_data`: what the task asks for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search,
     MismatchError if the tree, measured again on the raw data, does not cost what the search claimed.

@@ -188,7 +188,7 @@ def test_processes_that_fill_one_empty_directory(place: Path) -> None:
     """Each meets the same signatures in another order, so that they are compiled by several at the same time."""
     commands = [[sys.executable, "-c", WRITERS, str(place), str(at)] for at in (0, 3)]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    children = [subprocess.Popen(command, cwd=ROOT, text=True, **pipes) for command in commands]
+    children: list[Any] = [subprocess.Popen(command, cwd=ROOT, text=True, **pipes) for command in commands]
     for child in children:
         assert child.stdout.readline() == "ready\n"
     for child in children:

@@ -51,7 +51,7 @@ def test_in_an_event_loop(alone: list[tuple[Any, str, str]]) -> None:
         return [solved(job) for job in JOBS]
 
     async def aside() -> list[Any]:
-        return await asyncio.gather(*(asyncio.to_thread(solved, job) for job in JOBS))
+        return list(await asyncio.gather(*(asyncio.to_thread(solved, job) for job in JOBS)))
 
     assert asyncio.run(here()) == alone
     assert asyncio.run(aside()) == alone
@@ -101,7 +101,8 @@ def test_in_joblibs_processes(alone: list[tuple[Any, str, str]]) -> None:
 
 @pytest.mark.slow
 def test_two_processes_that_compile_into_one_empty_cache(alone: list[tuple[Any, str, str]], tmp_path: Path) -> None:
-    code = "import json\nfrom tests.unit.test_solves_at_once import JOBS, solved\nprint(json.dumps([solved(j) for j in JOBS]))"
+    code = "import json\nfrom tests.unit.test_solves_at_once import JOBS, solved\n"
+    code += "print(json.dumps([solved(job) for job in JOBS]))"
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(run, code, STREED_CACHE_DIR=str(tmp_path)) for _ in range(2)]
         assert [each.result() for each in both] == [alone, alone]
