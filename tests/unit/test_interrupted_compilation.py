@@ -38,13 +38,18 @@ def end() -> Any:
     event.set()
 
 
+def send_interrupt_and_wait(end: threading.Event) -> None:
+    """A compilation that is interrupted as soon as it has begun."""
+    os.kill(os.getpid(), signal.SIGINT)
+    end.wait(LONG)
+
+
 @posix
 def test_an_interrupt_ends_the_wait_and_not_the_work(end: threading.Event) -> None:
     finished = threading.Event()
 
     def compile_slowly() -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        end.wait(LONG)
+        send_interrupt_and_wait(end)
         finished.set()
 
     with pytest.raises(KeyboardInterrupt):
@@ -62,7 +67,7 @@ def test_the_handler_of_the_user_decides(end: threading.Event) -> None:
     before = signal.signal(signal.SIGINT, handler)
     try:
         with pytest.raises(InputError, match="it came"):
-            waiting.aside(lambda: (os.kill(os.getpid(), signal.SIGINT), end.wait(LONG)))
+            waiting.aside(send_interrupt_and_wait, end)
         assert signal.getsignal(signal.SIGINT) is handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -84,7 +89,7 @@ def test_an_interrupt_while_a_search_compiles(end: threading.Event) -> None:
     reached: list[str] = []
 
     def search() -> None:
-        waiting.aside(lambda: (os.kill(os.getpid(), signal.SIGINT), end.wait(LONG)))
+        waiting.aside(send_interrupt_and_wait, end)
         reached.append("the search itself")
 
     assert watch.run([search], control, None, lambda: None) == "interrupt"
