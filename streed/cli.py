@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 import streed
 from streed.commands.check import check
 from streed.commands.datasets import datasets
-from streed.commands.ending import CODES
+from streed.commands.ending import CODES, fail
 from streed.commands.explain import explain
 from streed.commands.export import export
 from streed.commands.front import front
@@ -20,7 +25,36 @@ from streed.commands.tasks import tasks
 from streed.commands.verify import verify
 
 
-@click.group(epilog=CODES)
+class App(click.Group):
+    """The commands; what is wrong with the arguments is said in one line, as all other errors are."""
+
+    def main(self, *arguments: Any, **further: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no failure
+        return super().main(*arguments, **further)
+
+    def make_context(self, *arguments: Any, **further: Any) -> click.Context:
+        with _one_line():
+            return super().make_context(*arguments, **further)
+
+    def invoke(self, context: click.Context) -> Any:
+        with _one_line():
+            return super().invoke(context)
+
+
+@contextlib.contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        where = "streed" if error.ctx is None else error.ctx.command_path
+        fail(f"{error.format_message()} See {where} --help.")
+
+
+@click.group(cls=App, epilog=CODES)
 @click.version_option(streed.__version__, message="streed %(version)s")
 def app() -> None:
     """Provably optimal decision trees for the objective that you declare."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
+from streed.errors import TaskError
 from streed.exact import Array
-from streed.task import Limit, State, Task, Value
+from streed.task import Limit, State, Task, Value, has_statistics
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -107,6 +108,19 @@ class Wrapping(Task):
         return self.task.has_weights(name)
 
 
+def read_through(view: State, whole: State, name: str, name_in_whole: str) -> Any:
+    """An attribute of a state that is seen by other names; raises TaskError, by these names, for what is not there."""
+    try:
+        return getattr(whole, name_in_whole)
+    except TaskError:
+        return State.__getattr__(view, name)
+
+
+def unprefixed(whole: State, prefix: str) -> list[str]:
+    """The names in the whole that begin with the prefix, without it."""
+    return [name.removeprefix(prefix) for name in whole.names() if name.startswith(prefix)]
+
+
 @final
 class LimitState(State):
     """The state as a limit with statistics of its own knows it: these alone, by their own names."""
@@ -119,7 +133,11 @@ class LimitState(State):
         if name.startswith("_"):
             raise AttributeError(name)
         whole, prefix = self.__dict__["_whole"]
-        return getattr(whole, prefix + name)
+        return read_through(self, whole, name, prefix + name)
+
+    def names(self) -> list[str]:
+        whole, prefix = self.__dict__["_whole"]
+        return ["rows", *unprefixed(whole, prefix)]
 
 
 @final
@@ -136,7 +154,11 @@ class OwnLimit(Limit):
         return f"limit{self.number}_"
 
     def allows(self, s: State) -> bool:
-        return self.limit.allows(LimitState(s, self.prefix))
+        return self.limit.allows(self.seen(s))
+
+    def seen(self, s: State) -> State:
+        """The state as the limit knows it."""
+        return LimitState(s, self.prefix)
 
 
 @final
@@ -149,8 +171,7 @@ class Constrained(Wrapping):
     @property
     def limits(self) -> tuple[Limit, ...]:
         return self.task.limits + tuple(
-            limit if type(limit).statistics is Limit.statistics else OwnLimit(limit, number)
-            for number, limit in enumerate(self.further)
+            OwnLimit(limit, number) if has_statistics(limit) else limit for number, limit in enumerate(self.further)
         )
 
     def bind(self, data: Dataset) -> Task:

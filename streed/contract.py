@@ -7,7 +7,6 @@ task's own source that did it. What holds on a few states may fail on others: `s
 
 from __future__ import annotations
 
-import functools
 import inspect
 import keyword
 import linecache
@@ -24,8 +23,23 @@ import attrs
 import numpy as np
 
 from streed.algebra import objective
+from streed.algebra.parts import PartLimit
+from streed.constrained import OwnLimit
 from streed.errors import InputError, TaskError
-from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task, Value, beside_sums
+from streed.task import (
+    COMPONENTWISE,
+    PARTIAL,
+    TOTAL,
+    Limit,
+    RowCostTask,
+    State,
+    Task,
+    Value,
+    beside_sums,
+    has_statistics,
+    is_weighted,
+    row_statistics,
+)
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -37,7 +51,7 @@ _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "
 
 def check_contract(task: Task, data: Dataset) -> None:
     """Raises TaskError, with the line of the task's source at fault, unless the task keeps the contract on the data."""
-    _Probe(task, data).check()
+    Probe(task, data).check()
 
 
 def build(task: Task | type[Task]) -> Task:
@@ -77,10 +91,10 @@ def own_line(error: BaseException) -> str | None:
 
 
 @final
-class _Probe:
-    """One task on one data set, and how to complain about its members."""
+class Probe:
+    """One task, or one limit, on one data set, and how to complain about its members."""
 
-    def __init__(self, task: Task, data: Dataset) -> None:
+    def __init__(self, task: Any, data: Dataset) -> None:
         self.task = task
         self.data = data
         self.name = type(task).__name__
@@ -113,6 +127,12 @@ class _Probe:
         found = self.call("statistics", *arguments)
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
+        limits = self.attempt(lambda: "limits", lambda: [each for each in self.task.limits if isinstance(each, Limit)])
+        for limit in filter(has_statistics, limits):
+            more = Probe(limit, self.data).call("statistics", *arguments)
+            if not isinstance(more, dict):
+                Probe(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
+        found = self.attempt(lambda: "limits", lambda: row_statistics(self.task, self.data))
         for name, values in found.items():
             usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
             if not usable or name.startswith("_") or name == "rows":
@@ -142,7 +162,7 @@ class _Probe:
         sums = {}
         for name, array in arrays.items():
             part = array[rows]
-            if self.data.weights is not None:
+            if self.data.weights is not None and is_weighted(self.task, name, self.data):
                 part = part * self.data.weights[rows].reshape((-1,) + (1,) * (part.ndim - 1))
             total = part.sum(axis=0)
             plain = np.asarray(total).tolist()  # statistics that are Fractions or large integers stay what they are
@@ -195,11 +215,21 @@ class _Probe:
         for limit in self.attempt(lambda: "limits", lambda: self.task.limits):
             if not isinstance(limit, Limit):
                 self.fail("limits", f"holds {limit!r}", "give limits such as MinSupport(5)")
-            for s in states:
-                said = functools.partial("limits: {!r}.allows({})".format, limit, _brief(s))
-                allowed = self.attempt(said, functools.partial(limit.allows, s))
-                if not isinstance(allowed, (bool, np.bool_)):
-                    self.fail("limits", f"{limit!r}.allows({_brief(s)}) returned {allowed!r}", "return True or False")
+            self.check_limit(limit, states)
+
+    def check_limit(self, limit: Limit, states: list[State]) -> None:
+        """Complain about the limit itself, whatever holds it."""
+        while isinstance(limit, (OwnLimit, PartLimit)):
+            states = [limit.seen(s) for s in states]
+            limit = limit.limit
+        own = Probe(limit, self.data)
+        if "rows" in own.call("statistics", self.data):
+            remedy = "use another: states have them as attributes, and `rows` is taken"
+            own.fail("statistics", "has the name 'rows'", remedy, (self.data,))
+        for s in states:
+            allowed = own.call("allows", s)
+            if not isinstance(allowed, (bool, np.bool_)):
+                own.refuse("allows", (s,), allowed, "return True or False")
 
     def check_value(self, name: str, arguments: tuple[Any, ...], value: Any, others: list[Value]) -> None:
         """Complain unless it is a number, or a tuple of them, of the kind that leaves cost."""

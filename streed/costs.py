@@ -18,12 +18,18 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import exact_number
+from streed.exact import exact_number, read_decimal
+from streed.textfile import read_text
 
 Exact = int | Fraction
 
 NO_TEST = -1
 """In place of a test's number: columns that cost nothing."""
+
+_MOST_BYTES = 1 << 24
+"""Of a file of costs."""
+
+_MOST_COLUMNS = 10_000_000
 
 _ALONE = "x"
 """In files, the group of tests that are in none."""
@@ -34,6 +40,16 @@ def _price(test: Any, attribute: Any, value: Any) -> None:
         raise InputError("costs", f"test {test.name!r} has the {attribute.name} {value}", "give prices >= 0")
 
 
+def _is_name(test: Any, attribute: Any, value: Any) -> None:
+    if not isinstance(value, str):
+        raise InputError("costs", f"a test is named {value!r}", "give the name of a feature as text")
+
+
+def _is_group(test: Any, attribute: Any, value: Any) -> None:
+    if not (value is None or isinstance(value, str)):
+        raise InputError("costs", f"test {test.name!r} has the group {value!r}", "give a text, or None")
+
+
 def _exact(value: Any) -> Exact:
     return exact_number(value, "costs")
 
@@ -41,7 +57,12 @@ def _exact(value: Any) -> Exact:
 def _named_columns(columns: Any) -> tuple[int | str, ...] | None:
     if columns is None:
         return None
-    return (columns,) if isinstance(columns, (int, str)) else tuple(columns)
+    listed = (columns,) if isinstance(columns, (int, str)) else columns
+    known = isinstance(listed, Iterable) and not isinstance(listed, Mapping)
+    made = tuple(listed) if known else ()
+    if not known or not all(isinstance(column, (int, np.integer, str)) for column in made):
+        raise InputError("costs", f"a test is of the columns {columns!r}", "give names or positions of columns")
+    return made
 
 
 @attrs.frozen
@@ -51,11 +72,11 @@ class TestCost:
     __test__ = False
     """It is no test case of pytest's."""
 
-    name: str
+    name: str = attrs.field(validator=_is_name)
     cost: Exact = attrs.field(converter=_exact, validator=_price)
     discounted: Exact = attrs.field(converter=_exact, validator=_price)
     """What it costs once another test of its group was made; the cost itself, unless given."""
-    group: str | None = None
+    group: str | None = attrs.field(default=None, validator=_is_group)
     columns: tuple[int | str, ...] | None = attrs.field(default=None, converter=_named_columns)
     """The columns made of the feature, by name or position; None: those called `name`, or `name` with =, <, > or [
     behind it, as `colour=red`."""
@@ -70,6 +91,33 @@ class TestCost:
             raise InputError("costs", found, "give a discounted price that is not above the full one")
 
 
+def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
+    if isinstance(matrix, (str, bytes, Mapping)) or not isinstance(matrix, Iterable):
+        raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
+    rows = [row if isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) else [row] for row in matrix]
+    return tuple(tuple(exact_number(cost, "costs") for cost in row) for row in rows)
+
+
+def _tests(tests: Any) -> tuple[TestCost, ...]:
+    listed = tuple(tests) if isinstance(tests, Iterable) else (tests,)
+    if not all(isinstance(test, TestCost) for test in listed):
+        raise InputError("costs", f"the tests are {tests!r}", "give a list of TestCost")
+    names: set[str] = set()
+    for test in listed:
+        if test.name in names:
+            raise InputError("costs", f"two tests are named {test.name!r}", "give each feature one price")
+        names.add(test.name)
+    return listed
+
+
+def _unlike(classes: Iterable[Any]) -> set[Any]:
+    """The distinct classes; none where they are no labels."""
+    try:
+        return set(classes)
+    except TypeError:
+        return set()
+
+
 @attrs.frozen
 class CostTable:
     """matrix[j][k], the cost of giving a row of class j the label k, and the prices of tests.
@@ -77,18 +125,12 @@ class CostTable:
     Classes are in sorted order, or as `classes` lists them. Make one with `of` or `read`.
     """
 
-    matrix: tuple[tuple[Exact, ...], ...]
-    tests: tuple[TestCost, ...] = ()
+    matrix: tuple[tuple[Exact, ...], ...] = attrs.field(converter=_matrix)
+    tests: tuple[TestCost, ...] = attrs.field(default=(), converter=_tests)
     classes: tuple[Any, ...] | None = None
 
-    @classmethod
-    def of(cls, matrix: Any, tests: Iterable[TestCost] = (), classes: Sequence[Any] | None = None) -> CostTable:
-        """The table of a square array or nested list of costs >= 0; floats are read as the decimals they print as.
-
-        Raises InputError for a matrix that is not square, has NaN or negative entries, and for tests of equal name.
-        """
-        rows = [list(row) if np.ndim(row) else [row] for row in matrix]
-        exact = tuple(tuple(exact_number(cost, "costs") for cost in row) for row in rows)
+    def __attrs_post_init__(self) -> None:
+        exact, classes = self.matrix, self.classes
         if not exact or any(len(row) != len(exact) for row in exact):
             shape = f"{len(exact)} rows of {', '.join(map(str, sorted({len(row) for row in exact})))} entries"
             raise InputError("costs", f"the matrix has {shape}", "give one row and one column per class")
@@ -96,16 +138,16 @@ class CostTable:
             if min(row) < 0:
                 remedy = "add a constant to the row, which changes no tree's rank"
                 raise InputError("costs", f"row {j} of the matrix has the cost {min(row)}", remedy)
-        listed = tuple(tests)
-        names = [test.name for test in listed]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise InputError("costs", f"two tests are named {name!r}", "give each feature one price")
-        if classes is not None and len(set(classes)) != len(exact):
-            raise InputError(
-                "costs", f"there are {len(exact)} rows for the classes {tuple(classes)!r}", "give one each"
-            )
-        return cls(exact, listed, None if classes is None else tuple(classes))
+        if classes is not None and (not isinstance(classes, tuple) or len(_unlike(classes)) != len(exact)):
+            raise InputError("costs", f"there are {len(exact)} rows for the classes {classes!r}", "give one each")
+
+    @classmethod
+    def of(cls, matrix: Any, tests: Iterable[TestCost] = (), classes: Sequence[Any] | None = None) -> CostTable:
+        """The table of a square array or nested list of costs >= 0; floats are read as the decimals they print as.
+
+        Raises InputError for a matrix that is not square, has NaN or negative entries, and for tests of equal name.
+        """
+        return cls(matrix, tuple(tests), None if classes is None else tuple(classes))
 
     @classmethod
     def read(cls, path: Any, classes: Sequence[Any] | None = None) -> CostTable:
@@ -113,9 +155,9 @@ class CostTable:
 
         A feature's line has its name, the test's cost, its discounted cost, its group ("x": none), the first and the
         last of its columns, counted from 0; blanks, commas or semicolons separate. The classes are 0 to K - 1 unless
-        given. Raises InputError that names the line at fault.
+        given. Raises InputError that names the line at fault, or says why the file cannot be read.
         """
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = read_text(Path(path), "costs", _MOST_BYTES).splitlines()
         matrix: list[list[str]] = []
         tests: list[TestCost] = []
         seen_heading = False
@@ -187,20 +229,21 @@ def _is_number(text: str) -> bool:
 
 def _number(text: str) -> Fraction | float:
     """The decimal that is written, or NaN or infinity, for whoever refuses them."""
-    return Fraction(text) if math.isfinite(float(text)) else float(text)
+    return read_decimal(text, "costs") if math.isfinite(float(text)) else float(text)
 
 
 def _test_of(fields: list[str], place: str) -> TestCost:
     try:
         name, cost, discounted, group, first, last = fields
-        columns = range(int(first), int(last) + 1)
-        prices = Fraction(cost), Fraction(discounted)
-    except (ValueError, ZeroDivisionError):
+        ends = int(first), int(last)
+        prices = read_decimal(cost, "costs"), read_decimal(discounted, "costs")
+    except ValueError:
         remedy = "write name, test cost, discounted cost, group, first and last column"
-        raise InputError("costs", f"{place}: {' '.join(fields)!r}", remedy) from None
-    if not columns:
-        raise InputError("costs", f"{place}: columns {first} to {last}", "give the first column before the last")
-    return TestCost(name, *prices, None if group == _ALONE else group, tuple(columns))
+        raise InputError("costs", f"{place}: {' '.join(fields)[:200]!r}", remedy) from None
+    if not 0 <= ends[0] <= ends[1] < _MOST_COLUMNS:
+        raise InputError("costs", f"{place}: columns {ends[0]} to {ends[1]}", "give the first column before the last")
+    columns = tuple(range(ends[0], ends[1] + 1))
+    return TestCost(name, *prices, None if group == _ALONE else group, columns)
 
 
 def _places(test: TestCost, place_of: Mapping[str, int], n_columns: int, every: bool) -> list[int]:

@@ -1,23 +1,29 @@
 """What a task is, as plain data: nested dicts and lists that JSON holds, from which the task can be made again.
 
 A task is a frozen attrs class whose fields are its parameters, so its class and its fields say it all; compositions
-are such classes too. Only classes of `streed` are ever rebuilt: a file names no code of its own to run.
+are such classes too. Only classes of `streed` are ever rebuilt, by parameters that are values: a file names no code to
+run, no module to import and no other file to open.
 """
 
 from __future__ import annotations
 
 import importlib
 import numbers
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import attrs
 
-from streed.errors import InputError
+from streed.errors import InputError, StreedError
+from streed.strictjson import is_finite, whole_fraction
 
 Description = dict[str, Any]
 """{"class": ..., "module": ..., "parameters": {...}} of an attrs object; numbers and texts stay themselves."""
+
+FILE = "file"
+"""In the metadata of a parameter: it may be the path of a file, which is read when the task is made."""
 
 _DEEPEST = 50
 
@@ -55,43 +61,83 @@ def describe(thing: Any) -> Any:
 def rebuild(description: Any, depth: int = 0) -> Any:
     """The thing that `describe` described; lists come back as tuples.
 
-    Raises InputError for what is no description, and for classes that are not streed's own.
+    Raises InputError for what is no description, for classes that are not streed's own, parameters that they do not
+    take, paths of files, and numbers beyond the range of floats.
     """
     if depth > _DEEPEST:
         raise InputError("task", "its description is nested too deeply", "describe it anew")
+    if isinstance(description, (int, float)) and not is_finite(description):
+        raise InputError("task", "a parameter is a number that is too large", "use a file that streed wrote")
     if description is None or isinstance(description, (bool, int, float, str)):
         return description
     if isinstance(description, list):
         return tuple(rebuild(item, depth + 1) for item in description)
     match description:
         case {"fraction": str(text)}:
-            try:
-                return Fraction(text)
-            except (ValueError, ZeroDivisionError):
-                raise InputError("task", f"{text!r} is no fraction", "describe the task anew") from None
+            return _fraction(text)
         case {"items": list(items)} if all(isinstance(item, list) and len(item) == 2 for item in items):
-            return {rebuild(key, depth + 1): rebuild(item, depth + 1) for key, item in items}
+            return _items(items, depth)
         case {"class": str(name), "module": str(module), "parameters": dict(parameters)}:
-            known = _class(module, name)
-            try:
-                return known(**{key: rebuild(item, depth + 1) for key, item in parameters.items()})
-            except TypeError as error:
-                raise InputError("task", f"{name} does not take these parameters: {error}", "use streed's") from error
-    raise InputError("task", f"{description!r} describes nothing", "use a file that streed wrote")
+            return _made(_class(module, name), parameters, depth)
+    raise InputError("task", f"{_short(description)} describes nothing", "use a file that streed wrote")
+
+
+def _fraction(text: str) -> Fraction:
+    try:
+        found = whole_fraction(text)
+    except ValueError as error:
+        raise InputError("task", str(error), "describe the task anew") from None
+    if not is_finite(found):
+        raise InputError("task", "a parameter is a fraction that is too large", "use a file that streed wrote")
+    return found
+
+
+def _items(items: list[Any], depth: int) -> dict[Any, Any]:
+    found = [(rebuild(key, depth + 1), rebuild(item, depth + 1)) for key, item in items]
+    try:
+        made = dict(found)
+    except TypeError:
+        raise InputError("task", "a list or dict is a key", "use a file that streed wrote") from None
+    if len(made) < len(found):
+        raise InputError("task", "two keys are equal", "use a file that streed wrote")
+    return made
+
+
+def _made(known: type, parameters: Mapping[str, Any], depth: int) -> Any:
+    """The object of that class; raises InputError for parameters that it does not take."""
+    taken = {field.alias: field for field in attrs.fields(known) if field.init and not field.metadata.get("bound")}
+    given = {}
+    for key, item in parameters.items():
+        if key not in taken:
+            raise InputError("task", f"{known.__name__} has no parameter {_short(key)}", "use a file that streed wrote")
+        given[key] = rebuild(item, depth + 1)
+        if isinstance(given[key], str) and taken[key].metadata.get(FILE):
+            raise InputError("task", f"{known.__name__}: {key} is a text", "a saved tree names no file to be opened")
+    try:
+        return known(**given)
+    except StreedError:
+        raise
+    # A class checks what people give it; a file may hold anything, which is no reason to fail otherwise.
+    except Exception as error:
+        said = f"{known.__name__} does not take these parameters ({type(error).__name__}: {error})"
+        raise InputError("task", said[:300], "use a file that streed wrote") from error
+
+
+def _short(thing: Any) -> str:
+    """What messages show of something of any size and depth."""
+    return repr(thing if isinstance(thing, (str, int, float)) else type(thing).__name__)[:80]
 
 
 def _class(module: str, name: str) -> type:
-    homes = ("streed.constrained", "streed.sums", "streed.trades")
-    own = module in homes or module.startswith(("streed.algebra.", "streed.tasks."))
-    if own:
-        try:
-            found = getattr(importlib.import_module(module), name, None)
-        except ModuleNotFoundError:
-            found = None
+    homes = ("streed.constrained", "streed.costs", "streed.sums", "streed.trades")
+    if module in homes or module.startswith(("streed.algebra.", "streed.tasks.")):
+        for package in ("streed.tasks", "streed.algebra", *homes):
+            importlib.import_module(package)  # of these, and of nothing that the file names
+        found = getattr(sys.modules.get(module), name, None)
         if isinstance(found, type) and attrs.has(found) and found.__module__ == module:
             return found
     raise InputError(
         "task",
-        f"{module}.{name} is no task that ships with streed",
+        f"{_short(f'{module}.{name}')} is no task that ships with streed",
         "load the tree in Python and evaluate it with streed.evaluate.inspect and your own task",
     )

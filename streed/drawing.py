@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from streed.tree import Leaf, Node, Tree, worth
+from streed.visible import visible
 
 if TYPE_CHECKING:
     from streed.data import Column
@@ -25,21 +26,29 @@ def question(column: Column) -> str:
 
 def answers(column: Column) -> tuple[str, ...]:
     """What leads to each child, in the order of the children."""
-    return tuple(str(category) for category in column.categories) if column.multiway else ("no", "yes")
+    return tuple(map(written, column.categories)) if column.multiway else ("no", "yes")
+
+
+def written(value: Any) -> str:
+    """A label or category as text; of a number of thousands of digits, only that it is one."""
+    try:
+        return str(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of more than 4,300 digits"
 
 
 def text(tree: Tree) -> str:
-    """The tree as text, one node a line, children below their question."""
+    """The tree as text, one node a line, children below their question; control characters are shown as signs."""
     shows = iter(tree.shows())
     lines: list[str] = []
     stack: list[tuple[Node, str, str, str]] = [(tree.root, "", "", "")]
     while stack:
         node, lead, indent, answer = stack.pop()
         if isinstance(node, Leaf):
-            lines.append(f"{lead}{answer}{_leaf(tree, node, next(shows))}")
+            lines.append(lead + visible(f"{answer}{_leaf(tree, node, next(shows))}"))
             continue
         column = tree.columns[node.column]
-        lines.append(f"{lead}{answer}{question(column)}")
+        lines.append(lead + visible(f"{answer}{question(column)}"))
         last = len(node.children) - 1
         below = [
             (
@@ -80,16 +89,25 @@ def number(x: Any) -> str:
     if isinstance(x, tuple):
         return f"({', '.join(map(number, x))})"
     if isinstance(x, Fraction):
-        x = int(x) if x.denominator == 1 else float(x)
-    return f"{x:.6g}" if isinstance(x, float) else str(x)
+        x = int(x) if x.denominator == 1 else _as_float(x)
+    return f"{x:.6g}" if isinstance(x, float) else written(x)
+
+
+def _as_float(x: Fraction) -> float | str:
+    """The fraction as a float, or how large it is where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return f"about 2^{x.numerator.bit_length() - x.denominator.bit_length()}"
 
 
 def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
     rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
-    return f"{shown} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
+    return f"{written(shown)} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
 
 
 def _quoted(said: str) -> str:
     """A Graphviz string: there a backslash starts an escape, and a line break is written as one."""
-    escaped = said.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
-    return f'"{escaped}"'
+    written = said.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "")
+    lines = "\\n".join(map(visible, written.split("\n")))
+    return f'"{lines}"'

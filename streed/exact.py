@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +35,11 @@ _SMALL_TOTAL = 2**40
 
 _ONE = Fraction(1)
 
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
+
+_MOST_DIGITS = 4_000
+"""Of a number that is written out: Python itself refuses 4,300."""
+
 
 def exact_number(x: Any, name: str = "number") -> int | Fraction:
     """`x` as an int or a Fraction: a float is read as the decimal that Python prints for it.
@@ -47,9 +53,28 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
         if not math.isfinite(x):
             raise InputError(name, f"{x!r} is not finite", "give a finite number")
-        fraction = Fraction(str(x)) if not isinstance(x, float) else Fraction(repr(float(x)))
+        fraction = read_decimal(repr(float(x)) if isinstance(x, float) else str(x), name)
         return fraction if fraction.denominator > 1 else int(fraction)
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
+
+
+def real_number(x: Any, name: str = "number") -> float:
+    """`x` as a float; raises InputError as `exact_number` does, and for numbers beyond the range of floats."""
+    try:
+        return float(exact_number(x, name))
+    except OverflowError:
+        raise InputError(name, "the number is too large", "give one below 1e308") from None
+
+
+def read_decimal(text: str, name: str = "number") -> Fraction:
+    """The decimal that a text writes, such as "0.01" or "1e-9".
+
+    Raises InputError for what is none, and for one whose digits written out are more than 4,000, such as 1e-30000000.
+    """
+    match = _DECIMAL.fullmatch(text.strip())
+    if match is None or len(text) > _MOST_DIGITS or abs(int(match[3] or 0)) > _MOST_DIGITS:
+        raise InputError(name, f"{text[:40]!r} is no number of up to {_MOST_DIGITS:,} digits", "give a decimal")
+    return Fraction(text)
 
 
 def readable(value: Any) -> Any:
@@ -143,8 +168,8 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
         exact = exact and whole
         parts.append((weight * unit * row_unit, integers))
     unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
-    largest = sum(abs(float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
-    if largest + abs(float(split / unit)) >= LARGEST_TOTAL:
+    largest = sum(abs(_as_float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
+    if not largest + abs(_as_float(Fraction(split) / unit)) < LARGEST_TOTAL:
         return _rounded(parts, split, row_weights)
     total = parts[0][1] * int(parts[0][0] / unit)
     for worth, part in parts[1:]:
@@ -156,15 +181,21 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
 
 def _rounded(parts: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
     """The costs rounded to a power of two of which their total has at most 2**50."""
-    total = sum(float(worth) * part.astype(np.float64) for worth, part in parts)
-    assert isinstance(total, np.ndarray)
-    if weights is not None:
-        total = total * weights[:, None].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+        total = sum(_as_float(worth) * part.astype(np.float64) for worth, part in parts)
+        assert isinstance(total, np.ndarray)
+        if weights is not None:
+            total = total * weights[:, None].astype(np.float64)
+        finite = math.isfinite(float(np.abs(total).max(axis=1, initial=0).sum()))
+    if not finite:
+        raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
     shift = _ROUNDED_BITS - math.frexp(float(np.abs(total).max(axis=1, initial=0).sum()))[1]
     unit = Fraction(2) ** -shift
     split_units = round(Fraction(split) / unit)
     if split_units >= LARGEST_TOTAL:
-        raise InputError("costs", f"a branching node costs {float(split):.3g}, far above all rows", "lower its cost")
+        raise InputError(
+            "costs", f"a branching node costs {_as_float(Fraction(split)):.3g}, far above all rows", "lower its cost"
+        )
     return IntegerCosts(np.rint(np.ldexp(total, shift)).astype(np.int64), split_units, unit, False)
 
 
@@ -174,6 +205,14 @@ def _largest_total(costs: Array, weights: Array | None) -> float:
         most = float(len(costs)) * float(max(costs.max(initial=0), -costs.min(initial=0)))
         return most if most < _SMALL_TOTAL else float(np.abs(costs).max(axis=1, initial=0).sum(dtype=np.float64))
     return float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64))
+
+
+def _as_float(x: Fraction) -> float:
+    """The nearest float; an infinity where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
 
 
 def _common_unit(worths: list[Fraction]) -> Fraction:

@@ -17,7 +17,7 @@ import numpy as np
 from streed.algebra import Negated, NetGain, Product, Sum, Thresholded, WeightedSum, worsens
 from streed.algebra.terms import written_terms
 from streed.constrained import Wrapping, objective
-from streed.errors import StreedError
+from streed.errors import InputError, StreedError
 from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
 from streed.tracing import branching_context, row_cost_form
@@ -200,7 +200,8 @@ class _Comparison:
 def explain(task: Task, data: Dataset | None = None) -> str:
     """What was derived about the task, one fact a line, part by part where it is a composition.
 
-    What depends on the data set is told for `data`, or for a made-up one of two classes without row data.
+    What depends on the data set is told for `data`, or for a made-up one of two classes without row data. Raises
+    InputError for row data that `data` lacks.
     """
     lines = _outline(task, 0)
     try:
@@ -208,6 +209,17 @@ def explain(task: Task, data: Dataset | None = None) -> str:
         known = facts(task.bind(shown), shown)
     except StreedError as error:
         return "\n".join([*lines, f"nothing can be derived without the data it asks for ({error})"])
+    except KeyError as error:
+        name = error.args[0] if error.args else None
+        if not isinstance(name, str) or name in shown.row_data:
+            raise
+        if data is not None:
+            raise InputError(
+                name,
+                f"{type(task).__name__} reads it as row data, and the data has none",
+                f"give {name}= to Dataset.make",
+            ) from error
+        return "\n".join([*lines, f"nothing can be derived without the row data {name!r} that it reads; give data="])
     return "\n".join([*lines, "", *_sentences(known)])
 
 

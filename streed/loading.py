@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streed import registry
-from streed.errors import InputError
+from streed.errors import InputError, StreedError
 from streed.task import Task
 
 
@@ -29,8 +29,11 @@ def load_task(written: str) -> Task | type[Task]:
     positional, named = _literals(f"{name}({rest}", written)
     try:
         task = found(*positional, **named)
-    except TypeError as error:
-        raise InputError("task", f"{written}: {error}", "give the arguments that it takes") from error
+    except StreedError:
+        raise
+    except Exception as error:
+        said = f"{written}: {type(error).__name__}: {error}"
+        raise InputError("task", said, "give the arguments that it takes") from error
     if not isinstance(task, Task):
         raise InputError("task", f"{written} makes {task!r}", "name a task")
     return task
@@ -84,7 +87,7 @@ def _module(name: str) -> Any:
 def _run(load: Any, place: str, name: str | None) -> Any:
     try:
         return load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if name is not None:
             sys.modules.pop(name, None)
         said = f"{type(error).__name__}: {error}"

@@ -12,6 +12,7 @@ from streed.binarize import ColumnRecipe, Settings, make_recipe
 from streed.binarize.planning import LEARNED, Teacher
 from streed.binarize.raw import Kind, read_column
 from streed.data import Dataset
+from streed.data.rows import read_weights
 from streed.datasets import one_hot
 from streed.errors import InputError
 from streed.tree import Reading, Tree
@@ -68,7 +69,7 @@ def plan(
     recipes: tuple[ColumnRecipe, ...] = ()
     if raw:
         found = attrs.evolve(wanted, categorical=[name for name in raw if name in chosen])
-        row_weights = None if weights is None else table[weights]
+        row_weights = None if weights is None else read_weights(table[weights], len(table[weights]))
         taught = _teacher(table[target]) if wanted.thresholds in LEARNED else None
         recipes = make_recipe({name: table[name] for name in raw}, found, taught, weights=row_weights).columns
     return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import io
 import re
@@ -11,9 +12,16 @@ from typing import Any
 
 from streed import datasets
 from streed.errors import InputError
+from streed.textfile import read_text
 
 Cells = list[tuple[int, list[str]]]
 """Rows of texts, each with the number of its (last) line."""
+
+_MOST_BYTES = 1 << 33
+"""Of a table; its cells are Python objects, so that one of this size hardly fits any memory."""
+
+_MOST_DIGITS = 4_000
+"""Of a whole number; Python itself refuses to read 4,300."""
 
 _DELIMITERS = ("\t", ";", ",", " ")
 
@@ -30,11 +38,11 @@ def read_table(
 ) -> tuple[dict[str, list[Any]], str | None]:
     """The columns by name, and the name of the target column.
 
-    `source`: the name of a bundled data set, or the path of a file (write ./berkeley for a file of that name). The
-    delimiter is the first of tab, semicolon, comma and space(s) that splits the first row, unless given. The first row
-    is a header if one of its cells is neither a number nor missing, unless `header` says; without one the columns are
-    x0, x1, ... A column of whole numbers becomes ints, one of numbers floats, any other stays text; numbers with
-    leading zeros are codes, hence text. An empty cell, ?, NA, N/A, NaN and null are missing: None.
+    `source`: the name of a bundled data set, the path of a file (write ./berkeley for a file of that name), or "-" for
+    standard input. The delimiter is the first of tab, semicolon, comma and space(s) that splits the first row, unless
+    given. The first row is a header if one of its cells is neither a number nor missing, unless `header` says; without
+    one the columns are x0, x1, ... A column of whole numbers becomes ints, one of numbers floats, any other stays text;
+    numbers with leading zeros are codes, hence text. An empty cell, ?, NA, N/A, NaN and null are missing: None.
 
     `target`: a column's name, or else its position, negative ones from the end. Without it the target is the bundled
     data set's own, or None for a file. Raises InputError for an unknown file or target, a file that is no text or has
@@ -45,21 +53,11 @@ def read_table(
         return bundled.table, bundled.target if target is None else _find_target(target, list(bundled.table))
     names, rows = _split(Path(source), delimiter, header)
     chosen = None if target is None else _find_target(target, names)
-    return {name: _typed([row[j] for _, row in rows]) for j, name in enumerate(names)}, chosen
+    return {name: _typed([row[j] for _, row in rows], name) for j, name in enumerate(names)}, chosen
 
 
 def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list[str], Cells]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        known = ", ".join(datasets.names())
-        raise InputError(
-            "data", f"there is no file {str(path)!r}", f"check the path, or use bundled data: {known}"
-        ) from None
-    except UnicodeDecodeError:
-        raise InputError("data", f"{str(path)!r} is not UTF-8 text", "save it as a UTF-8 text file") from None
-    except OSError as error:
-        raise InputError("data", f"{str(path)!r} cannot be read ({error.strerror})", "give a readable file") from None
+    text = read_text(path, "data", _MOST_BYTES, f"check the path, or use bundled data: {', '.join(datasets.names())}")
     rows = _rows(text, delimiter, path)
     if not rows:
         raise InputError("data", f"{str(path)!r} is empty", "give a file with at least one row")
@@ -76,9 +74,9 @@ def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list
     if not header:
         return [f"x{j}" for j in range(len(first))], rows
     names = [cell or f"x{j}" for j, cell in enumerate(first)]
-    for j, name in enumerate(names):
-        if name in names[:j]:
-            raise InputError("data", f"{str(path)!r} has two columns named {name!r}", "give every column its own name")
+    if len(set(names)) < len(names):
+        again = collections.Counter(names).most_common(1)[0][0]
+        raise InputError("data", f"{str(path)!r} has two columns named {again!r}", "give every column its own name")
     if len(rows) == 1:
         raise InputError("data", f"{str(path)!r} has a header and no rows", "give a file with at least one row")
     return names, rows[1:]
@@ -88,7 +86,7 @@ def _rows(text: str, delimiter: str | None, path: Path) -> Cells:
     try:
         if delimiter is None:
             first = next((line.strip(" ") for line in text.splitlines() if line.strip()), "")
-            splits = [d for d in _DELIMITERS if any(len(row) > 1 for _, row in _parse([first], d))]
+            splits = [d for d in _DELIMITERS if _splits(first, d)]
             delimiter = splits[0] if splits else ","
         lines: Iterable[str] = io.StringIO(text, newline="")
         if delimiter == " ":  # runs of spaces separate once, and those at either end do not
@@ -96,6 +94,14 @@ def _rows(text: str, delimiter: str | None, path: Path) -> Cells:
         return _parse(lines, delimiter)
     except csv.Error as error:
         raise InputError("data", f"{str(path)!r} is no table of separated values ({error})", "check the file") from None
+
+
+def _splits(line: str, delimiter: str) -> bool:
+    """Whether the delimiter parts the line; a line that is too long for one field is not parted by it."""
+    try:
+        return any(len(row) > 1 for _, row in _parse([line], delimiter))
+    except csv.Error:
+        return False
 
 
 def _parse(lines: Iterable[str], delimiter: str) -> Cells:
@@ -108,7 +114,7 @@ def _find_target(target: str | int, names: list[str]) -> str:
     if isinstance(target, str) and target in names:
         return target
     text = str(target)
-    if re.fullmatch(r"-?[0-9]+", text) and -len(names) <= int(text) < len(names):
+    if re.fullmatch(r"-?[0-9]{1,18}", text) and -len(names) <= int(text) < len(names):
         return names[int(text)]
     shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
     raise InputError(
@@ -116,11 +122,15 @@ def _find_target(target: str | int, names: list[str]) -> str:
     )
 
 
-def _typed(cells: list[str]) -> list[Any]:
+def _typed(cells: list[str], name: str) -> list[Any]:
     """The cells as ints, floats or texts, whichever fits all of them, and None where one is missing."""
     found = set(cells)
     present = found - _MISSING
     if all(_INTEGER.fullmatch(cell) for cell in present):
+        longest = max(map(len, present), default=0)
+        if longest > _MOST_DIGITS:
+            said = f"column {name!r} has a whole number of {longest:,} digits"
+            raise InputError("data", said, f"give numbers of up to {_MOST_DIGITS:,} digits, or texts")
         values: dict[str, Any] = {cell: int(cell) for cell in present}
     elif all(_is_number(cell) for cell in present):
         values = {cell: float(cell) for cell in present}

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import attrs
 
 import streed.tasks
-from streed.errors import InputError
+from streed.errors import InputError, StreedError
 from streed.task import Limit, Task, is_parameter
 from streed.tasks.fairness import Fairness
 from streed.tasks.rates import Rate
@@ -135,7 +135,9 @@ def _make(written: str, parameters: Mapping[str, str], known: Mapping[str, Entry
         raise InputError(argument, f"{entry.name} needs {missing[len(positional)]}", f"write {entry.name}(...)")
     try:
         return entry.made_by(*positional, **named)
-    except TypeError as error:
+    except StreedError:
+        raise
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InputError(argument, f"{written}: {error}", "see `streed tasks` for the parameters") from error
 
 

@@ -19,6 +19,7 @@ from streed.algebra import Thresholded, constrain, objective
 from streed.constrained import Constrained
 from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
+from streed.declarations import check_declarations
 from streed.errors import InputError, TaskError
 from streed.evaluate import leaf_displays
 from streed.exact import readable
@@ -65,8 +66,9 @@ def solve(
     best tree's value and the bound differ by at most this part of the value. `progress`: True for a live line, or a
     callable that is given `Progress` records. `row_data`: what the task asks for, one entry per row.
 
-    Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search,
-    MismatchError if the tree, measured again on the raw data, does not cost what the search claimed.
+    Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
+    refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
+    search claimed.
     """
     begin = time.perf_counter()
     if not isinstance(task, Task):
@@ -81,7 +83,8 @@ def solve(
     _check_orders(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
-        if not is_shipped(task):
+        shipped = is_shipped(task)
+        if not shipped:
             check_contract(task, data)
         driver = reduced(task, _driver(search), data)
         driver.check(task)
@@ -110,6 +113,9 @@ def solve(
         with Compilation(functools.partial(_kind, task, bound, data)) as compilation:
             orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
             outcome = driver.search(problem, orders)
+        if not shipped:
+            for solution in outcome.solutions:
+                check_declarations(bound, data, solution.root)
         bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"

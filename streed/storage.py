@@ -6,7 +6,9 @@ other languages do not tell 1 from 1.0 and true.
 
 from __future__ import annotations
 
+import functools
 import importlib.resources
+import itertools
 import json
 import math
 import numbers
@@ -16,13 +18,26 @@ from typing import Any
 import attrs
 
 from streed.binarize import ColumnRecipe
-from streed.binarize.raw import Kind
+from streed.binarize.raw import Kind, date_text
 from streed.data import Column
+from streed.data.column import MOST_CATEGORIES
 from streed.errors import InputError
+from streed.strictjson import MOST_DIGITS, MOST_LETTERS, is_finite, is_text, parse, whole_fraction
 from streed.tree import Claims, Reading, Tree, flatten, nest, worth
 
 FORMAT = "streed.tree"
 VERSION = 1
+
+DEEPEST = 2_000
+"""Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
+
+LARGEST = 2**63 - 1
+"""Of what counts rows, columns and nodes."""
+
+MOST_COLUMNS = 10_000_000
+"""Of the data that a saved tree was learned from."""
+
+_REMEDY = "give what Tree.to_json wrote"
 
 
 def schema() -> dict[str, Any]:
@@ -33,7 +48,12 @@ def schema() -> dict[str, Any]:
 
 
 def dump(tree: Tree, indent: int | None = None) -> str:
-    """The tree and its claims as JSON; raises InputError for labels, categories or numbers that JSON cannot hold."""
+    """The tree and its claims as JSON.
+
+    Raises InputError for labels, categories, names or numbers that JSON cannot hold, and for more than 2,000 levels.
+    """
+    if tree.depth > DEEPEST:
+        raise InputError("tree", f"it has {tree.depth} levels", f"a file holds trees of up to {DEEPEST:,}")
     shown = None if tree.shown is None else iter(tree.shown)
     nodes: list[dict[str, Any]] = []
     for first, second, third in flatten(tree.root):
@@ -51,7 +71,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         "columns": [
             {
                 "index": int(j),
-                "name": column.name,
+                "name": _text(column.name),
                 "categories": [_typed(category) for category in column.categories],
                 "multiway": column.multiway,
             }
@@ -65,30 +85,35 @@ def dump(tree: Tree, indent: int | None = None) -> str:
 
 
 def load(text: str) -> Tree:
-    """The tree that `dump` wrote; raises InputError that says where `text` is no such tree."""
+    """The tree that `dump` wrote; raises InputError that says where `text` is no such tree.
+
+    Nothing that the file names is opened or run; `streed.strictjson` says what no file may hold.
+    """
     document = _parse(text)
     nodes = document["nodes"]
-    columns = {
-        entry["index"]: Column(entry["name"], tuple(map(_plain, entry["categories"])), entry["multiway"])
-        for entry in document["columns"]
-    }
-    labels = tuple(map(_plain, document["labels"]))
+    columns = {entry["index"]: _column(entry, place) for place, entry in enumerate(document["columns"])}
+    labels = _distinct(document["labels"], "$.labels")
     if len(columns) < len(document["columns"]):
-        raise InputError("tree", "$.columns: two of them have the same index", "give what Tree.to_json wrote")
+        raise _broken("$.columns", "two of them have the same index")
+    if len({column.name for column in columns.values()}) < len(columns):
+        raise _broken("$.columns", "two of them have the same name")
+    absent = [j for j in columns if j >= document["n_columns"]]
+    if absent:
+        raise _broken("$.columns", f"the index {absent[0]}, and n_columns is {document['n_columns']}")
     _check_structure(nodes, columns, len(labels), document["n_columns"])
     flat: list[Any] = [
         (node["column"], tuple(node["children"]), node["rows"])
         if "column" in node
-        else (node["label"], node["rows"], _exact(node["cost"]))
-        for node in nodes
+        else (node["label"], node["rows"], _exact(node["cost"], f"$.nodes[{place}].cost"))
+        for place, node in enumerate(nodes)
     ]
     root = nest(flat)
     shown = None
     if any("shows" in node for node in nodes):
-        shown = tuple(_plain(node["shows"]) for node in _leaves_in_order(nodes))
+        shown = tuple(_plain(node["shows"], "$.nodes: shows") for node in _leaves_in_order(nodes))
     claims = document["claims"]
     if claims is not None:
-        bounds = {name: _exact(claims[name]) for name in ("value", "lower_bound", "upper_bound")}
+        bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         claims = Claims(**{**claims, **bounds, "reading": _reading(claims["reading"])})
     return Tree(root, columns, document["n_columns"], labels, 1, shown, claims)
 
@@ -96,44 +121,68 @@ def load(text: str) -> Tree:
 def _parse(text: str) -> dict[str, Any]:
     import jsonschema
 
-    try:
-        document = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise InputError("tree", f"it is no JSON ({error})", "give what Tree.to_json wrote") from error
+    document = parse(text, "tree", _REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
     if isinstance(document, dict) and document.get("format") == FORMAT and version != VERSION:
-        raise InputError("tree", f"its format has version {version!r}", f"this streed reads version {VERSION}")
-    worst = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(document))
+        found = f"its format has version {str(version)[:40]!r}" if isinstance(version, str) else f"version {version!r}"
+        raise InputError("tree", found[:80], f"this streed reads version {VERSION}")
+    # A few errors tell enough of a file that is wrong everywhere.
+    worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
         said = worst.message if len(worst.message) <= 200 else worst.message[:200] + "..."
-        raise InputError("tree", f"{worst.json_path}: {said}", "give what Tree.to_json wrote")
+        raise _broken(worst.json_path[:200], said)
     checked: dict[str, Any] = document
     return checked
 
 
+@functools.cache
+def _validator() -> Any:
+    """Of the schema, for which a whole number is an int: 1.0 is none, though JSON Schema says that it is."""
+    import jsonschema
+
+    def is_whole(checker: Any, thing: Any) -> bool:
+        return isinstance(thing, int) and not isinstance(thing, bool)
+
+    plain = jsonschema.Draft202012Validator
+    strict: Any = jsonschema.validators.extend(plain, type_checker=plain.TYPE_CHECKER.redefine("integer", is_whole))
+    return strict(schema())
+
+
+def _column(entry: dict[str, Any], place: int) -> Column:
+    where = f"$.columns[{place}]"
+    column = Column(entry["name"], _distinct(entry["categories"], f"{where}.categories"), entry["multiway"])
+    if not column.multiway and len(column.categories) > 2:
+        raise _broken(where, f"{len(column.categories)} categories of a column that is not multiway")
+    return column
+
+
 def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_labels: int, n_columns: int) -> None:
     """Raises InputError unless the nodes are one tree, parents first, over these columns and labels."""
-    parents = [0] * len(nodes)
+    parents, levels = [0] * len(nodes), [0] * len(nodes)
     for place, node in enumerate(nodes):
         if "column" not in node:
             if node["label"] >= n_labels:
-                raise _broken(place, f"label {node['label']} of {n_labels}")
+                raise _broken(f"$.nodes[{place}]", f"label {node['label']} of {n_labels}")
             continue
+        here = f"$.nodes[{place}]"
         column = columns.get(node["column"])
         if column is None or node["column"] >= n_columns:
-            raise _broken(place, f"column {node['column']} is not described")
+            raise _broken(here, f"column {node['column']} is not described")
         if len(node["children"]) != (len(column.categories) if column.multiway else 2):
-            raise _broken(place, f"{len(node['children'])} children for column {column.name!r}")
+            raise _broken(here, f"{len(node['children'])} children for column {column.name[:40]!r}")
+        if levels[place] == DEEPEST:
+            raise _broken(here, f"it is {DEEPEST:,} levels deep, and has children")
         for child in node["children"]:
             if not place < child < len(nodes):
-                raise _broken(place, f"child {child} does not come after it")
+                raise _broken(here, f"child {child} does not come after it")
             parents[child] += 1
+            levels[child] = levels[place] + 1
     orphans = [place for place, count in enumerate(parents) if count != (place > 0)]
     if orphans:
-        raise _broken(orphans[0], f"it has {parents[orphans[0]]} parents")
+        raise _broken(f"$.nodes[{orphans[0]}]", f"it has {parents[orphans[0]]} parents")
     mixed = {"shows" in node for node in nodes if "column" not in node}
     if len(mixed) > 1:
-        raise InputError("tree", "some leaves say what they show and some do not", "give what Tree.to_json wrote")
+        raise _broken("$.nodes", "some leaves say what they show and some do not")
 
 
 def _leaves_in_order(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -147,15 +196,15 @@ def _leaves_in_order(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return leaves
 
 
-def _broken(place: int, found: str) -> InputError:
-    return InputError("tree", f"$.nodes[{place}]: {found}", "give what Tree.to_json wrote")
+def _broken(where: str, found: str) -> InputError:
+    return InputError("tree", f"{where}: {found}", _REMEDY)
 
 
 def _claims(claims: Claims) -> dict[str, Any]:
     held = attrs.asdict(claims, recurse=False)
     held["task"] = claims.describe_task()
     if claims.reading is not None:
-        sources = {name: list(map(_typed, values)) for name, values in claims.reading.sources.items()}
+        sources = {_text(name): list(map(_typed, values)) for name, values in claims.reading.sources.items()}
         held["reading"] = attrs.asdict(claims.reading, recurse=False) | {
             "categorical": list(claims.reading.categorical),
             "sources": sources,
@@ -170,9 +219,12 @@ def _claims(claims: Claims) -> dict[str, Any]:
 def _reading(held: dict[str, Any] | None) -> Reading | None:
     if held is None:
         return None
-    sources = {name: tuple(map(_plain, values)) for name, values in held["sources"].items()}
+    where = "$.claims.reading"
+    sources = {name: _distinct(values, f"{where}.sources") for name, values in held["sources"].items()}
     listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive")}
-    recipes = tuple(_recipe(entry) for entry in held.get("recipes", ()))
+    recipes = tuple(_recipe(entry, f"{where}.recipes[{j}]") for j, entry in enumerate(held.get("recipes", ())))
+    if len({recipe.name for recipe in recipes}) < len(recipes):
+        raise _broken(f"{where}.recipes", "two of them are of the same column")
     return Reading(**{**held, **listed, "sources": sources, "recipes": recipes})
 
 
@@ -182,10 +234,36 @@ def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
     return held | {"thresholds": list(recipe.thresholds)}
 
 
-def _recipe(held: dict[str, Any]) -> ColumnRecipe:
-    categories, usual = tuple(_plain(category) for category in held["categories"]), _plain(held["usual"])
-    read = {"kind": Kind(held["kind"]), "categories": categories, "usual": usual}
-    return ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
+def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
+    kind, categories = Kind(held["kind"]), _distinct(held["categories"], f"{where}.categories")
+    read = {"kind": kind, "categories": categories, "usual": _plain(held["usual"], f"{where}.usual")}
+    recipe = ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
+    cut = kind in (Kind.NUMBER, Kind.DATE)
+    if (recipe.thresholds and not cut) or (categories and cut) or (recipe.multiway and kind is not Kind.CATEGORY):
+        raise _broken(where, f"thresholds, categories or children that a {kind.value} does not have")
+    if kind is Kind.BOOLEAN and categories not in ((), (0, 1)):
+        raise _broken(where, "a boolean has the categories 0 and 1")
+    if any(later <= first for first, later in itertools.pairwise(recipe.thresholds)):
+        raise _broken(where, "the thresholds do not ascend")
+    if not all(is_finite(threshold) for threshold in recipe.thresholds):
+        raise _broken(where, "a threshold is too large")
+    if kind is Kind.DATE and not all(map(_is_moment, recipe.thresholds)):
+        raise _broken(where, "a threshold is no moment of the years 1 to 9999")
+    if recipe.multiway and not categories:
+        raise _broken(where, "children of no category")
+    if len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:
+        raise _broken(where, f"more than {MOST_CATEGORIES} categories")
+    names = [output.name for output in recipe.outputs]
+    if len(set(names)) < len(names):
+        raise _broken(where, "two questions of the same name")
+    return recipe
+
+
+def _is_moment(threshold: Any) -> bool:
+    try:
+        return isinstance(threshold, int) and bool(date_text(threshold))
+    except OverflowError:
+        return False
 
 
 def _typed(value: Any) -> dict[str, Any]:
@@ -194,28 +272,60 @@ def _typed(value: Any) -> dict[str, Any]:
         return {"none": True}
     if isinstance(value, bool):
         return {"bool": value}
-    if isinstance(value, numbers.Integral):
+    if isinstance(value, numbers.Integral) and _is_short(int(value)):
         return {"int": int(value)}
     if isinstance(value, float) and math.isfinite(value):
         return {"float": float(value)}
     if isinstance(value, str):
-        return {"str": str(value)}
-    if isinstance(value, Fraction):
+        return {"str": _text(value)}
+    if isinstance(value, Fraction) and _is_short(value.numerator) and _is_short(value.denominator):
         return {"fraction": str(value)}
+    if isinstance(value, (numbers.Integral, Fraction)):
+        raise InputError("labels", f"a number has more than {MOST_DIGITS:,} digits", "use smaller numbers, or texts")
     raise InputError(
         "labels", f"{value!r} of type {type(value).__name__} has no JSON form", "use texts, numbers or truth values"
     )
 
 
-def _plain(typed: dict[str, Any]) -> Any:
+def _plain(typed: dict[str, Any], where: str) -> Any:
     ((kind, value),) = typed.items()
     if kind == "none":
         return None
     if kind == "float":
+        if not is_finite(value):
+            raise _broken(where, "a number is too large for a float")
         return float(value)
-    if kind == "int":
-        return int(value)
-    return Fraction(value) if kind == "fraction" else value
+    return _fraction(value, where) if kind == "fraction" else value
+
+
+def _distinct(typed: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
+    """The labels or categories, no two of which are equal (as 1, 1.0 and true are)."""
+    found = tuple(_plain(each, where) for each in typed)
+    if len(set(found)) < len(found):
+        raise _broken(where, "two of them are equal")
+    return found
+
+
+def _fraction(text: str, where: str) -> Fraction:
+    try:
+        return whole_fraction(text)
+    except ValueError as error:
+        raise _broken(where, str(error)) from None
+
+
+def _is_short(x: int) -> bool:
+    return -_LONGEST < x < _LONGEST
+
+
+_LONGEST: int = 10 ** (MOST_DIGITS - 1)
+
+
+def _text(text: str) -> str:
+    """A name or label as it is; raises InputError where no file can hold it."""
+    if len(text) > MOST_LETTERS or not is_text(text):
+        found = f"{len(text):,} letters" if len(text) > MOST_LETTERS else "half of a character"
+        raise InputError("labels", f"the text {text[:40]!r} has {found}", "use shorter texts of whole characters")
+    return text
 
 
 def plain_value(x: Any) -> Any:
@@ -237,13 +347,13 @@ def plain_number(x: Any) -> int | float | str:
     raise InputError("tree", f"{x!r} is no number that a file can hold", "use ints, floats or Fractions")
 
 
-def _exact(x: Any) -> Any:
+def _exact(x: Any, where: str) -> Any:
+    """A value or cost that a file holds, or None: an int, float or Fraction within the range of floats, or a tuple."""
     if isinstance(x, list):
-        return tuple(map(_exact, x))
-    if not isinstance(x, str):
-        return x
-    return float(x) if "Infinity" in x else Fraction(x)
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+        return tuple(_exact(part, where) for part in x)
+    if x is None or x in ("Infinity", "-Infinity"):
+        return None if x is None else float(x)
+    number = _fraction(x, where) if isinstance(x, str) else x
+    if not is_finite(number):
+        raise _broken(where, "a number is too large")
+    return number

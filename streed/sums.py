@@ -191,6 +191,9 @@ class Gap(abc.ABC):
 class SumLimit(Limit):
     """A limit on sums over the whole tree; no leaf breaks it alone."""
 
+    of_classes: ClassVar[bool] = True
+    """Whether the sums are of predictions of the classes of y."""
+
     @abc.abstractmethod
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
         """The sums that must lie in bounds, in units of `integer_weights`; raises InputError for data at fault."""
@@ -283,6 +286,13 @@ class Bounded(Task):
     def bind(self, data: Dataset) -> Task:
         inner = bind_summed(self.task, data)
         labels = tuple(inner.labels(data))
+        for limit in self.sum_limits:
+            if limit.of_classes and len(labels) != data.n_classes:
+                raise TaskError(
+                    f"{limit!r} is about which classes are predicted, and the leaves of {type(self.task).__name__} "
+                    f"show {', '.join(map(repr, labels[:3]))}, no classes of y; use a task that predicts the "
+                    "classes, such as Accuracy"
+                )
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         for each in sums:
             if each.costs.shape != (data.n_rows, len(labels)):
@@ -381,7 +391,12 @@ def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
 
 def check_summed(task: Task, why: str) -> None:
     """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
-    if not isinstance(task, (RowCostTask, SumTask)) and (not adds(task) or task.reads_rows):
+    if task.reads_rows:
+        raise TaskError(
+            f"{why}, which needs costs that add up row by row, and {type(task).__name__} asks a function of all rows "
+            "of a leaf what it costs; use a task of costs per row, such as Accuracy"
+        )
+    if not isinstance(task, (RowCostTask, SumTask)) and not adds(task):
         raise TaskError(
             f"{why}, which needs a task whose values are sums over rows and nodes, and {type(task).__name__} is none; "
             "subclass RowCostTask or SumTask"

@@ -56,11 +56,14 @@ class State:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        known = ", ".join(sorted(self.__dict__))
-        raise TaskError(f"this state has no statistic {name!r}; it has {known}")
+        raise TaskError(f"this state has no statistic {name!r}; it has {', '.join(sorted(self.names()))}")
+
+    def names(self) -> list[str]:
+        """The attributes that tasks and limits may read."""
+        return [name for name in self.__dict__ if not name.startswith("_")]
 
     def __repr__(self) -> str:
-        return f"State({', '.join(f'{k}={v}' for k, v in self.__dict__.items())})"
+        return f"State({', '.join(f'{name}={getattr(self, name)}' for name in self.names())})"
 
 
 def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
@@ -389,7 +392,8 @@ class Limit(abc.ABC):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         """What the limit asks of rows beside the task's statistics, as `Task.statistics` (default: nothing).
 
-        A limit that asks for anything sees the sums of that alone, without row weights, and so goes with every task.
+        They are counted without row weights. A limit of `subject_to` sees these sums alone, and so goes with every
+        task; one of `Task.limits` sees them beside the task's own, whose names must be others.
         """
         return {}
 
@@ -403,17 +407,43 @@ class Limit(abc.ABC):
         return None
 
 
+def has_statistics(limit: Limit) -> bool:
+    """Whether the limit asks for anything of rows beside the task's statistics."""
+    return type(limit).statistics is not Limit.statistics
+
+
+def row_statistics(task: Task, data: Dataset) -> dict[str, Array]:
+    """The statistics of the task and those of the limits that it sets itself; raises TaskError for a name of both."""
+    found = task.statistics(data)
+    for limit in filter(has_statistics, task.limits):
+        more = limit.statistics(data)
+        shared = next((name for name in more if name in found), None)
+        if shared is not None:
+            raise TaskError(
+                f"{type(limit).__name__}.statistics: {shared!r} is a statistic of {type(task).__name__}, too; "
+                "give it another name, or set the limit by subject_to"
+            )
+        found = {**found, **more}
+    return found
+
+
+def is_weighted(task: Task, name: str, data: Dataset) -> bool:
+    """Whether row weights count in a statistic of `row_statistics`; they do not in those of limits."""
+    limits = filter(has_statistics, task.limits)
+    return task.has_weights(name) and not any(name in limit.statistics(data) for limit in limits)
+
+
 def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
     """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
 
     Integers stay integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
     """
     quick = {}
-    for name, values in task.statistics(data).items():
+    for name, values in row_statistics(task, data).items():
         values = np.asarray(values)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        if data.weights is not None and task.has_weights(name):
+        if data.weights is not None and is_weighted(task, name, data):
             values = _weighed(values, data.weights)
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
@@ -453,14 +483,14 @@ def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
     """The task's statistics times the row weights, as exact Python numbers (arrays of objects, (n,) or (n, m))."""
     weights = None if data.weights is None else [exact_number(w, "sample_weight") for w in data.weights.tolist()]
     exact: dict[str, np.ndarray] = {}
-    for name, values in task.statistics(data).items():
+    for name, values in row_statistics(task, data).items():
         values = np.asarray(values)
         if values.dtype.kind == "b":  # numpy's booleans are no numbers
             values = values.astype(np.int64)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         objects = np.empty(values.shape, dtype=object)
-        factors = weights if task.has_weights(name) else None
+        factors = weights if weights is not None and is_weighted(task, name, data) else None
         for index, x in np.ndenumerate(values):
             objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
         exact[name] = objects

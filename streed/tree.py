@@ -383,10 +383,15 @@ def _same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int =
     return True
 
 
+_LONGEST = 1_000
+"""Letters of a text in an array of texts, which has room for the longest in every row."""
+
+
 def _plain_array(values: tuple[Any, ...]) -> Array:
     """(k,) the values, as an array of their own type if they share one that numpy holds exactly, else of objects."""
     kinds = set(map(type, values))
-    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+    long = kinds == {str} and max(map(len, values)) > _LONGEST
+    if len(kinds) == 1 and kinds <= {bool, int, float, str} and not long:
         array = np.array(values)
         if array.dtype.kind in "bifU" and array.tolist() == list(values):
             return array

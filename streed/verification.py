@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +13,10 @@ import attrs
 from streed.data import Dataset
 from streed.description import rebuild
 from streed.drawing import number
-from streed.errors import InputError
+from streed.errors import InputError, StreedError
 from streed.evaluate import inspect
 from streed.task import Task, Totals
-from streed.tree import Leaf, Tree, walk, worth
+from streed.tree import Claims, Leaf, Tree, walk, worth
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""
@@ -33,14 +35,34 @@ class Check:
 def check(tree: Tree, data: Dataset) -> list[Check]:
     """Every claim of the tree on the data that it was learned from.
 
-    Raises InputError if the tree has no claims, its task is not streed's own, or the data lacks what it asks about.
+    Raises InputError if the tree has no claims, its task is not streed's own or cannot be evaluated with the parameters
+    that are claimed, or the data lacks what it asks about.
     """
     claims = tree.claims
     if claims is None:
         raise InputError("tree", "it holds no claims", "save it with its result's claims")
-    task = rebuild(claims.task) if isinstance(claims.task, dict) else claims.task
+    if not isinstance(claims.task, dict):
+        return _checks(tree, claims, claims.task, data)
+    task = rebuild(claims.task)
+    with _described():
+        return _checks(tree, claims, task, data)
+
+
+@contextlib.contextmanager
+def _described() -> Iterator[None]:
+    """A task that a file describes may have any parameters, so whatever it fails by is the file's fault."""
+    try:
+        yield
+    except StreedError:
+        raise
+    except Exception as error:
+        said = f"it cannot be evaluated as the tree describes it ({type(error).__name__}: {error})"
+        raise InputError("task", said[:300], "use a file that streed wrote") from error
+
+
+def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
     if not isinstance(task, Task):
-        raise InputError("task", f"{task!r} is no task", "use a file that streed wrote")
+        raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
     labels = tuple(task.bind(data).labels(data))
     checks = [
         _equal("rows of the data", claims.n_rows, data.n_rows),
@@ -90,7 +112,8 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
         checks.append(_equal("gap of an optimal tree", upper, lower))
     else:
         alike = isinstance(lower, tuple) == isinstance(upper, tuple)
-        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), alike and lower <= upper))
+        ordered = alike and lower is not None and upper is not None and bool(lower <= upper)
+        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), ordered))
     return checks
 
 

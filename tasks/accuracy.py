@@ -69,6 +69,8 @@ class ClassErrors(RowCostTask):
 
 
 def _copied(class_weight: Mapping[Any, Any]) -> dict[Any, Any]:
+    if not isinstance(class_weight, Mapping):
+        raise InputError("class_weight", f"{class_weight!r} maps no labels", 'give a dict, such as {"yes": 2}')
     return dict(class_weight)
 
 

@@ -27,7 +27,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, real_number
 from streed.task import State, Task, bound
 from streed.tasks.majority import MajorityLeaves, total
 
@@ -35,13 +35,25 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+_LEAST = 1e-9
+"""Of the concentration; far beyond, sums of logarithms of gamma functions are differences of huge numbers."""
+
+
+def _concentration(value: Any) -> float:
+    return real_number(value, "concentration")
+
+
+def _growth(value: Any) -> float:
+    return real_number(value, "growth")
+
+
 def _positive(task: BayesianTree, attribute: Any, value: Any) -> None:
-    if exact_number(value, "concentration") <= 0:
-        raise InputError("concentration", f"{value!r} is not positive", "give a number > 0; 1 is the uniform prior")
+    if not _LEAST <= value <= 1 / _LEAST:
+        raise InputError("concentration", f"{value!r}", f"give a number from {_LEAST} to {1 / _LEAST:g}; 1 is uniform")
 
 
 def _share(task: BayesianTree, attribute: Any, value: Any) -> None:
-    if not 0 < exact_number(value, "growth") <= 1:
+    if not 0 < value <= 1:
         raise InputError("growth", f"{value!r}", "give a number > 0 and at most 1; 1 prefers no size of tree")
 
 
@@ -52,8 +64,8 @@ class BayesianTree(MajorityLeaves):
 
     worsening: ClassVar[bool] = True
 
-    concentration: float = attrs.field(default=1.0, validator=_positive, converter=float)
-    growth: float = attrs.field(default=1.0, validator=_share, converter=float)
+    concentration: float = attrs.field(default=1.0, validator=_positive, converter=_concentration)
+    growth: float = attrs.field(default=1.0, validator=_share, converter=_growth)
     split_cost: float = attrs.field(init=False, repr=False)
     whole: float = bound(2.0)
     """K times the concentration."""

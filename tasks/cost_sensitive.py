@@ -30,6 +30,7 @@ import attrs
 import numpy as np
 
 from streed.costs import NO_TEST, CostTable
+from streed.description import FILE
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.prices import Priced
@@ -55,7 +56,7 @@ class MisclassificationCosts(RowCostTask):
 
     worsening: ClassVar[bool] = True
 
-    costs: CostTable = attrs.field(converter=_table)
+    costs: CostTable = attrs.field(converter=_table, metadata={FILE: True})
 
     def row_costs(self, data: Dataset) -> Array:
         exact = np.array(self.costs.matrix, dtype=object)
@@ -78,7 +79,7 @@ class CostSensitive(Task):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
-    costs: CostTable = attrs.field(converter=_table)
+    costs: CostTable = attrs.field(converter=_table, metadata={FILE: True})
     matrix: Any = bound(None)
     """(K, K) int64: the cost of a row of class j with label k, in units."""
     unit: Any = bound(1)

@@ -15,7 +15,7 @@ table with a column per label; the label of column k is its name in a table, its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -30,11 +30,20 @@ if TYPE_CHECKING:
 
 
 def _distinct(task: InstanceCosts, attribute: Any, value: Any) -> None:
-    if value is not None and (not value or len(set(value)) < len(value)):
+    if value is not None and (not value or not _are_distinct(value)):
         raise InputError("labels", f"{value!r}", "give every column of the costs a label of its own")
 
 
+def _are_distinct(values: tuple[Any, ...]) -> bool:
+    try:
+        return len(set(values)) == len(values)
+    except TypeError:  # lists and dicts are no labels
+        return False
+
+
 def _listed(labels: Any) -> tuple[Any, ...] | None:
+    if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
+        raise InputError("labels", f"{labels!r} is no list", "give a label for every column of the costs")
     return None if labels is None else tuple(labels)
 
 

@@ -32,9 +32,14 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+_MOST_ROWS = 1e15
+"""Beyond it, the rows at hand are lost in rounding."""
+
+
 def _positive(task: MinimumError, attribute: Any, value: Any) -> None:
-    if value is not None and exact_number(value, "m") <= 0:
-        raise InputError("m", f"{value!r} is not positive", "give a number of rows > 0, or None for Laplace's rule")
+    if value is not None and not 0 < exact_number(value, "m") <= _MOST_ROWS:
+        remedy = f"give a number of rows above 0 and up to {_MOST_ROWS:g}, or None for Laplace's rule"
+        raise InputError("m", f"{value!r} is not positive" if value <= 0 else f"{value!r}", remedy)
 
 
 @final

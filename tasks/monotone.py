@@ -18,7 +18,7 @@ largest label, order of the children): fewer errors and labels within narrower b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
@@ -36,7 +36,11 @@ OUT_OF_ORDER, UNORDERED, ORDERED = -1, 0, 1
 
 
 def _listed(columns: Any) -> tuple[Any, ...]:
-    return (columns,) if isinstance(columns, (int, str)) else tuple(columns)
+    if isinstance(columns, (int, str)):
+        return (columns,)
+    if isinstance(columns, Mapping) or not isinstance(columns, Iterable):
+        raise InputError("increasing", f"{columns!r} names no columns", "give names or places of columns")
+    return tuple(columns)
 
 
 @final

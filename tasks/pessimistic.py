@@ -25,7 +25,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, exact_number, real_number
 from streed.task import State, Task
 from streed.tasks.majority import class_counts, total
 
@@ -37,6 +37,10 @@ _DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 """C4.5's table of the normal distribution, between whose entries it interpolates."""
 
 _SMALLEST = 0.0001
+
+
+def _number(value: Any) -> float:
+    return real_number(value, "confidence")
 
 
 def _confidence(task: PessimisticError, attribute: Any, value: Any) -> None:
@@ -65,7 +69,7 @@ class PessimisticError(Task):
 
     worsening: ClassVar[bool] = True
 
-    confidence: float = attrs.field(default=0.25, validator=_confidence, converter=float)
+    confidence: float = attrs.field(default=0.25, validator=_confidence, converter=_number)
     variance: float = attrs.field(init=False, repr=False)
     """The square of the normal deviate of the confidence."""
 

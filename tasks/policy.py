@@ -144,6 +144,8 @@ class PolicyValue(Composition):
 
 
 def _copied(costs: Mapping[Any, Any]) -> dict[Any, Any]:
+    if not isinstance(costs, Mapping):
+        raise InputError("costs", f"{costs!r} maps no treatments", 'give a dict, such as {"surgery": 1}')
     return {treatment: exact_number(cost, "costs") for treatment, cost in costs.items()}
 
 

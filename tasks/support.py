@@ -17,6 +17,7 @@ still holds that leaf. An empty leaf, as a category without rows leaves it under
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -56,7 +57,14 @@ class MinSupport(Limit):
 
 
 def _listed(values: Any) -> tuple[Any, ...] | None:
+    if values is not None and (isinstance(values, str) or not isinstance(values, Iterable)):
+        raise InputError("values", f"{values!r} is no list", "give the kinds that a leaf needs rows of")
     return None if values is None else tuple(values)
+
+
+def _is_name(limit: Limit, attribute: Any, value: Any) -> None:
+    if not isinstance(value, str):
+        raise InputError("by", f"{value!r} is no name", 'give "class", or the name of row data')
 
 
 @final
@@ -68,7 +76,7 @@ class MinSupportOf(Limit):
     the kinds are the combinations that occur. `values`: only these kinds. Raises InputError for what the data lack.
     """
 
-    by: str
+    by: str = attrs.field(validator=_is_name)
     min_rows: int = attrs.field(validator=_positive_integer)
     values: Any = attrs.field(default=None, converter=_listed)
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
+from streed.constrained import read_through, unprefixed
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task import Limit, State, Task
+from streed.task import Limit, State, Task, has_statistics
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -37,7 +38,11 @@ class PartState(State):
             raise AttributeError(name)
         whole, number = self.__dict__["_whole"]
         # What is beside the sums, of tasks that read rows, belongs to all parts.
-        return getattr(whole, name if name in BESIDE_SUMS else part_name(number, name))
+        return read_through(self, whole, name, name if name in BESIDE_SUMS else part_name(number, name))
+
+    def names(self) -> list[str]:
+        whole, number = self.__dict__["_whole"]
+        return ["rows", *unprefixed(whole, part_name(number, ""))]
 
 
 @final
@@ -49,7 +54,11 @@ class PartLimit(Limit):
     number: int
 
     def allows(self, s: State) -> bool:
-        return self.limit.allows(PartState(s, self.number))
+        return self.limit.allows(self.seen(s))
+
+    def seen(self, s: State) -> State:
+        """The state as the limit knows it."""
+        return PartState(s, self.number)
 
     @property
     def support(self) -> int | None:
@@ -66,7 +75,13 @@ def joint_statistics(parts: Sequence[Task], data: Dataset) -> dict[str, Array]:
 
 
 def joint_limits(parts: Sequence[Task]) -> tuple[Limit, ...]:
-    """The limits that the parts set."""
+    """The limits that the parts set; raises TaskError for one that asks for statistics of its own."""
+    for part in parts:
+        for limit in filter(has_statistics, part.limits):
+            raise TaskError(
+                f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to others "
+                "cannot give it; set it by subject_to on the whole"
+            )
     return tuple(PartLimit(limit, number) for number, part in enumerate(parts) for limit in part.limits)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -121,6 +121,8 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
 @attrs.frozen
 class SumThreshold(SumLimit):
     """A limit on the value of a task that is a cost per row and label, beside other limits on sums."""
+
+    of_classes: ClassVar[bool] = False
 
     threshold: Threshold
 

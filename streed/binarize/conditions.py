@@ -51,7 +51,7 @@ def questions(recipe: ColumnRecipe) -> list[tuple[str, str, Any]]:
 
 
 def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
-    column = '"' + recipe.name.replace('"', '""') + '"'
+    column = '"' + _no_nul(recipe.name).replace('"', '""') + '"'
     if relation == "missing":
         return f"{column} IS NULL"
     return f"{column} {relation} {_literal(recipe, relation, value, _sql_text)}"
@@ -76,4 +76,10 @@ def _literal(recipe: ColumnRecipe, relation: str, value: Any, quoted: Any) -> st
 
 
 def _sql_text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return "'" + _no_nul(text).replace("'", "''") + "'"
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise InputError("recipe", f"{text!r} has a NUL character, which SQL cannot hold", "rename it")
+    return text

@@ -106,9 +106,12 @@ def _of_objects(values: list[Any], name: str) -> RawColumn:
     if all(issubclass(kind, numbers.Complex) and not issubclass(kind, numbers.Real) for kind in kinds) and kinds:
         raise InputError("X", f"column {name!r} holds complex numbers", "give numbers, texts, dates or truth values")
     if all(_is_number(kind) for kind in kinds):
-        reals = np.array(
-            [np.nan if gap else float(v) for v, gap in zip(values, missing, strict=True)], dtype=np.float64
-        )
+        try:
+            held_reals = [np.nan if gap else float(v) for v, gap in zip(values, missing, strict=True)]
+        except OverflowError:
+            remedy = "give numbers below 1e308, or texts"
+            raise InputError("X", f"column {name!r} has a number that no float can hold", remedy) from None
+        reals = np.array(held_reals, dtype=np.float64)
         return _numbers(reals, name, whole=all(issubclass(kind, numbers.Integral) for kind in kinds))
     if all(issubclass(kind, (dt.date, np.datetime64)) for kind in kinds):
         return _dates([None if gap else value for value, gap in zip(values, missing, strict=True)], missing)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from streed.result import Result
 
 FINE, MISMATCH, BAD_INPUT, STOPPED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+_LONGEST = 1_000
 
 CODES = """\b
 Exit codes:
@@ -33,20 +37,24 @@ def code_of(result: Result) -> int:
 
 @contextlib.contextmanager
 def errors() -> Iterator[None]:
-    """Turns errors of the caller's and Ctrl-C into a message and an exit code."""
+    """Turns errors of the caller's and of the machine's, and Ctrl-C, into a line and an exit code."""
     from streed.errors import MismatchError, StreedError
 
     try:
         yield
     except MismatchError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {one_line(str(error))}", err=True)
         sys.exit(MISMATCH)
     except StreedError as error:
         fail(str(error))
     except BrokenPipeError:
-        # The reader has had enough, as in `streed ... | head`; closing tells Python not to complain at exit.
-        sys.stderr.close()
+        # The reader has had enough, as in `streed ... | head`; Python shall not try to write the rest at exit.
+        _drop_output()
         sys.exit(FINE)
+    except OSError as error:
+        fail(f"{error.filename or 'output'}: it cannot be read or written ({error.strerror or error})")
+    except MemoryError:
+        fail("memory: not enough memory; give fewer rows or columns, or a smaller tree")
     except KeyboardInterrupt:
         click.echo("interrupted: no tree yet", err=True)
         sys.exit(INTERRUPTED)
@@ -54,5 +62,19 @@ def errors() -> Iterator[None]:
 
 def fail(message: str) -> NoReturn:
     """Ends the command: the input is bad, for this reason."""
-    click.echo(f"error: {message}", err=True)
+    click.echo(f"error: {one_line(message)}", err=True)
     sys.exit(BAD_INPUT)
+
+
+def one_line(message: str) -> str:
+    """The message in one line of no more than a screen, whatever names and values it quotes."""
+    from streed.visible import visible
+
+    shown = visible(re.sub(r"\n +", "; ", message))
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} ... {shown[-_LONGEST // 2 :]}"
+
+
+def _drop_output() -> None:
+    """Sends what is still to be written nowhere."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone.")
 @click.option("--out", type=path, metavar="FILE", help="Write a file, not standard output.")
 def export(tree: Path, form: str, table: str | None, out: Path | None) -> None:
-    """Print a tree that `streed solve --out` saved in another form; it predicts the same."""
+    """Print a tree that `streed solve --out` saved in another form, which predicts the same; - is standard input."""
     with errors():
         text = _FORMS[form](load_tree(tree), table).rstrip("\n") + "\n"
         if out is None:

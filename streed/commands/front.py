@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from streed.task import Task
 
 
+_PICTURES = ("eps", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tif", "tiff", "webp")
+"""What matplotlib writes, by the end of a file's name."""
+
+
 @click.command(epilog=CODES)
 @data_argument
 @target_option
@@ -86,7 +90,8 @@ def front(
 ) -> None:
     """Find all nondominated trees for DATA: none is better in one quantity and not worse in another.
 
-    DATA is a bundled data set (see `streed datasets`) or a CSV file. Exit code 3: stopped early; the points found.
+    DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
+    Exit code 3: stopped early; the points found.
     """
     with errors():
         _check_files(out, plot)
@@ -134,6 +139,8 @@ def _check_files(out: Path | None, plot: Path | None) -> None:
     if out is not None and out.suffix.lower() not in (".csv", ".json"):
         fail(f"out: {out.name!r} is neither a .csv nor a .json file")
     if plot is not None:
+        if plot.suffix.lower().lstrip(".") not in _PICTURES:
+            fail(f"plot: {plot.name!r} is no picture; name a file of {', '.join(_PICTURES)}")
         try:
             import matplotlib as mpl  # noqa: F401 - only to be told before a long search
         except ImportError:

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality")
 """The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
 
+_MOST_TOLD = 100
+"""Columns of which is said what was made of them."""
+
 path = click.Path(path_type=Path)
 data_argument = click.argument("data", metavar="DATA")
+"""A bundled data set, a file, or "-" for standard input."""
 tree_argument = click.argument("tree", metavar="TREE.json", type=path)
+"""A file, or "-" for standard input."""
 target_option = click.option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0.")
 param_option = click.option(
     "--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated."
@@ -152,20 +157,27 @@ def read_data(
 
 def _made(reading: Reading, thresholds: str) -> str:
     from streed.binarize import TableRecipe
+    from streed.visible import visible
 
-    lines = TableRecipe(reading.recipes).to_text().replace("\n", "\n  ")
+    told = [visible(line) for line in TableRecipe(reading.recipes[:_MOST_TOLD]).to_text().split("\n")]
+    rest = len(reading.recipes) - _MOST_TOLD
+    lines = "\n  ".join([*told, *([f"... and {rest:,} more columns"] if rest > 0 else [])])
     return f"made questions of {len(reading.recipes)} columns (--thresholds {thresholds}):\n  {lines}"
 
 
 def load_tree(path: Path) -> Tree:
-    """The tree that a file holds."""
+    """The tree that a file holds, or standard input for "-"."""
+    from streed.strictjson import MOST_BYTES
+    from streed.textfile import read_text
     from streed.tree import Tree
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"tree: {str(path)!r} cannot be read ({error})")
-    return Tree.from_json(text)
+    return Tree.from_json(read_text(path, "tree", MOST_BYTES))
+
+
+def check_one_input(tree: Path, data: str) -> None:
+    """Ends the command where the tree and the table are both to be read from standard input."""
+    if str(tree) == data == "-":
+        fail("data: both the tree and the table are to be read from standard input; name a file for one of them")
 
 
 def size_of(text: str) -> int:
@@ -173,4 +185,6 @@ def size_of(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
         fail(f"memory_limit: {text!r} is no size; write 500MB or 2GB")
+    if len(match[1]) > 20:
+        fail(f"memory_limit: {text[:40]!r} is more than there is; write 500MB or 2GB")
     return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))

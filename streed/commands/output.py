@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ def write(path: Path, text: str) -> None:
     """Writes a file, or ends the command with the reason why not."""
     try:
         path.write_text(text, encoding="utf-8")
+    except UnicodeEncodeError:
+        fail(f"out: the text has half of a character, which {str(path)!r} cannot hold; rename the column or label")
     except OSError as error:
         fail(f"out: {str(path)!r} cannot be written ({error.strerror})")
 
@@ -31,5 +34,9 @@ def brief(value: Any) -> str:
 
 
 def print_json(document: Any) -> None:
-    """Prints a document on standard output, indented."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    """Prints a document on standard output, indented; what the output cannot show is written as JSON's escapes."""
+    from streed.strictjson import is_text
+
+    plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    text = json.dumps(document, indent=2, ensure_ascii=plain)
+    click.echo(text if is_text(text) else json.dumps(document, indent=2))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from streed.commands.ending import CODES, errors
-from streed.commands.given import data_argument, json_option, load_tree, path, tree_argument
+from streed.commands.given import check_one_input, data_argument, json_option, load_tree, path, tree_argument
 from streed.commands.output import cell, print_json, write
 
 
@@ -17,8 +17,9 @@ from streed.commands.output import cell, print_json, write
 @click.option("--out", type=path, metavar="FILE", help="Write a CSV file with one column instead.")
 @json_option
 def predict(tree: Path, data: str, out: Path | None, as_json: bool) -> None:
-    """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line."""
+    """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
     with errors():
+        check_one_input(tree, data)
         from streed.preparation import predict as predicted
         from streed.reading import read_table
 

@@ -10,7 +10,16 @@ import click
 
 import streed
 from streed.commands.ending import CODES, FINE, code_of, errors, fail
-from streed.commands.given import NOTIONS, load_tree, make_fair, make_objective, path, read_data, size_of
+from streed.commands.given import (
+    NOTIONS,
+    check_one_input,
+    load_tree,
+    make_fair,
+    make_objective,
+    path,
+    read_data,
+    size_of,
+)
 from streed.commands.output import write
 from streed.commands.solve import solve as solve_command
 
@@ -39,6 +48,7 @@ def report_on(
 
         heading = title or f"{Path(data).stem}: {given['task'] if tree is None else 'a saved tree'}"
         if tree is not None:
+            check_one_input(tree, data)
             saved, dataset = _saved(tree, data, given)
             write(out, make_report(saved, dataset, gather=gather, title=heading, note=f"{tree.name} on {data}"))
             click.echo(f"report  {out}")

@@ -99,7 +99,7 @@ def solve(
 ) -> None:
     """Find the optimal tree for DATA, and prove it.
 
-    DATA is a bundled data set (see `streed datasets`) or a CSV file.
+    DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
     """
     with errors():
         if out is not None and not out.parent.is_dir():

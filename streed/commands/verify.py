@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from streed.commands.ending import CODES, FINE, MISMATCH, errors, fail
-from streed.commands.given import data_argument, json_option, load_tree, tree_argument
+from streed.commands.given import check_one_input, data_argument, json_option, load_tree, tree_argument
 from streed.commands.output import print_json
 
 
@@ -19,12 +19,13 @@ from streed.commands.output import print_json
 @click.option("--weights", metavar="COLUMN", help="Column of row weights, likewise.")
 @json_option
 def verify(tree: Path, data: str, target: str | None, weights: str | None, as_json: bool) -> None:
-    """Evaluate a saved tree again from the raw DATA, and check every number that it claims.
+    """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
 
     The lower bound of a minimised task (the upper bound of a maximised one) is checked for consistency only: to prove
     it again is to solve again.
     """
     with errors():
+        check_one_input(tree, data)
         from streed.preparation import make_dataset
         from streed.reading import read_table
         from streed.tree import Reading

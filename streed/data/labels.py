@@ -36,13 +36,17 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     return codes, tuple(found.tolist())
 
 
+MOST_REAL_CLASSES = 32
+"""Different labels that are not whole numbers; of more, they are taken to be measured."""
+
+
 def check_classes(classes: tuple[Any, ...]) -> None:
-    """Raises InputError for numbers that are not whole: they are measured, and name no classes."""
+    """Raises InputError for many different numbers that are not whole: they are measured, and name no classes."""
     real = [label for label in classes if isinstance(label, float) and not label.is_integer()]
-    if real:
+    if real and len(classes) > MOST_REAL_CLASSES:
         raise InputError(
             "y",
-            f"it has labels that are not whole numbers: {shown([x for x in classes if isinstance(x, float)])}",
+            f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}",
             "a classification task needs classes; bin a real target, or give its classes as text",
         )
 

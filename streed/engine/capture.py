@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
+from streed.engine.generators import without_generators
 from streed.engine.mathematics import STAND_INS
 from streed.errors import TaskError
 
@@ -68,17 +69,22 @@ def _attributes_of_self(function: Callable[..., Any]) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _attributes_of_first(code: types.CodeType) -> frozenset[str]:
-    names = set()
-    own = code.co_varnames[0] if code.co_argcount else None
+    return frozenset(_attributes_read(code, code.co_varnames[0] if code.co_argcount else None))
+
+
+def _attributes_read(code: types.CodeType, own: str | None) -> Iterator[str]:
+    """The attributes of the variable that are read in the code and in the expressions within it."""
     before = None
     for instruction in dis.get_instructions(code):
         loaded = None
-        if before is not None and before.opname.startswith("LOAD_FAST"):
+        if before is not None and before.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
             loaded = before.argval[-1] if isinstance(before.argval, tuple) else before.argval
         if loaded == own and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            names.add(str(instruction.argval))
+            yield str(instruction.argval)
         before = instruction
-    return frozenset(names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType) and own in constant.co_freevars:
+            yield from _attributes_read(constant, own)
 
 
 def _names_within(function: Any, seen: set[int]) -> Iterator[str]:
@@ -230,6 +236,8 @@ class _Copies:
     def __init__(self, module: str) -> None:
         self._module = module
         self._made: dict[int, Any] = {}
+        self._kept: list[Any] = []
+        """Functions by whose `id` others are known: those of helpers live no longer than their own."""
 
     def copy(self, function: Callable[..., Any]) -> Any:
         assert isinstance(function, Function)
@@ -242,6 +250,8 @@ class _Copies:
                 )
             return self._made[id(function)]
         self._made[id(function)] = None
+        self._kept.append(function)
+        original, function = function, without_generators(function)
         code = function.__code__
         attributes = _attributes_of(code)
         names = {name: self._value(value, attributes) for name, value in _dependencies(function)}
@@ -250,8 +260,8 @@ class _Copies:
         cells = tuple(types.CellType(names[name]) for name in code.co_freevars)
         made = Function(code, namespace, function.__name__, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
-        self._made[id(function)] = njit(forceinline=True, error_model="numpy")(made)
-        return self._made[id(function)]
+        self._made[id(original)] = njit(forceinline=True, error_model="numpy")(made)
+        return self._made[id(original)]
 
     def _value(self, value: Any, names: Collection[str]) -> Any:
         if id(value) in STAND_INS:

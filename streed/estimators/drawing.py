@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from streed.drawing import answers, number, question
 from streed.tree import Leaf, Node, Tree
+from streed.visible import escaped
 
 _STYLE = (
     "font-family:system-ui,sans-serif;font-size:0.9em;border:1px solid #8886;border-radius:6px;"
@@ -23,17 +23,17 @@ def html_block(estimator: Any) -> str:
         return ""
     return (
         f'<div class="streed-tree" style="{_STYLE}"><div><b>{_verdict(estimator)}</b></div>'
-        f'<div style="opacity:0.75">{html.escape(_size(tree))}</div>{_nodes(tree)}</div>'
+        f'<div style="opacity:0.75">{escaped(_size(tree))}</div>{_nodes(tree)}</div>'
     )
 
 
 def _verdict(estimator: Any) -> str:
-    value = html.escape(number(estimator.value_))
+    value = escaped(number(estimator.value_))
     if estimator.optimal_:
         return f"&#10003; proved optimal: value {value}"
-    gap = "unknown" if estimator.gap_ is None else html.escape(number(estimator.gap_))
+    gap = "unknown" if estimator.gap_ is None else escaped(number(estimator.gap_))
     bounds = " to ".join("?" if b is None else number(b) for b in (estimator.lower_bound_, estimator.upper_bound_))
-    return f"&#9888; stopped early: value {value}, the optimum lies in {html.escape(bounds)} (gap {gap})"
+    return f"&#9888; stopped early: value {value}, the optimum lies in {escaped(bounds)} (gap {gap})"
 
 
 def _size(tree: Tree) -> str:
@@ -57,14 +57,14 @@ def _nodes(tree: Tree) -> str:
             break
         if isinstance(node, Leaf):
             rows = "1 row" if node.rows == 1 else f"{node.rows} rows"
-            made.append(f"<div>{lead}<b>{html.escape(_shown(next(shows)))}</b> <small>({rows})</small></div>")
+            made.append(f"<div>{lead}<b>{escaped(_shown(next(shows)))}</b> <small>({rows})</small></div>")
             continue
         column = tree.columns[node.column]
         made.append(
-            f'<details open><summary>{lead}{html.escape(question(column))}</summary><div style="margin-left:1.4em">'
+            f'<details open><summary>{lead}{escaped(question(column))}</summary><div style="margin-left:1.4em">'
         )
         children = [
-            (child, f"<i>{html.escape(said)}:</i> ") for child, said in zip(node.children, answers(column), strict=True)
+            (child, f"<i>{escaped(said)}:</i> ") for child, said in zip(node.children, answers(column), strict=True)
         ]
         stack.append(("</div></details>", ""))
         stack.extend(reversed(children))

@@ -74,7 +74,8 @@ def _tried(question: Question, children: tuple[int, ...], level: int, by_positio
         return [(f"if {question.text}:", children[1], level + 1), ("", children[0], level)]
     value = f"row[{question.place if by_position else question.name!r}]"
     tried = [(f"if {_condition(value, question.values[code])}:", children[code], level + 1) for code in question.order]
-    plain = not set(question.name) & set("\\{}\"'")
+    # Before Python 3.12 no f-string may have a backslash in its braces, which repr writes for control characters too.
+    plain = not set(repr(question.name)[1:-1]) & set("\\{}\"'")
     said = f"unknown value {{{value}!r}} of column {question.name!r}"
     message = f'f"{said}"' if plain else repr(f"unknown value of column {question.name!r}")
     return [*tried, (f"raise ValueError({message})", -1, level + 1)]

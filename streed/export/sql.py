@@ -73,6 +73,9 @@ def _condition(column: str, values: tuple[Any, ...]) -> str:
 
 
 def _quoted(name: str) -> str:
+    """The name as SQL has it; raises InputError for one that no database takes."""
+    if "\0" in name:
+        raise InputError("tree", f"the name {name!r} has a NUL character, which SQL cannot hold", "rename the column")
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from html import escape
 
 import attrs
 
 from streed.plot.svg import FONTS
+from streed.visible import escaped
 
 WIDTH, HEIGHT = 520.0, 330.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 18.0, 34.0, 48.0
@@ -65,7 +65,7 @@ def chart(
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}"',
         f'width="{WIDTH:.0f}" height="{HEIGHT:.0f}" font-family="{FONTS}" role="img">',
-        f"<title>{escape(title)}</title>",
+        f"<title>{escaped(title)}</title>",
     ]
     for tick, said in zip(y.ticks, tick_labels(y.ticks), strict=True):
         at = y(tick)
@@ -105,7 +105,7 @@ def step_path(
 def text(x: float, y: float, said: str, *, anchor: str = "middle", size: float = 12, colour: str = "#3e4c59") -> str:
     """A line of text."""
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="{size:g}" fill="{colour}">{escape(said)}</text>'
+    return f'<text {place} font-size="{size:g}" fill="{colour}">{escaped(said)}</text>'
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from html import escape
 
 from streed.plot.canvas import HEIGHT, LEFT, RIGHT, WIDTH, across, chart, step_path, text, upwards
 from streed.plot.cards import brief
 from streed.plot.series import KINDS, Front, Trace
 from streed.plot.shading import HUES
+from streed.visible import escaped
 
 
 def front_svg(front: Front) -> str:
@@ -21,7 +21,7 @@ def front_svg(front: Front) -> str:
     # The chosen point is drawn last, so that its ring lies on top.
     for point in sorted(front.points, key=lambda point: point.chosen):
         values = f"{front.x_label} {brief(point.x)}, {front.y_label} {brief(point.y)}"
-        said = escape(f"{values}; {point.tree.n_branches} branching nodes")
+        said = escaped(f"{values}; {point.tree.n_branches} branching nodes")
         fill = "#9aa5b1" if point.dominated else HUES[0]
         ring = f' stroke="{HUES[5]}" stroke-width="3"' if point.chosen else ""
         inside.append(
@@ -78,7 +78,7 @@ def rates_svg(rates: Mapping[str, Mapping[str, float]]) -> str:
             left, top = middle + (at - len(groups) / 2) * wide, y(by[group])
             inside.append(
                 f'<rect x="{left + 1:.1f}" y="{top:.1f}" width="{max(wide - 2, 1):.1f}" height="{y(0) - top:.1f}" '
-                f'fill="{HUES[at % len(HUES)]}"><title>{escape(f"{group}: {by[group]:.4g}")}</title></rect>'
+                f'fill="{HUES[at % len(HUES)]}"><title>{escaped(f"{group}: {by[group]:.4g}")}</title></rect>'
             )
             if wide > 22:
                 inside.append(text(left + wide / 2, top - 4, f"{by[group]:.2f}", size=11))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from streed.plot.cards import Card, brief, cards, size, text_width
@@ -12,6 +11,7 @@ from streed.plot.layout import Box, place
 from streed.plot.shading import HUES, NEUTRAL, default_shade, hues, ink, shades, value_of
 from streed.plot.survey import Seen, survey, tree_of
 from streed.tree import Tree
+from streed.visible import escaped
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
@@ -53,7 +53,7 @@ def tree_svg(
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.1f} {total[1]:.1f}"',
         f'width="{total[0]:.0f}" height="{total[1]:.0f}" font-family="{FONTS}" role="img">',
-        f"<title>{escape(title or repr(grown)[1:-1])}</title>",
+        f"<title>{escaped(title or repr(grown)[1:-1])}</title>",
         f'<rect width="100%" height="100%" fill="{NEUTRAL}"/>',
     ]
     at = _MARGIN
@@ -76,7 +76,7 @@ def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:
     radius = 3 if is_leaf else min(box.height / 2, 1.1 * font)
     left, top = box.x - box.width / 2, box.y - box.height / 2
     parts = [
-        f'<g class="{"leaf" if is_leaf else "branch"}"><title>{escape(card.full)}</title>',
+        f'<g class="{"leaf" if is_leaf else "branch"}"><title>{escaped(card.full)}</title>',
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}"',
         f' fill="{fill}" stroke="#52606d" stroke-width="1"/>',
     ]
@@ -137,5 +137,5 @@ def _text(x: float, y: float, said: str, font: float, colour: str, anchor: str, 
     weight = ' font-weight="bold"' if bold else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{font:.1f}" fill="{colour}" text-anchor="{anchor}"{weight}>'
-        f"{escape(said)}</text>"
+        f"{escaped(said)}</text>"
     )

@@ -20,6 +20,7 @@ from streed.report import sections
 from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
+from streed.visible import escaped
 
 _STATUS = {
     "optimal": ("good", "proven optimal"),
@@ -75,14 +76,14 @@ def make_report(
     kept = [(name, text) for name, text in listed if text is not None]
     links = "".join(f'<a href="#{name.lower()}">{name}</a>' for name, _ in kept)
     body = "".join(f'<section id="{name.lower()}"><h2>{name}</h2>{text}</section>' for name, text in kept)
-    shown_note = f'<p class="note">{escape(note)}</p>' if note else ""
+    shown_note = f'<p class="note">{escaped(note)}</p>' if note else ""
     return "".join(
         [
-            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(heading)}</title>',
+            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escaped(heading)}</title>',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="streed {streed.__version__}">',
             f"<style>{_asset('report.css')}</style></head><body>",
-            f"<header><h1>{escape(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}",
+            f"<header><h1>{escaped(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}",
             f"<nav>{links}</nav></header>",
             f"<main>{body}</main>",
             f"<footer>Made by streed {streed.__version__}. This file needs no other.</footer>",
@@ -97,10 +98,10 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int) -> str:
     if claims is not None:
         colour, said = _STATUS[claims.status]
         cards.append(("status", f'<b class="{colour}">{said}</b>'))
-        cards.append(("value", escape(number(claims.value))))
+        cards.append(("value", escaped(number(claims.value))))
         bounds = (claims.lower_bound, claims.upper_bound)
         if claims.status != "optimal" and None not in bounds:
-            cards.append(("bounds", escape(f"{number(bounds[0])} to {number(bounds[1])}")))
+            cards.append(("bounds", escaped(f"{number(bounds[0])} to {number(bounds[1])}")))
         limits = [("depth", claims.max_depth), ("nodes", claims.max_nodes)]
         asked = ", ".join(f"{name} at most {limit}" for name, limit in limits if limit is not None) or "none"
         cards.append(("limits of size", asked))

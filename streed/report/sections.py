@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from streed.plot.survey import Seen, rule, tree_of
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity
 from streed.tree import Tree
+from streed.visible import escaped
 
 _MOST_CLASSES = 12
 """Of a table of classes; more than these nobody reads."""
@@ -37,11 +37,11 @@ def leaves(tree: Tree, nodes: Sequence[Seen]) -> str:
     lines = []
     for seen in found:
         words = rule(nodes, seen.place) or ("every row",)
-        steps = '<span class="and"> and </span>'.join(f"<span>{escape(step)}</span>" for step in words)
+        steps = '<span class="and"> and </span>'.join(f"<span>{escaped(step)}</span>" for step in words)
         wide = round(_BAR * seen.rows / most)
         cells = [
             f"<td>{steps}</td>",
-            f'<td><i class="dot" style="background:{hue[seen.shows]}"></i>{escape(brief(seen.shows))}</td>',
+            f'<td><i class="dot" style="background:{hue[seen.shows]}"></i>{escaped(brief(seen.shows))}</td>',
             f'<td class="number">{seen.rows:,}<div class="bar" style="width:{wide}px"></div></td>',
         ]
         if any(known):
@@ -78,7 +78,7 @@ def groups(tree: Tree, rows: Rows) -> str | None:
     try:
         found = rates_of(tree, rows.X, **_given(rows))
     except InputError as reason:
-        return f"<p>Not shown: {escape(str(reason))}</p>"
+        return f"<p>Not shown: {escaped(str(reason))}</p>"
     return (
         "<p>How often the tree predicts the favourable label, by group: among all rows, those that have it, and those "
         f"that have not.</p>{rates_svg(found)}"
@@ -178,7 +178,7 @@ def _confusion(rows: Rows, predicted: Any) -> str:
     if k > _MOST_CLASSES:
         return said
     most = counts.max() or 1.0
-    names = [escape(brief(label)) for label in rows.labels]
+    names = [escaped(brief(label)) for label in rows.labels]
     lines = "".join(
         f"<tr><th>{name}</th>"
         + "".join(
@@ -198,7 +198,7 @@ def _table(heads: Sequence[str], lines: str, kind: str) -> str:
 
 
 def _pairs(told: Sequence[tuple[str, str]]) -> str:
-    lines = "".join(f"<tr><th>{escape(name)}</th><td>{escape(said)}</td></tr>" for name, said in told)
+    lines = "".join(f"<tr><th>{escaped(name)}</th><td>{escaped(said)}</td></tr>" for name, said in told)
     return f'<table class="pairs"><tbody>{lines}</tbody></table>'
 
 

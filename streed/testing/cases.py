@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import numbers
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
 
 import attrs
+import numpy as np
 from hypothesis import strategies as st
 
 from streed.reference import Evaluation
@@ -15,10 +17,10 @@ from streed.reference.definition import OptimizationTask, S, context_independent
 from streed.reference.recursion import Recursion
 from streed.task import TOTAL, State, Task, Value
 from streed.testing.strategies import Tag, trees
-from streed.tree import Leaf, Node
+from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from streed.data import Dataset
 
@@ -133,6 +135,27 @@ class Case:
             nodes += [self.draw(trees(self.data, len(self.labels), rows=rows)) for _ in range(2)]
         return [self._reached(node, rows) for node in nodes]
 
+    def reach_all(self, rows: list[int], most: int) -> list[Reached]:
+        """Different values on these rows, `most` at most: of every leaf and of every tree with one branching node."""
+        n_labels = len(self.labels)
+        nodes: list[Node] = [Leaf(k, len(rows), 0) for k in range(n_labels)]
+        for j in range(self.data.n_columns):
+            codes = self.data.X[rows, j]
+            sizes = np.bincount(codes, minlength=self._width(j)).tolist()
+            if sum(size > 0 for size in sizes) > 1:
+                choices = [range(n_labels) if size else (0,) for size in sizes]
+                for labels in itertools.islice(itertools.product(*choices), 4 * most):
+                    leaves = tuple(Leaf(k, size, 0) for k, size in zip(labels, sizes, strict=True))
+                    nodes.append(Branch(j, leaves, len(rows)))
+        return distinct((self._reached(node, rows) for node in nodes), most)
+
+    def _width(self, j: int) -> int:
+        return len(self.data.column(j).categories) if j in self.data.categorical else 2
+
+    def leaves_at(self, rows: Sequence[int]) -> list[Reached]:
+        """The values of a leaf with these rows."""
+        return [self._reached(Leaf(k, len(rows), 0), list(rows)) for k in range(len(self.labels))]
+
     def reach_beside(self, side: list[int], rows: list[int]) -> list[Reached]:
         """What a value may be combined with: values on the rows of a sibling, and the branching cost above `rows`."""
         cost = self.draw_branching_cost(rows)
@@ -173,6 +196,17 @@ class Case:
         if isinstance(node, Leaf):
             return "leaf -" if node.rows == 0 else f"leaf {self.labels[node.label]!r}"
         return f"[{self.data.names[node.column]}: {' | '.join(map(self.tree_text, node.children))}]"
+
+
+def distinct(found: Iterable[Reached], most: int) -> list[Reached]:
+    """Those of different values, the first `most` of them."""
+    kept: list[Reached] = []
+    for reached in found:
+        if len(kept) == most:
+            break
+        if not any(close(reached.value, other.value) for other in kept):
+            kept.append(reached)
+    return kept
 
 
 def close(a: Value, b: Value) -> bool:

@@ -16,7 +16,7 @@ from streed.testing.laws import LAWS
 from streed.testing.laws.agreement import DRIVERS, accepting
 from streed.testing.laws.law import Law
 from streed.testing.report import NOT_CHECKED, VIOLATED, Finding, Report
-from streed.testing.strategies import Tag, tagged, tagged_datasets, tagged_subsets
+from streed.testing.strategies import Tag, repeated, tagged, tagged_datasets, tagged_subsets
 from streed.testing.trial import Trial, UnusableData
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def find_violations(
     made = build(task)
     source = _source(data, row_data, y, few_kinds=False)
     for_engine = _source(data, row_data, y, few_kinds=True)
+    large = repeated(source)
     findings: list[Finding] = []
     for law in laws:
         if law.after_all and any(each.verdict == VIOLATED for each in findings):
@@ -99,9 +100,11 @@ def find_violations(
         if law.prepare is not None:
             law.prepare()
         try:
-            finding = Trial(law, made, for_engine if law.needs_engine else source, time_limit).run(
-                max_examples=max_examples, seed=seed
-            )
+            drawn = for_engine if law.needs_engine else source
+            finding = Trial(law, made, drawn, time_limit).run(max_examples=max_examples, seed=seed)
+            if finding.verdict != VIOLATED and not law.needs_engine and law.max_rows is None:
+                further = Trial(law, made, large, time_limit).run(max_examples=max_examples // 4 or 1, seed=seed)
+                finding = further if further.verdict == VIOLATED else finding
         except UnusableData as refused:
             raise TaskError(
                 f"{type(made).__name__} refuses all data that was drawn ({refused}); "

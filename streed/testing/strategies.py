@@ -120,6 +120,18 @@ def tagged(draw: DrawFn, data: SearchStrategy[Dataset]) -> tuple[Dataset, list[T
     return made, draw(st.lists(_TAG, min_size=made.n_rows, max_size=made.n_rows))
 
 
+LARGE = 64
+"""Rows of large data, which are few rows repeated: what holds of few may fail of many."""
+
+
+@st.composite
+def repeated(draw: DrawFn, source: SearchStrategy[tuple[Dataset, list[Tag]]]) -> tuple[Dataset, list[Tag]]:
+    """Data with tags, its rows repeated until there are `LARGE`."""
+    data, tags = draw(source)
+    times = -(-LARGE // data.n_rows)
+    return data.subset(list(range(data.n_rows)) * times), tags * times
+
+
 @st.composite
 def tagged_subsets(draw: DrawFn, data: Dataset, max_rows: int = MAX_ROWS) -> tuple[Dataset, list[Tag]]:
     """Some rows of the data, 1 to `max_rows` of them, and a tag for each."""

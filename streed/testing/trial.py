@@ -16,6 +16,7 @@ from hypothesis.strategies import SearchStrategy
 from streed.contract import check_contract, own_line
 from streed.errors import InputError, TaskError
 from streed.testing.cases import Case, Violation
+from streed.testing.constants import without_local_constants
 from streed.testing.report import HOLDS, NOT_APPLICABLE, VIOLATED, Counterexample, Finding
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class Trial:
 
         before = self.smallest
         try:
-            (attempt if seed is None else hypothesis.seed(seed)(attempt))()
+            with without_local_constants():
+                (attempt if seed is None else hypothesis.seed(seed)(attempt))()
         except (Violation, Flaky, OutOfTime):
             if self.smallest is before and time.monotonic() <= self.deadline:
                 raise

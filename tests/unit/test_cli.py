@@ -286,7 +286,7 @@ def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     assert "tree: " in refused("predict", str(path), "monks-1")
     assert "tree: " in refused("verify", str(path), "monks-1")
-    assert "cannot be read" in refused("verify", str(tmp_path / "none.json"), "monks-1")
+    assert "there is no file" in refused("verify", str(tmp_path / "none.json"), "monks-1")
 
 
 def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:

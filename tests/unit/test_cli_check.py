@@ -107,9 +107,9 @@ def test_a_shipped_task_and_the_engine() -> None:
 def test_a_task_that_breaks_the_contract(file: str) -> None:
     result = run(f"{file}:Wrong", code=2)
     assert result.stdout == ""
-    first, second = result.stderr.splitlines()
-    assert first.startswith("error: Wrong.leaf_cost(State(rows=1, n=(1,)), 0) raised this state has no statistic 'm'")
-    assert second.endswith("my_tasks.py:27: return s.m[k]")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: Wrong.leaf_cost(State(rows=1, n=(1,)), 0) raised this state has no statistic 'm'")
+    assert line.endswith("my_tasks.py:27: return s.m[k]")
 
 
 REFUSED = {

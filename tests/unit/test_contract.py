@@ -162,7 +162,7 @@ WRONG: dict[str, tuple[Task, str, str]] = {
     "a bound that is a text": (BadSubtract(), "BadSubtract.subtract(2.5, 0.0) returned 'less'", "subtract"),
     "one worst cost for all": (BadWorst(), "worst_per_row(data) returned 1.0; return an array of shape (3,)", "worst"),
     "bind without a task": (BadBind(), "BadBind.bind(data) returned None; return a Task, such as self", "bind"),
-    "a limit that raises": (Fine().subject_to(Crooked()), "limits: Crooked().allows(State(rows=3", "limit"),
+    "a limit that raises": (Fine().subject_to(Crooked()), "Crooked.allows(State(rows=3", "limit"),
     "too few costs per row": (TooFewCosts(), "raised IndexError: tuple index out of range", "row costs"),
 }
 

@@ -102,11 +102,13 @@ def test_refuses_labels(y: Any, found: Any) -> None:
 
 
 @pytest.mark.parametrize("given_as", [list, np.array, lambda y: np.array(y, dtype=object), pd.Series, pl.Series])
-def test_measured_numbers_are_targets_and_no_classes(given_as: Any) -> None:
+def test_few_real_numbers_are_classes_and_many_are_measured(given_as: Any) -> None:
     data = Dataset.make(XOR, given_as([0.5, 1.25, 0.5, 2.0]))
     assert data.targets.tolist() == [0.5, 1.25, 0.5, 2.0]
     assert data.targets.dtype == np.float64
-    refused("y", "not whole numbers: 0.5, 1.25, 2.0", call=lambda: data.class_labels)
+    assert data.class_labels == (0.5, 1.25, 2.0)
+    measured = Dataset.make(XOR * 10, given_as([x / 4 for x in range(40)]))
+    refused("y", "40 different labels that are not whole numbers: 0.25, 0.5", call=lambda: measured.class_labels)
 
 
 def test_whole_numbers_are_both() -> None:

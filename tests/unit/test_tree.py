@@ -162,7 +162,7 @@ def test_json_round_trip(make: Any) -> None:
 labels = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
 
 
-@given(st.lists(labels, min_size=2, max_size=2), st.lists(labels, min_size=3, max_size=3))
+@given(st.lists(labels, min_size=2, max_size=2, unique=True), st.lists(labels, min_size=3, max_size=3, unique=True))
 def test_json_keeps_types(leaf_labels: list[Any], categories: list[Any]) -> None:
     tree, _ = colour_tree()
     columns = {0: attrs.evolve(tree.columns[0], categories=tuple(categories)), 1: tree.columns[1]}

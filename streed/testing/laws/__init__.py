@@ -1,6 +1,6 @@
 """All laws, in the order in which they are reported: the causes first, what follows from them last."""
 
-from streed.testing.laws import agreement, bounds, constraint, order, purity, sums
+from streed.testing.laws import agreement, bounds, constraint, facts, order, purity, sums
 from streed.testing.laws.law import Law
 
 LAWS: tuple[Law, ...] = (
@@ -9,6 +9,7 @@ LAWS: tuple[Law, ...] = (
     *order.LAWS,
     *constraint.LAWS,
     *bounds.LAWS,
+    *facts.LAWS,
     *agreement.LAWS,
 )
 

@@ -31,7 +31,7 @@ class Size(NamedTuple):
 def draw_size(draw: Draw, least_rows: int = 1, most_columns: int = 6, large: bool = True) -> Size:
     """Mostly small; at the edges of words, with many columns, and rarely with many rows."""
     chosen = draw.random()
-    if chosen < 0.01 and large:
+    if chosen < 0.006 and large:
         return Size("large", draw.choice(LARGE), draw.randint(1, 4), draw.choice((1, 2, 2)))
     if chosen < 0.04:
         wide = draw.choice((20, 40, 100, 299, 300))
@@ -82,6 +82,9 @@ def draw_classes(draw: Draw, size: Size) -> int:
 
 
 WEIGHTS = ("ones", "small", "many", "decimal", "zero", "huge", "spread", "real")
+
+MODERATE = ("ones", "small", "small", "many", "many", "many", "decimal", "zero", "huge", "spread", "real")
+"""For tasks that multiply weights by totals of weights, and refuse those that are too fine or too large for that."""
 
 
 def draw_weights(draw: Draw, rng: np.random.Generator, size: Size, kinds: tuple[str, ...] = WEIGHTS) -> Any:

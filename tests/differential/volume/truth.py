@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 TINY = 1e-9
 """Where numbers are rounded, values may differ by this part of the scale."""
 
+_LAST_DIGITS = 1e-15
+"""Bounds and values are shown rounded once."""
+
 Visits = list[Part | Asked]
 
 
@@ -52,7 +55,8 @@ class Verdict:
     """What came of one problem."""
 
     outcome: str
-    """"optimal", "rounded" (optimal, and said to be rounded), "infeasible" or what was refused or raised."""
+    """"optimal", "rounded" (optimal, and said to be rounded), "bounds apart" (by rounding alone), "infeasible", or what
+    was refused or raised."""
     wrong: tuple[str, ...] = ()
     """What is wrong, in words."""
 
@@ -62,29 +66,36 @@ def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
     if truth.optimum is None:
         right = result.status == "infeasible"
         return Verdict("infeasible", () if right else (f"no tree is feasible, but {result!r}",))
-    if result.tree is None or result.status != "optimal":
-        return Verdict(result.status, (f"status {result.status!r}, the optimum is {as_shown(truth.optimum)!r}",))
-    rounded = result.stats.get("exact") is False
-    visits = list(problem.visits(result.tree.root))
+    best = truth.shown(truth.optimum)
+    # bounds that meet but for what rounding leaves unproved
+    apart = result.status == "feasible" and result.stats.get("stopped") == "rounding"
+    if result.tree is None or not (apart or result.status == "optimal"):
+        return Verdict(result.status, (f"status {result.status!r}, the optimum is {best!r}",))
+    rounded = apart or result.stats.get("exact") is False or bool(result.stats.get("rounding"))
     root = result.tree.root
+    visits = list(problem.visits(root))
     worth = truth.of_tree(root) if truth.of_tree is not None else truth.worth(visits) if truth.worth else None
     value = result.value[0] if isinstance(result.value, tuple) else result.value
     wrong = _broken(problem, result, visits)
-    if truth.exact and not rounded:
-        if worth != truth.optimum:
+    if truth.exact:
+        if value != truth.shown(worth):
+            wrong.append(f"value {value!r}, the tree is worth {truth.shown(worth)!r}")
+        if not rounded and worth != truth.optimum:
             wrong.append(f"the tree is worth {as_shown(worth)!r}, the optimum is {as_shown(truth.optimum)!r}")
-        if value != truth.shown(truth.optimum):
-            wrong.append(f"value {value!r}, the optimum is {truth.shown(truth.optimum)!r}")
-        if not result.lower_bound == result.upper_bound == result.value:
+        if not rounded and not {result.lower_bound, result.upper_bound} <= {result.value, None}:
             wrong.append(f"bounds {result.lower_bound!r} and {result.upper_bound!r} of the value {result.value!r}")
     else:
-        slack = TINY * max(truth.scale, abs(float(truth.shown(truth.optimum))))
+        slack = TINY * max(truth.scale, abs(float(best)))
         for name, found in (("the tree is worth", truth.shown(worth)), ("value", value)):
-            if not abs(float(found) - float(truth.shown(truth.optimum))) <= slack:
-                wrong.append(f"{name} {found!r}, the optimum is {truth.shown(truth.optimum)!r}, within {slack:g}")
+            if not abs(float(found) - float(best)) <= slack:
+                wrong.append(f"{name} {found!r}, the optimum is {best!r}, within {slack:g}")
+    slack = _LAST_DIGITS * abs(float(best)) + (0 if truth.exact else TINY * truth.scale)
+    lower, upper = (value if bound is None else bound for bound in (result.lower_bound, result.upper_bound))
+    if not float(lower) - slack <= float(best) <= float(upper) + slack:
+        wrong.append(f"bounds {result.lower_bound!r} and {result.upper_bound!r}, the optimum is {best!r}")
     if not truth.feasible(visits):
         wrong.append("the tree breaks a limit")
-    return Verdict("rounded" if rounded else "optimal", tuple(wrong))
+    return Verdict("bounds apart" if apart else "rounded" if rounded else "optimal", tuple(wrong))
 
 
 def _broken(problem: Problem, result: streed.Result, visits: Visits) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from streed.errors import InputError, StreedError
 from streed.exact import Array
 from tests.differential.volume.draws import (
+    MODERATE,
     Draw,
     draw_columns,
     draw_frequency,
@@ -46,28 +47,30 @@ __all__ = ["NAME", "NAMES", "draw_problem", "judge", "refused"]
 
 def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
     """A problem with limits on rates of groups or of all rows."""
-    size = draw_size(draw, least_rows=2, most_columns=4)
+    size = draw_size(draw, least_rows=4, most_columns=4)
     if size.kind == "wide":
         size = size._replace(columns=min(size.columns, 40), depth=1)
     if size.depth is None or size.depth > 2:
         size = size._replace(depth=3 if size.columns <= 2 else 2)
     X, categorical = draw_columns(draw, rng, size)
     y = draw_labels(draw, rng, X, 2)
-    n_groups = draw.choice((2, 2, 2, 3, 4))
+    n_groups = min(draw.choice((2, 2, 2, 3, 4)), size.rows // 2)
     groups = rng.integers(0, n_groups, size.rows)
     if draw.random() < 0.3:
         groups = np.where(rng.random(size.rows) < 0.3, groups, X[:, 0] % n_groups)
+    if draw.random() < 0.95:  # every group has rows of both classes
+        for place, row in enumerate(rng.permutation(size.rows)[: 2 * n_groups].tolist()):
+            groups[row], y[row] = place // 2, place % 2
     limits = [f"{draw.choice(list(NOTIONS))} <= {draw.choice(GAPS)}" for _ in range(draw.choice((1, 1, 1, 2)))]
     if draw.random() < 0.25:
         limits[-1] = f"{draw.choice(RATES)} >= {draw.choice(GAPS)}"
     score = draw.choice(("Accuracy()",) * 4 + ("F1()", "CohenKappa()", "FBeta(2)", "SparseAccuracy(0.02)", *RANKS))
-    kinds = ("ones", "small", "many", "decimal", "zero", "huge", "spread")
     return Problem(
         family=NAME,
         task=f"{score}.subject_to({', '.join(limits)})",
         X=X,
         y=y,
-        sample_weight=draw_weights(draw, rng, size, kinds),
+        sample_weight=draw_weights(draw, rng, size, MODERATE),
         frequency=draw_frequency(draw, rng, size),
         categorical=categorical,
         row_data={"sensitive_features": groups.tolist()},

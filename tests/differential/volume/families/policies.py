@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import streed.tasks
-from streed.errors import StreedError
+from streed.errors import StreedError, TaskError
 from streed.exact import Array
 from tests.differential.volume.best import INFEASIBLE, Best, least_label, merged
 from tests.differential.volume.draws import (
@@ -57,6 +57,9 @@ def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
         source = f"PolicyValue('dm').subject_to(TreatmentCosts({costs!r}) <= {draw.randint(0, n)})"
     elif draw.random() < 0.1:
         source = f"({source}).subject_to(MinSupport({draw.randint(1, 4)}))"
+    options = draw_options(draw)
+    if capacity and draw.random() < 0.9:
+        options["search"] = "depth-first"
     return Problem(
         family=NAME,
         task=source,
@@ -69,7 +72,7 @@ def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
         categorical=categorical,
         row_data=row_data,
         limits=draw_limits(draw, size),
-        options=draw_options(draw),
+        options=options,
     )
 
 
@@ -144,5 +147,6 @@ def _limited(problem: Problem) -> Truth:
 
 
 def refused(problem: Problem, error: StreedError) -> bool:
-    """No error is right here."""
-    return False
+    """Whether an error is right: best-first search takes no limits on values."""
+    limited, best_first = "TreatmentCosts" in problem.task, problem.options["search"] == "branches"
+    return limited and best_first and isinstance(error, TaskError)

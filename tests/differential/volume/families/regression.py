@@ -39,8 +39,8 @@ def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
     """A problem of any of the kinds."""
     kind = draw.choice(KINDS)
     size = draw_size(draw, large=kind in ("SquaredError", "PoissonDeviance"))
-    if kind in ("AbsoluteError", "QuantileError") and size.kind == "wide":
-        size = size._replace(columns=min(size.columns, 40))
+    if kind in ("AbsoluteError", "QuantileError"):  # every target is a label to the judge
+        size = size._replace(rows=min(size.rows, 65), columns=min(size.columns, 12))
     X, categorical = draw_columns(draw, rng, size)
     n = size.rows
     row_data: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def judge(problem: Problem) -> Truth:
     name, _, given = base[:-1].partition("(")
     price = Fraction(priced.partition(" * ")[0] or 0)
     if name == "SquaredError":
-        return _of_sums(problem, *_squares(problem, given), support)
+        return _squares(problem, given, support)
     weights = row_weights(problem)
     w = np.array([float(weight) for weight in weights])
     y = np.array(problem.y, np.float64)
@@ -111,24 +111,33 @@ def judge(problem: Problem) -> Truth:
     return _of_targets(problem, weights, quantile, price, support)
 
 
-def _squares(problem: Problem, given: str) -> tuple[Array, LeafCosts, float]:
-    """(sums of weight, target and square about the middle, the squared errors of such sums, the price of a node)."""
-    w = np.array([float(weight) for weight in row_weights(problem)])
-    y = np.array(problem.y, np.float64)
-    z = y - y[0]
-    z = z - (w @ z) / w.sum()
-
-    def squared(sums: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            least: Array = np.where(sums[:, 0] > 0, sums[:, 2] - sums[:, 1] ** 2 / sums[:, 0], 0.0)
-        return np.maximum(least, 0.0)
-
-    sums = np.stack([w, w * z, w * z * z], axis=1)
+def _squares(problem: Problem, given: str, support: int) -> Truth:
+    """The truth for squared errors about the mean, exact but for many rows."""
     price, _, normalized = given.partition(", ")
-    everything = float(squared(sums.sum(axis=0)[None])[0])
-    if not normalized or everything <= 0:
-        return sums, squared, float(price)
-    return sums, lambda s: squared(s) / everything, float(price)
+    weights = row_weights(problem)
+    exact = problem.n_rows < 200
+    y: list[Any] = fractions(problem.y or ()) if exact else np.array(problem.y, np.float64).tolist()
+    middle = y[0] if exact else float(np.average(y, weights=[float(weight) for weight in weights]))
+    w: list[Any] = [*weights] if exact else [float(weight) for weight in weights]
+    z: list[Any] = [target - middle for target in y]
+    unit: Any = 1
+    if exact:
+        (w, common), (z, shared) = whole(weights), whole(z)
+        unit = Fraction(1, common * shared * shared)
+    sums = np.array([[a, a * b, a * b * b] for a, b in zip(w, z, strict=True)], object if exact else np.float64)
+
+    def squared(found: Array) -> Array:
+        if not exact:
+            weight = np.where(found[:, 0] > 0, found[:, 0], 1.0)
+            least: Array = np.maximum(found[:, 2] - found[:, 1] ** 2 / weight, 0.0)
+            return least
+        costs = [unit * Fraction(q * n - s * s, n) if n else Fraction(0) for n, s, q in found.tolist()]
+        return np.array(costs, object)
+
+    everything = squared(sums.sum(axis=0)[None])[0]
+    divisor = everything if normalized and everything > 0 else 1
+    cost: Any = Fraction(price) if exact else float(price)
+    return _of_sums(problem, sums, lambda found: squared(found) / divisor, cost, support)
 
 
 def _events(w: Array, events: Array, exposure: Array) -> Array:
@@ -156,22 +165,22 @@ def _hazard(times: Array, events: Array, w: Array) -> Array:
     return np.array([found[float(time)] for time in times])
 
 
-def _of_sums(problem: Problem, sums: Array, cost: LeafCosts, price: float, support: int) -> Truth:
+def _of_sums(problem: Problem, sums: Array, cost: LeafCosts, price: Any, support: int) -> Truth:
     """The truth for leaves whose cost is a function of sums (m, q)."""
     copies = np.array(problem.copies)
     X, total, counted = (problem.X, sums, copies) if problem.n_rows < 200 else merged(problem.X, sums, copies)
     least = max(problem.limits["min_leaf"], support)
     prices = [price] * X.shape[1]
-    best = Best(X, counted, lambda sets: cost(sets.astype(np.float64) @ total), lambda _size, _path: prices, least)
+    best = Best(X, counted, lambda sets: cost(sets.astype(sums.dtype) @ total), lambda _size, _path: prices, least)
     found = best.optimum(problem.limits["max_depth"], problem.limits["max_nodes"])
 
-    def worth(visits: Visits) -> float:
+    def worth(visits: Visits) -> Any:
         parts = [visit for visit in visits if isinstance(visit, Part)]
         leaves = cost(np.stack([sums[part.rows].sum(axis=0) for part in parts]))
-        return float(leaves.sum()) + price * (len(visits) - len(parts))
+        return sum(leaves.tolist()) + price * (len(visits) - len(parts))
 
-    scale = float(np.abs(cost(sums.sum(axis=0)[None])).max())
-    return Truth(None if found == INFEASIBLE else float(found), worth, exact=False, scale=max(scale, 1e-12))
+    scale = float(cost(sums.sum(axis=0)[None])[0])
+    return Truth(None if found == INFEASIBLE else found, worth, shown=float, exact=False, scale=max(scale, 1e-12))
 
 
 def _of_targets(

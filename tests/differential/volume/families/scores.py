@@ -11,6 +11,7 @@ from streed.errors import StreedError
 from streed.exact import Array
 from tests.differential.volume.best import merged
 from tests.differential.volume.draws import (
+    MODERATE,
     Draw,
     draw_columns,
     draw_frequency,
@@ -48,7 +49,7 @@ def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
         task=source,
         X=X,
         y=y,
-        sample_weight=draw_weights(draw, rng, size),
+        sample_weight=draw_weights(draw, rng, size, MODERATE),
         frequency=draw_frequency(draw, rng, size),
         categorical=categorical,
         limits=draw_limits(draw, size),

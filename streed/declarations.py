@@ -1,0 +1,138 @@
+"""Whether a tree that was found keeps what its task declares: bounds that a search trusts, tried where they matter.
+
+A search prunes by `lower_bound`, `worst_per_row`, `superadditive` and `grain` without looking back. Every node of its
+tree is a state at which they can be tried, so a declaration that the tree itself refutes is an error, never a result.
+That no node refutes one proves nothing: `streed.testing` tries more.
+"""
+
+from __future__ import annotations
+
+import functools
+import numbers
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from streed.algebra import objective
+from streed.contract import Probe
+from streed.task import TOTAL, RowCostTask, State, Task, Value, beside_sums, quick_sums, state_of
+from streed.tree import Leaf, Node
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.exact import Array
+
+_ROUNDING = 1e-9
+"""Part of the numbers compared that rounding may make of them."""
+
+_CANCELLED = 2.0**-40
+"""Part of the largest sums of all rows that is left where sums are subtracted."""
+
+
+def check_declarations(task: Task, data: Dataset, root: Node) -> None:
+    """Raises TaskError, with the line of the task's source, if a node of the tree refutes what the bound task declares.
+
+    Leaf costs of every label, and the values of the parts of the tree, are compared with the declared bounds at the
+    rows of every node; numbers that are not exact with room for their rounding.
+    """
+    _Check(task, data).visit(root, np.arange(data.n_rows), ())
+
+
+@final
+class _Check:
+    """One task on one data set."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self.task = objective(task)
+        self.limits = task.limits
+        self.data = data
+        self.beside = task
+        self.sums = quick_sums(task, data)
+        self.probe = Probe(self.task, data)
+        self.labels = range(len(task.labels(data)))
+        sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
+        self.noise = _CANCELLED * max(sizes, default=0.0)
+        smaller = self.task.order == TOTAL and type(self.task).better in (Task.better, RowCostTask.better)
+        worst = self.task.worst_per_row(data) if smaller else None
+        weights = 1 if data.weights is None else data.weights
+        self.worst: Array | None = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
+
+    def visit(self, node: Node, rows: Array, path: tuple[int, ...]) -> tuple[Value, Value | None]:
+        """(value of the tree at this node, least cost of a leaf there), all nodes below it having been tried."""
+        task = self.task
+        s = state_of(self.sums, rows, beside_sums(self.beside, self.data, rows))
+        costs = [task.leaf_cost(s, k) for k in self.labels]
+        least = None
+        if task.order == TOTAL:
+            least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
+        if isinstance(node, Leaf):
+            value = costs[node.label]
+        else:
+            value = self._visit_children(node, rows, path, s, least)
+        if all(limit.allows(s) for limit in self.limits):
+            for cost in filter(task.feasible, costs):
+                self.check_bound(s, cost, "a leaf there costs")
+        self.check_bound(s, value, "the tree that was found costs")
+        self.check_costs(s, [*costs, value])
+        return value, least
+
+    def _visit_children(self, node: Any, rows: Array, path: tuple[int, ...], s: State, least: Value | None) -> Value:
+        task = self.task
+        values, parts = [], []
+        codes = self.data.X[rows, node.column]
+        for code, child in enumerate(node.children):
+            here = rows[codes == code]
+            if len(here):
+                value, own = self.visit(child, here, (*path, node.column))
+                values.append(value)
+                parts.append((here, own))
+        if least is not None:
+            self.check_parts(s, rows, least, parts)
+        value = functools.reduce(task.combine, values)
+        price = task.branching_cost(len(rows), tuple(sorted(set(path))), node.column)
+        return value if price is None else task.combine(value, price)
+
+    def check_bound(self, s: State, value: Value, words: str) -> None:
+        bound = self.task.lower_bound(s)
+        if bound is not None and self.task.better(value, bound) and not self.near(value, bound):
+            self.probe.refuse("lower_bound", (s,), bound, f"{words} {value!r}, which is better; return less, or None")
+
+    def check_costs(self, s: State, values: list[Value]) -> None:
+        grain = self.task.grain
+        for value in values:
+            if grain is not None and isinstance(value, numbers.Rational) and Fraction(value) % grain:
+                self.probe.fail("grain", f"is {grain!r}, and {value!r} is no multiple of it", "leave it out")
+        first, *others = values[:-1]
+        for k, other in enumerate(others, start=1) if self.task.any_label else ():
+            if not self.near(first, other):
+                found = f"is True, and a leaf of {s!r} costs {first!r} with label 0 and {other!r} with label {k}"
+                self.probe.fail("any_label", found, "leave it out")
+
+    def check_parts(self, s: State, rows: Array, least: Value, parts: list[tuple[Array, Value]]) -> None:
+        """What is declared of a leaf of these rows and leaves of its parts."""
+        task = self.task
+        together = functools.reduce(task.combine, [own for _, own in parts])
+        if task.superadditive and task.better(least, together) and not self.near(least, together):
+            found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
+            self.probe.fail("superadditive", found, "leave it out")
+        if self.worst is None:
+            return
+        total = float(self.worst[rows].sum())
+        for here, own in parts:
+            most = float(own) + total - float(self.worst[here].sum())
+            if float(least) < float(own) and not self.near(least, own):
+                found = f"is declared, but a leaf of {len(here)} rows costs {own!r}, and one of more rows {least!r}"
+                self.probe.fail("worst_per_row", found, "return None")
+            if float(least) > most and not self.near(least, most):
+                found = f"allows a leaf of {len(rows)} rows to cost {most!r}, and it costs {least!r}"
+                self.probe.fail("worst_per_row", found, "return more, or None")
+
+    def near(self, a: Value, b: Value) -> bool:
+        """Whether two values are the same but for rounding; exact ones only if they are equal."""
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            return len(a) == len(b) and all(map(self.near, a, b))
+        if isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational):
+            return a == b
+        x, y = float(a), float(b)
+        return x == y or abs(x - y) <= _ROUNDING * max(abs(x), abs(y)) + self.noise

@@ -1,0 +1,127 @@
+"""JSON as strangers may write it, read within limits: every key once, no number without a value, nothing endless."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from fractions import Fraction
+from typing import Any
+
+from streed.errors import InputError
+
+MOST_BYTES = 1 << 24
+"""Of a saved tree: some hundred thousand nodes."""
+
+MOST_DIGITS = 4_000
+"""Of a whole number; Python itself refuses to write or read 4,300."""
+
+MOST_LETTERS = 100_000
+"""Of a name, label or category."""
+
+_DEEPEST = 200
+"""Brackets within brackets."""
+
+_MOST_PARTS = 400_000
+"""Lists and dicts: each takes its time to be checked."""
+
+_SURROGATE = re.compile(r"\\u[dD][89abAB]")
+"""How half of a character is written, which no file can hold."""
+
+_FRACTION = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?")
+
+
+def parse(text: str, argument: str, remedy: str) -> Any:
+    """What the JSON text holds, as dicts, lists, texts, ints, finite floats, truth values and None.
+
+    Raises InputError, naming `argument`, for what is no JSON, a key given twice, NaN and infinities, numbers too large
+    to be a float or of more than 4,000 digits, brackets more than 200 deep, texts of more than 100,000 letters or with
+    half a character, more than 400,000 lists and dicts, and texts of more than 16 MB.
+    """
+    if len(text) > MOST_BYTES:
+        raise InputError(argument, f"it has more than {MOST_BYTES:,} letters", remedy)
+    try:
+        found = json.loads(
+            text, parse_constant=_constant, parse_float=_real, parse_int=_whole, object_pairs_hook=_distinct
+        )
+    except RecursionError:
+        raise InputError(argument, f"it is nested more than {_DEEPEST} deep", remedy) from None
+    except (ValueError, TypeError) as error:
+        raise InputError(argument, f"it is no JSON that can be read ({error})", remedy) from None
+    said = _fault(found, _SURROGATE.search(text) is not None)
+    if said is not None:
+        raise InputError(argument, said, remedy)
+    return found
+
+
+def whole_fraction(text: str) -> Fraction:
+    """The fraction that is written as "3/958" or "-7"; raises ValueError for any other text."""
+    match = _FRACTION.fullmatch(text)
+    if match is None or max(map(len, text.split("/"))) > MOST_DIGITS or int(match[2] or 1) == 0:
+        raise ValueError(f"{text[:40]!r} is no fraction")
+    return Fraction(int(match[1]), int(match[2] or 1))
+
+
+def is_finite(x: int | float | Fraction) -> bool:
+    """Whether a float can stand for the number."""
+    try:
+        return math.isfinite(float(x))
+    except OverflowError:
+        return False
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _real(text: str) -> float:
+    value = float(text) if len(text) <= MOST_DIGITS else math.inf
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text):,} digits")
+    return int(text)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {twice[:40]!r} is there twice")
+    return found
+
+
+def _fault(found: Any, halves: bool) -> str | None:
+    """What is wrong with the depth or a text of what was read; `halves`: whether to look for half characters."""
+    stack, parts = [(found, 1)], 0
+    while stack:
+        thing, depth = stack.pop()
+        if isinstance(thing, str):
+            if len(thing) > MOST_LETTERS:
+                return f"a text has {len(thing):,} letters"
+            if halves and not is_text(thing):
+                return f"the text {thing[:40]!r} has half a character"
+        elif isinstance(thing, (dict, list)):
+            if depth > _DEEPEST:
+                return f"it is nested more than {_DEEPEST} deep"
+            parts += 1
+            if parts > _MOST_PARTS:
+                return f"it has more than {_MOST_PARTS:,} lists and dicts"
+            if isinstance(thing, dict):
+                stack.extend((key, depth) for key in thing)
+            stack.extend((part, depth + 1) for part in (thing.values() if isinstance(thing, dict) else thing))
+    return None
+
+
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can write it: no half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

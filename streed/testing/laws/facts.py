@@ -1,0 +1,132 @@
+"""What a task declares of its costs: their grain, that labels do not matter, prices, and which way its score goes."""
+
+from __future__ import annotations
+
+import itertools
+import numbers
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from streed.constrained import objective
+from streed.reference import Evaluation
+from streed.task import TOTAL, Totals
+from streed.testing.cases import Violation, close, show
+from streed.testing.laws.law import Law
+
+if TYPE_CHECKING:
+    from streed.testing.cases import Case
+
+_MOST_VALUES = 10
+
+
+def _check_grain(case: Case) -> bool:
+    grain = objective(case.task).grain
+    if grain is None:
+        return False
+    for reached in case.reach_all(case.rows(), _MOST_VALUES):
+        for value in reached.value if isinstance(reached.value, tuple) else (reached.value,):
+            share = Fraction(value) / grain
+            if not close(float(share), float(round(share))):
+                raise Violation("a value is no multiple of the grain", ("value", str(reached)), ("grain", show(grain)))
+    return True
+
+
+def _check_any_label(case: Case) -> bool:
+    if not case.task.any_label:
+        return False
+    rows = case.rows()
+    first, *others = (case.leaf_cost(rows, k) for k in range(len(case.labels)))
+    for k, other in enumerate(others, start=1):
+        if not close(first, other):
+            raise Violation(
+                "any_label is declared, but leaves cost more with one label than with another",
+                ("s", case.state_text(rows)),
+                ("leaf_cost(s, 0)", show(first)),
+                (f"leaf_cost(s, {k})", show(other)),
+            )
+    return True
+
+
+def _check_priced(case: Case) -> bool:
+    task = objective(case.task)
+    priced = task.priced(case.data)
+    if priced is None:
+        return False
+    rows = case.rows()
+    own = Evaluation(priced.costs, case.data).state(rows)
+    for k in range(len(case.labels)):
+        cost, said = case.leaf_cost(rows, k), priced.costs.leaf_cost(own, k)
+        if not close(cost, said):
+            raise Violation(
+                "a leaf does not cost what `priced` says",
+                ("s", case.state_text(rows)),
+                (f"leaf_cost(s, {k})", show(cost)),
+                ("by priced(data).costs", show(said)),
+            )
+    for split in range(case.data.n_columns):
+        path = tuple(sorted(case.draw(st.sets(st.integers(0, case.data.n_columns - 1)))))
+        price = min([int(priced.full[split]), *(int(priced.given[column, split]) for column in path)])
+        cost, said = task.branching_cost(len(rows), path, split) or 0, len(rows) * price * priced.unit
+        if not close(cost, said):
+            raise Violation(
+                "a branching node does not cost what `priced` says",
+                (f"branching_cost({len(rows)}, {path}, {split})", show(cost)),
+                ("by priced(data)", show(said)),
+            )
+    return True
+
+
+def _check_score(case: Case) -> bool:
+    if case.task.order != TOTAL:
+        return False
+    totals = Totals(case.given, case.data)
+    scored = [(each, case.given.score(each.value, totals)) for each in case.reach_all(case.everything, _MOST_VALUES)]
+    if not all(isinstance(shown, numbers.Real) for _, shown in scored):
+        return False
+    for (a, shown), (b, other) in itertools.permutations(scored, 2):
+        better = shown > other if case.given.maximize else shown < other
+        if case.task.better(b.value, a.value) and better and not close(shown, other):
+            aim = "maximize is True" if case.given.maximize else "maximize is False"
+            raise Violation(
+                "the better value has the worse score",
+                ("a", str(a)),
+                ("b", str(b)),
+                ("score(a)", show(shown)),
+                ("score(b)", show(other)),
+                ("found", f"better(b, a), and {aim}"),
+            )
+    return bool(scored)
+
+
+LAWS = (
+    Law(
+        "grain divides values",
+        "contract: grain",
+        "every value is a whole multiple of the grain.",
+        _check_grain,
+        unconcerned="no grain is declared",
+    ),
+    Law(
+        "any label costs the same",
+        "contract: any_label",
+        "where any_label is declared, leaf_cost is the same for every label.",
+        _check_any_label,
+        unconcerned="any_label is not declared",
+    ),
+    Law(
+        "prices are the costs",
+        "contract: priced",
+        "leaves cost what those of priced(data).costs do, branching nodes what its prices say.",
+        _check_priced,
+        unconcerned="the task is not priced",
+    ),
+    Law(
+        "score keeps the order",
+        "contract: score",
+        "of two values the better one has no worse score: no smaller one if maximize, else no larger one.",
+        _check_score,
+        unconcerned="of a front, the score chooses freely",
+    ),
+)

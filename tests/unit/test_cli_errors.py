@@ -1,0 +1,246 @@
+"""Whatever the shell is given: one line and exit code 2, standard input by "-", and exports of any name."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.dom import minidom
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import streed
+from streed.cli import app
+from streed.data import Dataset
+from streed.export import to_dot, to_python, to_sql
+from streed.plot import tree_svg
+from streed.tree import Branch, Leaf, Tree
+from streed.visible import escaped, visible
+
+LONG = "9" * 5_000
+PLAY = "outlook,windy,play\na,0,no\nb,1,yes\na,1,no\nb,0,yes\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("shell")
+    (made / "play.csv").write_text(PLAY, encoding="utf-8")
+    (made / "latin.csv").write_bytes("a,play\ncafé,no\n".encode("latin-1"))
+    (made / "digits.csv").write_text(f"a,play\n{LONG},no\n1,yes\n", encoding="utf-8")
+    (made / "large.csv").write_text(f"a,play\n{LONG[:3_000]},no\n1,yes\n2,no\n", encoding="utf-8")
+    (made / "weights.csv").write_text("a,w,play\n1,x,no\n2,y,yes\n3,z,no\n", encoding="utf-8")
+    (made / "lines.csv").write_text('"a\nb",play\n1,no\n', encoding="utf-8")
+    (made / "long.csv").write_text("a,play\n" + "x" * 200_000 + ",no\nb,yes\n", encoding="utf-8")
+    (made / "quits.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    (made / "raises.py").write_text(
+        "class Raises:\n    def __init__(self):\n        raise KeyError(1)\n", encoding="utf-8"
+    )
+    return made
+
+
+def run(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(arguments), prog_name="streed", input=text)
+
+
+SOLVE = ("solve", "play.csv", "--target", "play", "--max-depth", "1")
+
+REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
+    "a whole number of 5,000 digits": (("solve", "digits.csv", "--target", "play"), "5,000 digits"),
+    "a whole number beyond floats": (("solve", "large.csv", "--target", "play"), "no float can hold"),
+    "a target of 5,000 digits": (("solve", "play.csv", "--target", LONG), "no column"),
+    "an option of 5,000 digits": ((*SOLVE, "--max-nodes", LONG), "--max-nodes"),
+    "a parameter of 5,000 digits": ((*SOLVE, "--task", "sparse-accuracy", "--lam", LONG), "lam"),
+    "an argument of 5,000 digits": ((*SOLVE, "--task", f"sparse-accuracy({LONG})"), "cannot be read"),
+    "a memory of 5,000 digits": ((*SOLVE, "--memory-limit", LONG), "memory_limit"),
+    "costs of a folder": ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=."), "directory"),
+    "costs of Latin-1": ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=latin.csv"), "UTF-8"),
+    "costs of nothing": ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=none"), "no file"),
+    "a weight of letters": ((*SOLVE, "--task", "weighted-accuracy('a')"), "maps no labels"),
+    "a weight without a number": ((*SOLVE, "--task", "weighted-accuracy({'no': 'x'})"), "no number"),
+    "a prior of letters": ((*SOLVE, "--task", "bayesian-tree('a')"), "concentration"),
+    "a prior beyond reason": ((*SOLVE, "--task", "bayesian-tree(1e308)"), "concentration"),
+    "a confidence that is a list": ((*SOLVE, "--task", "pessimistic-error([])"), "confidence"),
+    "columns that are a number": ((*SOLVE, "--task", "monotone-errors(5.5)"), "names no columns"),
+    "labels that are a number": ((*SOLVE, "--task", "instance-costs(5)"), "is no list"),
+    "costs that are text": ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: 1"),
+    "a price beyond floats": ((*SOLVE, "--task", "sparse-accuracy(1e308)"), "branching node costs"),
+    "a rate that is text": ((*SOLVE, "--subject-to", "recall >= x"), "limit"),
+    "weights that are text": (("solve", "weights.csv", "--target", "play", "--weights", "w"), "sample_weight"),
+    "names with line breaks": (("solve", "lines.csv", "--target", "b"), "a␊b"),
+    "a cell beyond all limits": (("solve", "long.csv", "--target", "play"), "field limit"),
+    "a device": (("solve", "/dev/zero", "--target", "play"), "device"),
+    "a path beyond all limits": (("solve", "x" * 5_000, "--target", "play"), "cannot be read"),
+    "an unknown option": ((*SOLVE, "--bogus"), "--bogus"),
+    "no argument": (("solve",), "DATA"),
+    "no such command": (("bogus",), "bogus"),
+    "too many arguments": (("tasks", "x"), "unexpected"),
+    "a tree that is a device": (("export", "/dev/zero", "--to", "svg"), "device"),
+    "a tree that is a folder": (("export", ".", "--to", "svg"), "directory"),
+    "a tree that is a table": (("predict", "play.csv", "play.csv"), "no JSON"),
+    "one input for two": (("verify", "-", "-"), "standard input"),
+    "a task that ends Python": (("check", "quits.py:Task"), "SystemExit"),
+    "a task that raises": (("check", "raises.py:Raises()"), "KeyError"),
+    "a picture of no kind": (("front", "play.csv", "--target", "play", "--plot", "x.foo"), "no picture"),
+    "a report into a folder": (("report", "play.csv", "--target", "play", "--out", "none/x.html"), "no folder"),
+    "an explanation of nothing": (("explain", "weighted-accuracy('a')"), "maps no labels"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), REFUSED.values(), ids=REFUSED)
+def test_every_error_is_one_line(
+    arguments: tuple[str, ...], said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    answer = run(*arguments)
+    assert answer.exit_code == 2, (answer.output, answer.exception)
+    told = [line for line in answer.stderr.splitlines() if not line.startswith(("made questions", "  "))]
+    assert answer.stdout == ""
+    assert len(told) == 1
+    assert told[0].startswith("error: ")
+    assert said in told[0]
+    assert len(told[0]) < 1_100
+
+
+def test_a_header_beyond_the_limit_of_a_field() -> None:
+    """A line of more than 131,072 letters was taken for one field, and the file for no table."""
+    names = [f"column_{j:012d}" for j in range(8_000)]
+    rows = [",".join([*("01"[(row >> (j % 2)) & 1] for j in range(8_000)), str(row & 1)]) for row in range(4)]
+    text = "\n".join([",".join([*names, "y"]), *rows]) + "\n"
+    assert text.index("\n") > 131_072
+    answer = run("solve", "-", "--target", "y", "--max-depth", "1", "--json", text=text)
+    assert (answer.exit_code, json.loads(answer.stdout)["value"]) == (0, 0)
+
+
+def test_many_columns_are_read_in_one_pass(tmp_path: Path) -> None:
+    """Names were compared in pairs: 100,000 of them took longer than anyone waits."""
+    from streed.reading import read_table
+
+    wide = tmp_path / "wide.csv"
+    wide.write_text(",".join(f"c{j}" for j in range(100_000)) + "\n" + ",".join(["1"] * 100_000) + "\n")
+    table, _ = read_table(str(wide))
+    assert len(table) == 100_000
+    wide.write_text(",".join([*(f"c{j}" for j in range(100_000)), "c7"]) + "\n" + ",".join(["1"] * 100_001) + "\n")
+    assert "two columns named 'c7'" in run("solve", str(wide), "--target", "c0").stderr
+
+
+def test_standard_input(folder: Path, tmp_path: Path) -> None:
+    play, tree = str(folder / "play.csv"), str(tmp_path / "tree.json")
+    arguments = ("--target", "play", "--max-depth", "1")
+    assert run("solve", "-", *arguments, "--out", tree, text=PLAY).exit_code == 0
+    saved = Path(tree).read_text(encoding="utf-8")
+    assert run("predict", tree, "-", text=PLAY).stdout.split() == ["no", "yes", "no", "yes"]
+    assert run("predict", "-", play, text=saved).stdout.split() == ["no", "yes", "no", "yes"]
+    assert run("verify", tree, "-", text=PLAY).exit_code == 0
+    assert run("verify", "-", play, text="\ufeff" + saved).exit_code == 0
+    for form in ("python", "sql", "dot", "svg", "text"):
+        assert run("export", "-", "--to", form, text=saved).stdout == run("export", tree, "--to", form).stdout != ""
+    page = tmp_path / "page.html"
+    assert run("report", play, "--tree", "-", "--out", str(page), text=saved).exit_code == 0
+    assert run("solve", "-", *arguments, text="").exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [("tasks",), ("tasks", "--json"), ("datasets",), ("--help",)])
+def test_a_broken_pipe_is_silent(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "streed", *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writing)
+    assert ended.stderr == ""
+    assert ended.returncode in (0, 1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_a_full_disk_is_told_in_a_line() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "streed", "tasks"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert "No space left" in ended.stderr
+
+
+NAMES = [
+    "a\x00b",
+    "a\x01b",
+    "a\nb",
+    "a\tb\r",
+    "\x1b[31mred",
+    "a\x7fb\x85",
+    "a\u2028b\ufffe",
+    "half\ud800",
+    'it\'s "so"',
+    "{braces}",
+    "back\\slash",
+    "<b>&amp;",
+    "]]>",
+]
+"""Of columns and labels."""
+
+
+def _tree(name: str) -> Tree:
+    column, label = name, name + "!"
+    data = Dataset.make({column: [0, 1, 1], "kind" + name: [f"{name}{j}" for j in range(3)]}, ["no", "yes", "yes"])
+    leaves = tuple(Leaf(j % 2, 1, 0) for j in range(3))
+    return Tree.grown(Branch(0, (Leaf(0, 1, 0), Branch(1, leaves, 2)), 3), data, ("no", label))
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_exports_of_any_name(name: str) -> None:
+    tree = _tree(name)
+    source = to_python(tree)
+    scope: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), scope)  # the exported function itself is tried
+    kind = "kind" + name
+    assert scope["predict"]({name: 0, kind: name + "0"}) == "no"
+    assert scope["predict"]({name: 1, kind: name + "1"}) == name + "!"
+    with pytest.raises(ValueError, match="unknown value"):
+        scope["predict"]({name: 7, kind: name + "0"})
+    # Before Python 3.12, the braces of an f-string hold neither a backslash nor the quote around it.
+    for line in source.splitlines():
+        if 'f"' in line:
+            inner = line.partition("{")[2].partition("}")[0]
+            assert not set(inner) & set('\\"')
+    picture = minidom.parseString(tree_svg(tree).encode())
+    assert len(picture.getElementsByTagName("rect")) > 4
+    assert len(tree.to_text().splitlines()) == 6
+    assert not set(tree.to_text()) & {"\x00", "\x1b", "\ud800", "\x85"}
+    assert not set(to_dot(tree)) & {"\x00", "\x1b", "\ud800", "\x85", "\r"}
+    if "\ud800" in name:
+        with pytest.raises(streed.InputError, match="half of a character"):
+            tree.to_json()
+    else:
+        assert Tree.from_json(tree.to_json()) == tree
+    if "\0" in name:
+        with pytest.raises(streed.InputError, match=r"NUL|SQL"):
+            to_sql(tree)
+    elif "\ud800" not in name:
+        import sqlite3
+
+        rows = sqlite3.connect(":memory:")
+        quoted = [part.replace('"', '""') for part in (name, kind)]
+        rows.execute(f'CREATE TABLE t ("{quoted[0]}" INTEGER, "{quoted[1]}" TEXT)')
+        rows.execute("INSERT INTO t VALUES (1, ?)", (name + "1",))
+        assert rows.execute(f"SELECT {to_sql(tree)} FROM t").fetchone() == (name + "!",)
+
+
+def test_visible_text() -> None:
+    assert visible("a\x00\t\n\x1b\x7f\x85\u2028\x9b\ud800é") == "a␀␉␊␛␡␤␤��é"
+    assert escaped("<\x01>") == "&lt;␁&gt;"
+
+
+def test_text_of_long_labels_takes_no_room_per_row() -> None:
+    """A text array would have as many letters for every row as the longest label has."""
+    data = Dataset.make(np.zeros((2, 1), np.uint8), ["a", "b"])
+    tree = Tree.grown(Leaf(0, 2, 1), data, labels=("x" * 90_000, "b"))
+    found = tree.predict(np.zeros((100_000, 1), np.uint8))
+    assert found.dtype == object
+    assert found[0] is tree.labels[0]

@@ -1,0 +1,149 @@
+"""Limits that a task sets itself, with statistics of their own; errors of limits; labels; what explain says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import InputError, TaskError
+from streed.reference import optimum
+from streed.task import Limit, State, Task
+from streed.tasks import AbsoluteError, Accuracy, DemographicParity, MinSupport, Splits, SquaredError
+
+RNG = np.random.default_rng(2)
+X = RNG.integers(0, 2, (30, 3))
+Y = X[:, 0] ^ (X[:, 1] & X[:, 2])
+WOMAN = np.where(X[:, 0], RNG.random(30) < 0.3, True).astype(int)
+
+
+@attrs.frozen
+class HalfWomen(Limit):
+    """At least half of the rows of a leaf are women."""
+
+    def statistics(self, data: Dataset) -> Any:
+        return {"women": data.row_data["woman"]}
+
+    def allows(self, s: State) -> bool:
+        return bool(2 * s.women >= s.rows)
+
+
+@attrs.frozen
+class Errors(Task):
+    def statistics(self, data: Dataset) -> Any:
+        return {"n": (data.y[:, None] == np.arange(2)).astype(np.int64)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(s.n) - s.n[k]
+
+
+@attrs.frozen
+class LimitedErrors(Errors):
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        return (HalfWomen(),)
+
+
+@attrs.frozen
+class NamedAlike(LimitedErrors):
+    def statistics(self, data: Dataset) -> Any:
+        return {**super().statistics(data), "women": data.y}
+
+
+@pytest.mark.parametrize("search", ["depth-first", "general"])
+@pytest.mark.parametrize("weights", [None, RNG.choice([0.5, 3], 30)])
+def test_a_task_may_set_limits_that_ask_for_statistics(search: str, weights: Any) -> None:
+    given: dict[str, Any] = {"sample_weight": weights, "woman": WOMAN}
+    own = streed.solve(LimitedErrors(), X, Y, max_depth=2, search=search, **given)
+    outside = streed.solve(Errors().subject_to(HalfWomen()), X, Y, max_depth=2, search=search, **given)
+    free = streed.solve(Errors(), X, Y, max_depth=2, search=search, **given)
+    expected = optimum(LimitedErrors(), Dataset.make(X, Y, **given), max_depth=2)
+    assert expected is not None
+    assert own.value == outside.value == expected[0] > free.value
+    assert own.status == "optimal"
+
+
+def test_what_such_limits_cannot_have_is_refused() -> None:
+    with pytest.raises(TaskError, match="'women' is a statistic of NamedAlike, too"):
+        streed.solve(NamedAlike(), X, Y, woman=WOMAN, max_depth=1)
+    with pytest.raises(TaskError, match="set it by subject_to on the whole"):
+        streed.solve(LimitedErrors() + Splits(), X, Y, woman=WOMAN, max_depth=1)
+
+
+@attrs.frozen
+class Raising(Limit):
+    def allows(self, s: State) -> bool:
+        return 1 / (s.rows - s.rows) > 0  # here: raises
+
+
+@attrs.frozen
+class Three(Limit):
+    def allows(self, s: State) -> Any:
+        return 3  # here: three
+
+
+@attrs.frozen
+class Missing(Limit):
+    def statistics(self, data: Dataset) -> Any:
+        return {"first": data.y}
+
+    def allows(self, s: State) -> bool:
+        return bool(s.second > 0)  # here: missing
+
+
+@attrs.frozen
+class NamedRows(Missing):
+    def statistics(self, data: Dataset) -> Any:
+        return {"rows": data.y}  # here: rows
+
+
+@pytest.mark.parametrize(
+    ("limit", "said", "mark"),
+    [
+        (Raising(), "Raising.allows(State(rows=30, n=", "here: raises"),
+        (Three(), "Three.allows(State(rows=30, n=", "here: three"),
+        (Missing(), "Missing.allows(State(rows=30, first=", "here: missing"),
+        (NamedRows(), "NamedRows.statistics has the name 'rows'", "here: rows"),
+    ],
+)
+def test_errors_of_a_limit_name_the_limit_and_its_line(limit: Limit, said: str, mark: str) -> None:
+    with pytest.raises(TaskError) as caught:
+        streed.solve(Errors().subject_to(MinSupport(1), limit), X, Y, max_depth=1)
+    first, second = str(caught.value).split("\n")
+    assert first.startswith(said)
+    assert second.endswith(mark)
+    if isinstance(limit, Missing) and not isinstance(limit, NamedRows):
+        assert "no statistic 'second'; it has first, rows" in first
+
+
+@pytest.mark.parametrize(("task", "said"), [(SquaredError(), "show 'mean', no classes"), (AbsoluteError(), "function")])
+def test_fairness_of_tasks_that_predict_no_classes_is_refused_for_that_reason(task: Task, said: str) -> None:
+    def attempt() -> None:
+        limited = task.subject_to(DemographicParity() <= 0.1)
+        streed.solve(limited, X, np.arange(30) / 2, max_depth=1, sensitive_features=WOMAN)
+
+    with pytest.raises(TaskError, match=said):
+        attempt()
+
+
+def test_labels_may_be_numbers_that_are_not_whole() -> None:
+    result = streed.solve(Accuracy(), X, np.where(Y, -1.5, 2.25), max_depth=2)
+    assert result.tree is not None
+    assert result.value == streed.solve(Accuracy(), X, Y, max_depth=2).value
+    assert set(result.tree.predict(X).tolist()) == {-1.5, 2.25}
+
+
+@attrs.frozen
+class Gains(Errors):
+    def statistics(self, data: Dataset) -> Any:
+        return {"gain": data.row_data["gain"]}
+
+
+def test_explain_says_which_row_data_a_task_reads() -> None:
+    assert "without the row data 'gain' that it reads" in streed.explain(Gains())
+    with pytest.raises(InputError, match="gain: Gains reads it as row data"):
+        streed.explain(Gains(), Dataset.make(X, Y))
