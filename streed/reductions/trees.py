@@ -24,6 +24,7 @@ from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.reductions.searches import FixedCosts, Searches, preorder_of
 from streed.search.certificate import nest_preorder
+from streed.search.compilation import clock
 from streed.search.driver import Driver, Orders, Problem
 from streed.search.repricing import ListSpec, Repricing, TreeLists
 from streed.search.row_costs import category_counts
@@ -145,7 +146,7 @@ class Trees:
         self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
         self._codes = writable(self._data.X)
         limit = self.orders.time_limit
-        self._deadline = None if limit is None else time.perf_counter() + limit
+        self._deadline = None if limit is None else clock() + limit
         m, n, labels = self.parts.shape
         words = np.ascontiguousarray(self.parts.transpose(1, 2, 0)).reshape(n, m * labels)
         told_apart = words
@@ -323,7 +324,7 @@ class Trees:
         """Seconds left; raises Stop if none are."""
         if self._deadline is None:
             return None
-        left = self._deadline - time.perf_counter()
+        left = self._deadline - clock()
         if left <= 0:
             raise Stop("time")
         return left

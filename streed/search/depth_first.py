@@ -21,6 +21,7 @@ from streed.engine.workspace import Workspace
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.search import memory, warmup, watch
+from streed.search.compilation import clock
 from streed.search.dive import grow_first
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.expand import opening
@@ -134,7 +135,7 @@ class Native(Driver):
             if is_short(packed, depth):
                 searches[0]()
             else:
-                deadline = None if orders.time_limit is None else packed_at + orders.time_limit
+                deadline = None if orders.time_limit is None else clock() + orders.time_limit
                 reason = watch.run(searches, control, deadline, look)
             searched_at = time.perf_counter()
             nodes, lower, upper = _bounds(workspaces)

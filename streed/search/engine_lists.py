@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
@@ -15,6 +14,7 @@ from streed.engine.listing import COST, KEY, VALUE, combine, meet, unite
 from streed.engine.records import INFINITE, UNLIMITED
 from streed.exact import Array
 from streed.search import memory, watch
+from streed.search.compilation import clock
 from streed.search.depth_first import search_fully
 from streed.search.driver import Orders
 from streed.search.expand import SHALLOW
@@ -100,7 +100,7 @@ class EngineLists(TreeLists):
     def __init__(self, engine: RepricedEngine, spec: ListSpec, orders: Orders) -> None:
         self._engine = engine
         self._spec = spec
-        self._deadline = None if orders.time_limit is None else time.perf_counter() + orders.time_limit
+        self._deadline = None if orders.time_limit is None else clock() + orders.time_limit
         self._costs = np.ascontiguousarray(spec.entries[:, :, COST])
         self._split_cost = int(spec.split[COST])
         self._base, self._divisor = engine.price(self._costs, self._split_cost)
@@ -176,7 +176,7 @@ class EngineLists(TreeLists):
 
     def _stopped(self) -> bool:
         """Whether a list grew too large, or the search has to end."""
-        if self._deadline is not None and time.perf_counter() >= self._deadline:
+        if self._deadline is not None and clock() >= self._deadline:
             self._engine.control[STOP] = 1
         return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
 

@@ -14,6 +14,7 @@ from streed.constrained import objective
 from streed.engine.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.errors import MismatchError
 from streed.search import memory, watch
+from streed.search.compilation import clock
 from streed.search.driver import Orders, Outcome, Problem, Solution
 from streed.search.front_engine import Front, FrontEngine
 from streed.search.front_rows import Packed, pack_fronts
@@ -40,7 +41,7 @@ def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
     if not packed.keys.is_empty(packed.costs):
         ideal = ideal_tree(packed, orders)
         if ideal is None:
-            search.run(prepared)
+            search.run(clock())
     searched = time.perf_counter()
     solutions = search.solutions() if ideal is None else (ideal,)
     stats = {

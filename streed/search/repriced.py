@@ -24,6 +24,7 @@ from streed.engine.routing import count_kinds
 from streed.engine.workspace import Workspace
 from streed.exact import Array
 from streed.search import memory, watch
+from streed.search.compilation import clock
 from streed.search.depth_first import (
     extract_best,
     is_short,
@@ -109,7 +110,7 @@ class RepricedEngine(Repricing):
         if is_short(self.packed, depth):
             search_fully(workspace, depth, budget, False)
         else:
-            deadline = None if time_limit is None else begin + time_limit
+            deadline = None if time_limit is None else clock() + time_limit
             search = functools.partial(search_fully, workspace, depth, budget, False)
             reason = watch.run([search], self.control, deadline, lambda: self._tell(report, base, divisor))
         self._seconds = time.perf_counter() - begin
