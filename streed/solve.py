@@ -17,7 +17,7 @@ import attrs
 from streed import drivers as searches
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import readable
+from streed.exact import readable, readable_bound
 from streed.problem import Driver, Orders, Problem, Solution
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
@@ -64,9 +64,11 @@ def solve(
     none below 0. `frequency`: n whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf`
     and wherever else rows are counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or
     a driver. `time_limit` is in seconds of search, `memory_limit` in bytes of this process; on either, and on Ctrl-C,
-    the result is the best tree so far with its bounds. `gap`: the search may stop, too, when the best tree's value and
-    the bound differ by at most this part of the value. `progress`: True for a live line, or a callable that is given
-    `Progress` records. `row_data`: what the task asks for, one entry per row.
+    the result is the best tree so far with its bounds. (What must be compiled first does not count as search, and is
+    said on standard error; Ctrl-C before the search begins raises KeyboardInterrupt. Signal handlers stay as they are.)
+    `gap`: the search may stop, too, when the best tree's value and the bound differ by at most this part of the value.
+    `progress`: True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks
+    for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
     refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
@@ -114,13 +116,16 @@ def solve(
             return within_gap(shown(best), shown(bound), gap)
 
         told, stops = None if listener.silent else report, None if gap is None else enough
-        with Compilation() as compilation:
+        with Compilation(functools.partial(_kind, task, bound, data)) as compilation:
             orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
             outcome = driver.search(problem, orders)
         if not shipped:
             for solution in outcome.solutions:
                 check_declarations(bound, data, solution.root)
-        bound_score = shown(outcome.lower) if outcome.score_bound is None else readable(outcome.score_bound)
+        bound_score, score_bound = readable(outcome.score_bound), None
+        if bound_score is None and outcome.lower is not None:
+            score_bound = task.score(outcome.lower, totals)
+            bound_score = readable_bound(score_bound, None, upper=task.maximize, real=outcome.real)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
@@ -129,7 +134,10 @@ def solve(
         for solution in outcome.solutions:
             if data.frequency is not None:
                 solution = attrs.evolve(solution, root=count_rows(solution.root, data))
-            value = shown(solution.value) if solution.score is None else readable(solution.score)
+            score = task.score(solution.value, totals) if solution.score is None else solution.score
+            value = readable(score, real=outcome.real)
+            if score_bound is not None:
+                bound_score = readable_bound(score_bound, score, upper=task.maximize, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)
@@ -185,6 +193,11 @@ def _driver(search: Any) -> Any:
     if isinstance(search, type) and issubclass(search, Driver):
         return search()
     raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
+
+
+def _kind(task: Task, bound: Task, data: Dataset) -> str:
+    """What is solved, as far as the compiled code depends on it, for those who wait for the compiler."""
+    return f"{type(objective(task)).__name__} with {len(bound.labels(data))} labels"
 
 
 def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:

@@ -19,6 +19,7 @@ from streed.bnb.session import extract_best, is_short, link_units, scratch_bytes
 from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts, category_counts
 from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.group_costs import set_prices
@@ -110,7 +111,7 @@ class NativeOracle(Repricing):
         if is_short(self.packed, depth):
             search_fully(workspace, depth, budget, False)
         else:
-            deadline = None if time_limit is None else begin + time_limit
+            deadline = None if time_limit is None else clock() + time_limit
             search = functools.partial(search_fully, workspace, depth, budget, False)
             reason = runner.run([search], self.control, deadline, lambda: self._tell(report, base, divisor))
         self._seconds = time.perf_counter() - begin

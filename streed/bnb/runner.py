@@ -7,20 +7,17 @@ search reads between steps. A search that is certain to be short runs in the cal
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import threading
-import time
 from collections.abc import Callable, Sequence
 
 from streed.exact import Array
+from streed.kernels import waiting
+from streed.kernels.compilation import clock, conclude
 from streed.kernels.control import STOP
 
 _POLL = 0.05
 """Seconds between looks at the search."""
-
-_STACK = 2**28
-"""Bytes of stack of a search thread: unlimited depth may recurse once per row."""
-
-_stack_lock = threading.Lock()
 
 
 def run(
@@ -28,16 +25,21 @@ def run(
 ) -> str | None:
     """Runs the searches, a thread each; None, or "time", "interrupt" or what `look` said if they were stopped.
 
-    `deadline` is in `time.perf_counter` seconds; `look` is called in the caller's thread every now and then, and gives
-    a reason to stop or None. An error in a search stops the others and is raised here.
+    `deadline` is in seconds of `compilation.clock`, which compiling in a search does not use up; `look` is called in
+    the caller's thread every now and then, and gives a reason to stop or None. An error in a search stops the others
+    and is raised here.
     """
+    conclude()
     failures: list[BaseException] = []
     # Events, not Thread.join: a join that Ctrl-C interrupts takes a running thread for an ended one
     ends = [threading.Event() for _ in searches]
 
     def work(search: Callable[[], None], end: threading.Event) -> None:
+        waiting.stopped.set(lambda: bool(control[STOP]))
         try:
             search()
+        except waiting.Abandoned:
+            pass
         except BaseException as failure:  # noqa: BLE001 - raised again in the caller's thread
             failures.append(failure)
             control[STOP] = 1
@@ -45,14 +47,17 @@ def run(
             end.set()
 
     reason = None
-    threads = [threading.Thread(target=work, args=each, daemon=True) for each in zip(searches, ends, strict=True)]
+    threads = [
+        threading.Thread(target=contextvars.copy_context().run, args=(work, *each), daemon=True)
+        for each in zip(searches, ends, strict=True)
+    ]
     try:
-        _start(threads)
+        waiting.start_deep(threads)
         while not all(end.is_set() for end in ends):
             try:
                 for end in ends:
-                    end.wait(_POLL if deadline is None else max(0.0, min(_POLL, deadline - time.perf_counter())))
-                if deadline is not None and time.perf_counter() >= deadline:
+                    end.wait(_POLL if deadline is None else max(0.0, min(_POLL, deadline - clock())))
+                if deadline is not None and clock() >= deadline:
                     reason = "time"
                     control[STOP] = 1
                     deadline = None
@@ -76,13 +81,3 @@ def run(
     if failures:
         raise failures[0]
     return reason
-
-
-def _start(threads: list[threading.Thread]) -> None:
-    with _stack_lock:
-        before = threading.stack_size(_STACK)
-        try:
-            for thread in threads:
-                thread.start()
-        finally:
-            threading.stack_size(before)

@@ -7,6 +7,7 @@ itself.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import subprocess
@@ -18,10 +19,12 @@ from streed.bnb import units
 from streed.bnb.expand import opening
 from streed.bnb.extraction import extract_tree
 from streed.bnb.root import search_root
-from streed.kernels.compiled import cache_directory
+from streed.kernels import waiting
+from streed.kernels.kept import SUFFIX
+from streed.kernels.places import cache_directory
 from streed.kernels.routing import measure_tree
 
-_PATIENCE = 120.0
+_PATIENCE = 600.0
 """Seconds after which the child is no longer waited for."""
 
 _children: list[subprocess.Popen[bytes]] = []
@@ -32,29 +35,43 @@ _children: list[subprocess.Popen[bytes]] = []
 def begin() -> None:
     """Starts the child, once, if there is a cache directory and nothing in it."""
     directory = cache_directory()
-    if directory is None or any(directory.rglob("*.nbi")):
+    if directory is None or any(directory.glob(f"*{SUFFIX}")):
         return
     command = f"import sys; sys.path[:] = {sys.path!r}; from streed.drivers import warmup; warmup.compile_search()"
     with contextlib.suppress(OSError):
-        _children.append(
-            subprocess.Popen(
-                [sys.executable, "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        child = subprocess.Popen(
+            [sys.executable, "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
+        _children.append(child)
+        atexit.register(_end, child)
 
 
 def finish() -> None:
     """Waits for the child, if there is one; its part then is in the cache."""
     while _children:
         child = _children.pop()
+        told = waiting.listener.get()
+        if told is not None and child.poll() is None:
+            told.begun()
         try:
             child.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            pass
+        finally:
+            # too slow, or Ctrl-C: what it has not kept by now is compiled here, when it is needed
+            _end(child)
+            if told is not None:
+                told.ended()
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ends the child, if it has not ended yet."""
+    if child.poll() is None:
+        child.kill()
+        child.wait()
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -64,5 +65,7 @@ for command in (solve, front, predict, verify, report, export, check, tasks, exp
 
 
 def main() -> None:
-    """The entry point of the console script."""
+    """The entry point of the console script; SIGTERM, unless it is ignored, does what Ctrl-C does."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     app(prog_name="streed")

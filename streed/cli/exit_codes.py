@@ -7,9 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
+
+if TYPE_CHECKING:
+    from streed.result import Result
 
 FINE, MISMATCH, BAD_INPUT, STOPPED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -20,9 +23,16 @@ Exit codes:
   0    fine; for solve: the tree is proved optimal
   1    a claim does not hold: a saved tree's (verify), a task's (check), or a fresh tree failed its own check
   2    bad input; the reason is on standard error
-  3    solve: stopped early (time, memory, Ctrl-C) with a tree, its bounds and gap
+  3    solve: stopped early (time, memory, Ctrl-C), with the best tree so far if there is one, its bounds and gap
   4    solve: no tree meets the limits
-  130  interrupted before there was a tree"""
+  130  interrupted (Ctrl-C, SIGTERM) before there was a tree"""
+
+
+def code_of(result: Result) -> int:
+    """The exit code for what a solve found."""
+    if result.status == "unknown":
+        return INTERRUPTED if result.stats.get("stopped") == "interrupt" else STOPPED
+    return {"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
-from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
+from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
     NOTIONS,
     data_argument,
@@ -134,7 +134,7 @@ def front(
             print_json(document)
         else:
             _print(result, heads, rows)
-        sys.exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))
+        sys.exit(code_of(result))
 
 
 def _check_files(out: Path | None, plot: Path | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import streed
-from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
+from streed.cli.exit_codes import CODES, FINE, code_of, errors, fail
 from streed.cli.options import (
     NOTIONS,
     check_one_input,
@@ -56,13 +56,13 @@ def report_on(
         dataset, result, compared = _solved(data, sizes, given)
         if result.tree is None:
             click.echo(result.to_text())
-            sys.exit(INFEASIBLE)
+            sys.exit(code_of(result))
         columns = "1 column" if dataset.n_columns == 1 else f"{dataset.n_columns} columns"
         note = f"{data}: {dataset.n_rows:,} rows, {columns}"
         write(out, make_report(result, dataset, compare=compared, gather=gather, title=heading, note=note))
         click.echo(result.to_text().partition("\n\n")[0])
         click.echo(f"report  {out}")
-        sys.exit(FINE if result.status == "optimal" else STOPPED)
+        sys.exit(code_of(result))
 
 
 def _saved(tree: Path, data: str, given: dict[str, Any]) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
-from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
+from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
     data_argument,
     fairness_options,
@@ -144,7 +144,7 @@ def solve(
             told = {key: value for key, value in result.stats.items() if key not in ("limits", "trace")}
             if told:
                 click.echo("\n" + "  ".join(f"{key} {brief(value)}" for key, value in told.items()))
-        sys.exit({"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE))
+        sys.exit(code_of(result))
 
 
 def with_reading(tree: Tree | None, reading: Reading) -> Tree | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
@@ -27,6 +26,7 @@ from streed.enumerate.native import (
     rank_columns,
 )
 from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, SHALLOW, UNLIMITED
 from streed.problem import Orders, process_memory
@@ -98,7 +98,7 @@ class EngineLists(TreeLists):
     def __init__(self, engine: NativeOracle, spec: ListSpec, orders: Orders) -> None:
         self._engine = engine
         self._spec = spec
-        self._deadline = None if orders.time_limit is None else time.perf_counter() + orders.time_limit
+        self._deadline = None if orders.time_limit is None else clock() + orders.time_limit
         self._costs = np.ascontiguousarray(spec.entries[:, :, COST])
         self._split_cost = int(spec.split[COST])
         self._base, self._divisor = engine.price(self._costs, self._split_cost)
@@ -174,7 +174,7 @@ class EngineLists(TreeLists):
 
     def _stopped(self) -> bool:
         """Whether a list grew too large, or the search has to end."""
-        if self._deadline is not None and time.perf_counter() >= self._deadline:
+        if self._deadline is not None and clock() >= self._deadline:
             self._engine.control[STOP] = 1
         return bool(self._bounds[FULL]) or bool(self._engine.control[STOP])
 

@@ -22,6 +22,7 @@ from streed.encoding.row_costs import category_counts
 from streed.enumerate.entries import number_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
+from streed.kernels.compilation import clock
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import weigh_leaves, weigh_tree
@@ -143,7 +144,7 @@ class Trees:
         self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
         self._codes = writable(self._data.X)
         limit = self.orders.time_limit
-        self._deadline = None if limit is None else time.perf_counter() + limit
+        self._deadline = None if limit is None else clock() + limit
         m, n, labels = self.parts.shape
         words = np.ascontiguousarray(self.parts.transpose(1, 2, 0)).reshape(n, m * labels)
         told_apart = words
@@ -321,7 +322,7 @@ class Trees:
         """Seconds left; raises Stop if none are."""
         if self._deadline is None:
             return None
-        left = self._deadline - time.perf_counter()
+        left = self._deadline - clock()
         if left <= 0:
             raise Stop("time")
         return left

@@ -14,6 +14,7 @@ from streed.bnb import runner
 from streed.dp.dominance import nondominated_at_root
 from streed.dp.ideal_point import costs_of_equal_rows, ideal_score
 from streed.errors import MismatchError
+from streed.kernels.compilation import clock
 from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.pareto.fronts import Front, FrontEngine
 from streed.pareto.ideal import ideal_tree
@@ -43,7 +44,7 @@ def search_vectors(problem: Problem, orders: Orders, scalar: Driver) -> Outcome 
     if not packed.keys.is_empty(packed.costs):
         ideal = ideal_tree(packed, orders, scalar)
         if ideal is None:
-            search.run(prepared)
+            search.run(clock())
     searched = time.perf_counter()
     solutions = search.solutions() if ideal is None else (ideal,)
     stats = {

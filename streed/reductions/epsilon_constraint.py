@@ -19,6 +19,7 @@ import attrs
 from streed.dp.dominance import nondominated_at_root
 from streed.dp.ideal_point import ideal_score
 from streed.enumerate.vector_trees import count_branches, predict_rows
+from streed.kernels.compilation import clock
 from streed.problem import Driver, Orders, Outcome, Problem, Solution
 from streed.reductions.reduction import Reduction, check_limit
 from streed.task import Task
@@ -42,7 +43,7 @@ class TradeOff(Driver):
         Reduction(self.driver).check(scalar)
 
     def search(self, problem: Problem, orders: Orders) -> Outcome:
-        begin = time.perf_counter()
+        begin, started = time.perf_counter(), clock()
         trade = objective(problem.task)
         assert isinstance(trade, BoundTrade)
         solutions: list[Solution] = []
@@ -53,7 +54,7 @@ class TradeOff(Driver):
         first: Any = None
         try:
             while below is None or below > 0:
-                left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
+                left = None if orders.time_limit is None else orders.time_limit - (clock() - started)
                 if left is not None and left <= 0:
                     stopped = "time"
                     break

@@ -14,10 +14,12 @@ from streed.task.base import (
     Value,
     beside_sums,
     bound,
+    exact_sums,
     is_parameter,
     quick_sums,
     state_of,
     sums_over,
+    weight_array,
 )
 
 __all__ = [
@@ -34,8 +36,10 @@ __all__ = [
     "Value",
     "beside_sums",
     "bound",
+    "exact_sums",
     "is_parameter",
     "quick_sums",
     "state_of",
     "sums_over",
+    "weight_array",
 ]

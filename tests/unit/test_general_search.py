@@ -276,7 +276,7 @@ def float_of(value: Any) -> Any:
 def test_time_limit(task: Task, limit: float) -> None:
     begin = time.perf_counter()
     result = general(task, LARGE, max_depth=6, time_limit=limit)
-    assert time.perf_counter() - begin < limit + 10  # it would take hours
+    assert time.perf_counter() - begin < limit + 60  # it would take hours
     assert result.stats["stopped"] == "time"
     check_stopped(result, LARGE)
 

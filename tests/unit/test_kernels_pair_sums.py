@@ -105,7 +105,7 @@ class Wide(Instance):
     """An instance whose rows are summed one by one."""
 
     @property
-    def packed(self) -> Any:  # type: ignore[override]
+    def packed(self) -> Any:
         if "_packed" not in self.__dict__:
             groups: Groups = group_rows(self.costs, 1, self.min_leaf > 1, self.data.X)
             assert groups.values is not None

@@ -1,8 +1,8 @@
 """The kernels of a task: the text that is compiled for it, once per shape of task and body of its methods.
 
 The text is written for the task's statistics, one array each, with its labels unrolled and its methods inlined, which
-makes it as quick as one written by hand. It goes to a file that is named by a fingerprint of the text and of all
-that the methods depend on, so numba's cache finds it in later processes and never finds an old one.
+makes it as quick as one written by hand. Its module is named by a fingerprint of the text and of all that the methods
+depend on, so the cache finds its code in later processes and never finds an old one.
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import os
 import sys
-import threading
 import types
 from collections import namedtuple
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
-from numba import cfunc, float64, int64, njit, uint8, uint64
+from numba import float64, int64, njit, uint8, uint64
 
 from streed.kernels import coding, records, simd, values
 from streed.kernels.codegen.capture import compilable, fingerprint
 from streed.kernels.codegen.render import kernel_text
 from streed.kernels.codegen.spec import Shape
-from streed.kernels.compiled import cache_directory, caching
+from streed.kernels.compiled import entry, unit
 from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.scoring import generated
 from streed.kernels.scoring.lowest import lowest
@@ -55,7 +52,7 @@ def compile_kernels(shape: Shape, functions: Mapping[str, Callable[..., Any]]) -
     "feasible" are the task's; "allows0" is that of its first limit.
     """
     text, digest = _text_of(shape)
-    name = fingerprint({"text": digest, "engine": _engine(), **functions})
+    name = fingerprint({"text": digest, **functions})
     if name not in _made:
         _made[name] = _compile(name, text, functions)
     return _made[name]
@@ -73,43 +70,19 @@ _made: dict[str, Kernels] = {}
 
 
 def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
-    path = _written(name, text)
     module = types.ModuleType(f"streed_kernels_{name}")
-    sys.modules[module.__name__] = module  # where numba's cache looks for what the code names
+    sys.modules[module.__name__] = module  # where cached code looks for what it names
     namespace = module.__dict__
     namespace.update(_NAMES)
     namespace.update({key: compilable(function, module.__name__) for key, function in functions.items()})
-    exec(compile(text, str(path) if path else f"<{module.__name__}>", "exec"), namespace)
+    exec(compile(text, f"<{module.__name__}>", "exec"), namespace)
     kernels = []
-    with caching() as is_kept:
-        for kernel in ("score", "combine_values", "subtract_values", "find_floors"):
-            made = namespace.get(kernel)
-            cache = is_kept and path is not None
-            kernels.append(None if made is None else cfunc(KERNEL, cache=cache, error_model="numpy")(made))
+    for kernel in ("score", "combine_values", "subtract_values", "find_floors"):
+        made = namespace.get(kernel)
+        kernels.append(None if made is None else unit(KERNEL, error_model="numpy")(made))
     addresses = [0 if kernel is None else kernel.address for kernel in kernels]
-    costs_of = njit(error_model="numpy")(namespace["find_costs_of_labels"])
+    costs_of = entry(namespace["find_costs_of_labels"], error_model="numpy")
     return Kernels(tuple(kernels), costs_of, *addresses)
-
-
-def _written(name: str, text: str) -> Path | None:
-    """The file that holds the text, or None where none can be written."""
-    directory = cache_directory()
-    if directory is None:
-        return None
-    path = directory / "tasks" / f"kernels_{name}.py"
-    if not path.exists():
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        scratch = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.tmp")
-        scratch.write_text(text)
-        scratch.replace(path)
-    return path
-
-
-@functools.cache
-def _engine() -> str:
-    """What compiled kernels depend on in the engine: the name of the cache directory is a hash of its sources."""
-    directory = cache_directory()
-    return "" if directory is None else directory.name
 
 
 _NAMES = {

@@ -28,7 +28,7 @@ from streed.task.algebra.parts import (
     name,
 )
 from streed.task.analysis.linear_form import adds
-from streed.task.base import Limit, RowCostTask, State, Task
+from streed.task.base import Limit, RowCostTask, State, Task, weight_array
 from streed.task.constrained import Constrained, objective
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
         raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
     shape = (data.n_rows, len(task.labels(data)))
     terms = [(weight, _checked(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
-    return integer_costs(terms, inner.split_cost(), data.weights)
+    return integer_costs(terms, inner.split_cost(), weight_array(data))
 
 
 def _checked(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:

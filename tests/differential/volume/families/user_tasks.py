@@ -34,7 +34,7 @@ from tests.differential.volume.truth import Truth
 
 NAME = "user-tasks"
 
-SHAPES = 160
+SHAPES = 80
 """How many different classes are drawn."""
 
 __all__ = ["NAME", "NAMES", "draw_problem", "judge", "refused"]

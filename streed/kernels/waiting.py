@@ -1,0 +1,105 @@
+"""Waiting for compilation, so that it can be interrupted, noticed and timed.
+
+Python handles signals in the main thread between two of its own steps, and a compiler takes many seconds for one, or
+swallows what is raised in it. Code is therefore compiled in a thread of its own while the one that needs it waits:
+Ctrl-C is raised there at once, and the abandoned compilation ends by itself; its result is kept for whoever asks next.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from numba.core.compiler_lock import global_compiler_lock
+
+T = TypeVar("T")
+
+_POLL = 0.05
+"""Seconds between looks at whether the wait is to end."""
+
+_STACK = 2**28
+"""Bytes of stack of a thread: the compiler recurses deeply, and so does a search of unlimited depth."""
+
+_stack_lock = threading.Lock()
+
+
+class Listener(Protocol):
+    """Who is told of compilation."""
+
+    def begun(self) -> None:
+        """Something was not found on disk and is compiled."""
+
+    def ended(self) -> None:
+        """What was waited for is there, or the wait is over; called whether anything was compiled or not."""
+
+
+listener: contextvars.ContextVar[Listener | None] = contextvars.ContextVar("listener", default=None)
+"""Who is told of what is compiled in this context."""
+
+stopped: contextvars.ContextVar[Callable[[], bool] | None] = contextvars.ContextVar("stopped", default=None)
+"""Of a thread of a search: whether the search is to stop."""
+
+
+class Abandoned(Exception):
+    """A search was stopped while it waited for code to be compiled."""
+
+
+def aside(compile_it: Callable[..., T], *arguments: object) -> T:
+    """What the function gives or raises; it runs in a thread of its own if a wait for it could be cut short.
+
+    In the main thread a wait ends by what a signal handler raises, such as KeyboardInterrupt; in a thread of a search
+    by Abandoned, once the search is to stop.
+    """
+    is_stopped = stopped.get()
+    is_main = threading.current_thread() is threading.main_thread()
+    if global_compiler_lock.is_locked() or not (is_main or is_stopped):
+        # part of a compilation already, or in a thread that nobody interrupts
+        return _told(compile_it, *arguments)
+    found: list[T] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            found.append(compile_it(*arguments))
+        except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
+            failures.append(failure)
+        finally:
+            done.set()
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(work,), name="streed-compilation", daemon=True)
+
+    def wait() -> None:
+        start_deep([thread])
+        while not done.wait(_POLL):
+            if is_stopped is not None and is_stopped():
+                raise Abandoned
+
+    _told(wait)
+    if failures:
+        raise failures[0]
+    return found[0]
+
+
+def _told(work: Callable[..., T], *arguments: object) -> T:
+    """What the function gives; the listener hears of its end, unless it is part of a longer compilation."""
+    told = None if global_compiler_lock.is_locked() else listener.get()
+    try:
+        return work(*arguments)
+    finally:
+        if told is not None:
+            told.ended()
+
+
+def start_deep(threads: Sequence[threading.Thread]) -> None:
+    """Starts threads with a large stack."""
+    with _stack_lock:
+        before = threading.stack_size(_STACK)
+        try:
+            for thread in threads:
+                thread.start()
+        finally:
+            threading.stack_size(before)

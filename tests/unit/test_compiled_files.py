@@ -1,0 +1,401 @@
+"""Compiled code on disk: damaged files, full disks, and places that others can write to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numba import int64
+
+from streed.kernels import compiled, notices, places
+from streed.kernels.kept import SUFFIX
+from tests.conftest import ROOT
+
+posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners and modes are those of POSIX")
+
+
+def double(x: Any) -> Any:
+    return x + x
+
+
+def negated(x: Any) -> Any:
+    return -x
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache directory, in a process that has said nothing yet."""
+    monkeypatch.setattr(compiled, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(notices, "_said", set())
+    return tmp_path
+
+
+def used(function: Callable[[Any], Any], argument: Any) -> tuple[Any, bool]:
+    """What a function gives when it is compiled as in a new process, and whether its code came from the disk."""
+    made = compiled.entry(function)
+    value = made(argument)
+    return value, sum(made.stats.cache_hits.values()) == 1
+
+
+def only_file(place: Path) -> Path:
+    (path,) = place.iterdir()
+    assert path.suffix == SUFFIX
+    return path
+
+
+def damages(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """What may become of a file."""
+    yield "empty", b""
+    for end in (1, 13, 14, 20, 45, 46, 47, len(content) // 2, len(content) - 1):
+        yield f"cut short at {end}", content[:end]
+    for at in (0, 13, 14, 45, 46, 100, len(content) // 2, len(content) - 1):
+        yield f"a bit of {at}", content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    yield "zeros", bytes(len(content))
+    yield "more", content + b"x"
+    yield "numba's", b"\x80\x04\x95\x08\x00"
+
+
+def test_code_comes_from_the_disk(place: Path) -> None:
+    assert used(double, 4) == (8, False)
+    assert used(double, 5) == (10, True)
+    assert used(double, 2.5) == (5.0, False)
+    assert used(negated, 5) == (-5, False)
+    assert [used(double, 6), used(double, 0.5), used(negated, 6)] == [(12, True), (1.0, True), (-6, True)]
+    assert len(list(place.iterdir())) == 3
+
+
+def test_damaged_files_are_made_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert used(double, 4) == (8, False)
+    path = only_file(place)
+    for name, damaged in damages(path.read_bytes()):
+        path.write_bytes(damaged)
+        monkeypatch.setattr(notices, "_said", set())
+        capsys.readouterr()
+        assert used(double, 4) == (8, False), name
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1, name
+        assert str(path) in said, name
+        assert used(double, 4) == (8, True), name
+
+
+def test_the_code_of_another_signature_is_not_taken(place: Path) -> None:
+    used(double, 4)
+    whole = only_file(place)
+    used(double, 2.5)
+    (real,) = set(place.iterdir()) - {whole}
+    shutil.copy(whole, real)
+    assert used(double, 2.5) == (5.0, False)
+    assert used(double, 2.5) == (5.0, True)
+
+
+def test_many_damaged_files_are_said_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    used(double, 4)
+    used(negated, 4)
+    for path in place.iterdir():
+        path.write_bytes(b"")
+    assert [used(double, 4), used(negated, 4)] == [(8, False), (-4, False)]
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_full_disk(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def half(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_bytes", half)
+        assert [used(double, 4), used(negated, 4)] == [(8, False), (-4, False)]
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert os.strerror(errno.ENOSPC) in said
+    assert not list(place.iterdir())
+    assert used(double, 4) == (8, False)
+    assert used(double, 4) == (8, True)
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from streed.kernels import compiled
+from tests.unit.test_compiled_files import double
+compiled.cache_directory = lambda: Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+print(compiled.entry(double)(4))
+"""
+
+
+@posix
+def test_files_that_may_not_grow(place: Path) -> None:
+    command = [sys.executable, "-B", "-c", LIMITED, str(place)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert os.strerror(errno.EFBIG) in done.stderr
+    assert not list(place.iterdir())
+
+
+def test_a_directory_that_went_away(place: Path) -> None:
+    shutil.rmtree(place)
+    assert used(double, 4) == (8, False)
+    assert used(double, 4) == (8, True)
+
+
+def test_a_file_that_cannot_be_read_or_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    used(double, 4)
+    path = only_file(place)
+    path.unlink()
+    path.mkdir()
+    assert used(double, 4) == (8, False)
+    assert capsys.readouterr().err.count("\n") == 2
+    assert [each.name for each in place.iterdir()] == [path.name]
+
+
+def test_no_directory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(compiled, "cache_directory", lambda: None)
+    assert [used(double, 4), used(double, 4)] == [(8, False), (8, False)]
+    assert capsys.readouterr().err == ""
+
+
+WRITERS = """
+import sys
+from pathlib import Path
+import numpy as np
+from streed.kernels import compiled
+from tests.unit.test_compiled_files import double
+compiled.cache_directory = lambda: Path(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+kinds = [np.int8, np.int16, np.int32, np.int64, np.float32, np.float64]
+made = compiled.entry(double)
+for kind in kinds[int(sys.argv[2]):] + kinds[:int(sys.argv[2])]:
+    assert (made(np.arange(3, dtype=kind)) == np.arange(3) * 2).all()
+"""
+
+
+def test_processes_that_fill_one_empty_directory(place: Path) -> None:
+    """Each meets the same signatures in another order, so that they are compiled by several at the same time."""
+    commands = [[sys.executable, "-c", WRITERS, str(place), str(at)] for at in (0, 3)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    children: list[Any] = [subprocess.Popen(command, cwd=ROOT, text=True, **pipes) for command in commands]
+    for child in children:
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    for child in children:
+        _, said = child.communicate()
+        assert (child.returncode, said) == (0, "")
+    assert [path.suffix for path in place.iterdir()] == [SUFFIX] * 6
+    import numpy as np
+
+    for kind in (np.int8, np.int16, np.int32, np.int64, np.float32, np.float64):
+        made = compiled.entry(double)
+        assert made(np.array([3], kind)).tolist() == [6]
+        assert sum(made.stats.cache_hits.values()) == 1
+
+
+def test_units_are_kept_as_well(place: Path) -> None:
+    def unit() -> Any:
+        return compiled.unit(int64(int64))(double)
+
+    assert (unit().ctypes(4), unit().cache_hits) == (8, 1)
+    only_file(place).write_bytes(b"")
+    assert (unit().cache_hits, unit().cache_hits) == (0, 1)
+
+
+# -- a whole solve -----------------------------------------------------------------------------------------------------
+
+SOLVE = """
+import numpy as np, streed
+draw = np.random.default_rng(0)
+X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)
+result = streed.solve(streed.tasks.Accuracy(), X, y, max_depth=4)
+print(result.value, result.status)
+"""
+
+
+def solved(directory: Path) -> tuple[str, list[str]]:
+    """What a process prints that solves a task with that cache directory, and what it says beside it."""
+    environment = {**os.environ, "STREED_CACHE_DIR": str(directory), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", SOLVE], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr.splitlines()
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """A copy of the cache that this process uses, with all that the solve needs."""
+    directory = places.cache_directory()
+    assert directory is not None
+    expected = solved(directory.parent)[0]
+    assert expected.endswith("optimal\n")
+    copy = tmp_path / directory.name
+    copy.mkdir(mode=0o700)
+    for path in directory.glob(f"*{SUFFIX}"):
+        shutil.copy(path, copy)
+    assert solved(tmp_path) == (expected, [])
+    return tmp_path
+
+
+def check_made_again(filled: Path, damaged: list[Path]) -> None:
+    """Assert that a solve works with the files damaged, says it once, and leaves good ones to the next."""
+    expected = solved(filled)[0]
+    for number, path in enumerate(damaged):
+        content = path.read_bytes()
+        bad = [b"", content[: len(content) // 2], content[:-1] + bytes([content[-1] ^ 1])]
+        path.write_bytes(bad[number % 3])
+    value, said = solved(filled)
+    assert value == expected
+    assert len([line for line in said if "cannot be used" in line]) == 1
+    assert solved(filled) == (expected, [])
+
+
+def test_a_solve_with_damaged_files(filled: Path) -> None:
+    damaged = [path for name in ("address_of", "find_rows", "lay_out") for path in filled.glob(f"*/{name}-*")]
+    assert len(damaged) >= 3
+    check_made_again(filled, damaged)
+
+
+@pytest.mark.slow
+def test_a_solve_with_nothing_but_damaged_files(filled: Path) -> None:
+    check_made_again(filled, sorted(filled.glob(f"*/*{SUFFIX}")))
+
+
+# -- where -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of temporary files, as most systems have it: for everybody, and with the sticky bit."""
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    directory.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    return directory
+
+
+def own(temporary: Path) -> Path:
+    return temporary / f"streed-{os.getuid()}"
+
+
+@posix
+def test_the_last_resort(temporary: Path) -> None:
+    assert places._last_resort() == own(temporary)
+    assert stat.S_IMODE(own(temporary).stat().st_mode) == 0o700
+    assert places._last_resort() == own(temporary)
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
+def test_a_parent_that_others_can_write_to(temporary: Path, mode: int) -> None:
+    temporary.chmod(mode)
+    with pytest.raises(PermissionError, match="other users can write"):
+        places._last_resort()
+    assert not own(temporary).exists()
+
+
+@posix
+def test_a_parents_parent_that_others_can_write_to(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = temporary / "inner"
+    inner.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(inner))
+    assert places._last_resort() == own(inner)
+    temporary.chmod(0o777)
+    with pytest.raises(PermissionError, match="other users can write"):
+        places._last_resort()
+
+
+@posix
+def test_a_link_in_place_of_the_directory(temporary: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    own(temporary).symlink_to(elsewhere)
+    with pytest.raises(PermissionError, match="no directory"):
+        places._last_resort()
+
+
+@posix
+def test_a_directory_that_others_can_write_to(temporary: Path) -> None:
+    own(temporary).mkdir()
+    own(temporary).chmod(0o770)
+    with pytest.raises(PermissionError, match="other users can write"):
+        places._last_resort()
+
+
+@posix
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
+def test_a_directory_of_another_user(temporary: Path) -> None:
+    own(temporary).mkdir(mode=0o700)
+    os.chown(own(temporary), 12345, 12345)
+    with pytest.raises(PermissionError, match="another user"):
+        places._last_resort()
+    own(temporary).rmdir()
+    os.chown(temporary, 12345, 12345)
+    with pytest.raises(PermissionError, match="another user"):
+        places._last_resort()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Directories are chosen anew, and nothing of the environment says which."""
+    for name in ("STREED_CACHE", "STREED_CACHE_DIR", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    places._choice.cache_clear()
+    yield monkeypatch
+    places._choice.cache_clear()
+
+
+@posix
+@pytest.mark.skipif(sys.platform == "darwin", reason="there, the user's directory has another name")
+def test_directories_are_tried_in_turn(asked: pytest.MonkeyPatch, temporary: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("no directory")
+    asked.setenv("XDG_CACHE_HOME", str(file))
+    assert places.cache_directory() == own(temporary) / places.fingerprint()
+    places._choice.cache_clear()
+    temporary.chmod(0o777)
+    assert places.cache_directory() is None
+    assert str(file) in places.why_none()
+    assert "other users can write" in places.why_none()
+
+
+@posix
+def test_a_directory_that_everybody_can_write_to_is_not_used(asked: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked.setenv("STREED_CACHE_DIR", str(tmp_path))
+    directory = places.cache_directory()
+    assert directory is not None
+    directory.chmod(0o777)
+    places._choice.cache_clear()
+    assert places.cache_directory() is None
+    assert "everybody can write" in places.why_none()
+
+
+def test_a_user_without_a_home(asked: pytest.MonkeyPatch, temporary: Path) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    asked.delenv("XDG_CACHE_HOME", raising=False)
+    asked.setattr(Path, "home", homeless)
+    directory = places.cache_directory()
+    assert directory is not None
+    assert directory.parent.parent == temporary.resolve()
+
+
+def test_a_cache_that_is_turned_off(asked: pytest.MonkeyPatch) -> None:
+    asked.setenv("STREED_CACHE", "0")
+    assert places.cache_directory() is None
+    assert "STREED_CACHE" in places.why_none()

@@ -1,0 +1,109 @@
+"""Solves at the same time, and in processes of every kind: each gives what it gives alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
+from tests.conftest import ROOT
+
+JOBS: list[tuple[Any, int, int]] = [
+    (task, seed, depth)
+    for seed in range(4)
+    for task, depth in ((Accuracy(), 3), (Accuracy(), 4), (SparseAccuracy(0.01), 3), (BalancedAccuracy(), 2))
+]
+
+
+def solved(job: tuple[Any, int, int]) -> tuple[Any, str, str]:
+    """The value, the status and the tree of a job."""
+    task, seed, depth = job
+    draw = np.random.default_rng(seed)
+    X, y = draw.integers(0, 2, (120 + 40 * seed, 9)), draw.integers(0, 2, 120 + 40 * seed)
+    result = streed.solve(task, X, y, max_depth=depth)
+    assert result.tree is not None
+    return result.value, result.status, result.tree.to_json()
+
+
+@pytest.fixture(scope="module")
+def alone() -> list[tuple[Any, str, str]]:
+    return [solved(job) for job in JOBS]
+
+
+def test_in_several_threads(alone: list[tuple[Any, str, str]]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            assert list(pool.map(solved, JOBS)) == alone
+
+
+def test_in_an_event_loop(alone: list[tuple[Any, str, str]]) -> None:
+    async def here() -> list[Any]:
+        return [solved(job) for job in JOBS]
+
+    async def aside() -> list[Any]:
+        return list(await asyncio.gather(*(asyncio.to_thread(solved, job) for job in JOBS)))
+
+    assert asyncio.run(here()) == alone
+    assert asyncio.run(aside()) == alone
+
+
+FORK = """
+import json, multiprocessing, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking a process that has threads
+from tests.unit.test_solves_at_once import JOBS, solved
+if {before}:
+    solved(JOBS[0])
+with multiprocessing.get_context("{method}").Pool(2) as pool:
+    print(json.dumps(pool.map(solved, JOBS)))
+"""
+
+JOBLIB = """
+import json, joblib
+from tests.unit.test_solves_at_once import JOBS, solved
+print(json.dumps(joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(solved)(job) for job in JOBS)))
+"""
+
+
+def run(code: str, **variables: str) -> list[tuple[Any, str, str]]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", "if __name__ == '__main__':\n" + "".join(f"    {x}\n" for x in code.splitlines())],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [tuple(each) for each in json.loads(done.stdout.splitlines()[-1])]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process forks there")
+@pytest.mark.parametrize("before", [True, False])
+def test_in_forked_processes(alone: list[tuple[Any, str, str]], before: bool) -> None:
+    assert run(FORK.format(method="fork", before=before)) == alone
+
+
+def test_in_spawned_processes(alone: list[tuple[Any, str, str]]) -> None:
+    assert run(FORK.format(method="spawn", before=True)) == alone
+
+
+def test_in_joblibs_processes(alone: list[tuple[Any, str, str]]) -> None:
+    pytest.importorskip("joblib")
+    assert run(JOBLIB) == alone
+
+
+@pytest.mark.slow
+def test_two_processes_that_compile_into_one_empty_cache(alone: list[tuple[Any, str, str]], tmp_path: Path) -> None:
+    code = "import json\nfrom tests.unit.test_solves_at_once import JOBS, solved\n"
+    code += "print(json.dumps([solved(job) for job in JOBS]))"
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(run, code, STREED_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+        assert [each.result() for each in both] == [alone, alone]
+    assert run(code, STREED_CACHE_DIR=str(tmp_path)) == alone
