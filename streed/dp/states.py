@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from streed.encoding.exact_sums import ExactSums
 from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.algebra import objective
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
+from streed.task.exact_sums import ExactSums
 
 if TYPE_CHECKING:
     from streed.data import Dataset

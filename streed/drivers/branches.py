@@ -10,8 +10,8 @@ from typing import ClassVar, final
 
 import attrs
 
+from streed.dp.search import search_general
 from streed.drivers.depth_first import Native
-from streed.drivers.general import search_general
 from streed.errors import TaskError
 from streed.problem import Orders, Outcome, Problem
 from streed.task import TOTAL, Task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streed.drivers.general import search_general
+from streed.dp.search import search_general
 from streed.pareto.search import search_vectors
 from streed.problem import Driver, Orders, Outcome, Problem
 

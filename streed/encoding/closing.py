@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.drivers.general import search_general
+from streed.dp.search import search_general
 from streed.exact import Array, WideCosts
 from streed.problem import Orders, Outcome, Problem, Solution
 from streed.task import RowCostTask

@@ -11,7 +11,7 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.drivers.general import search_general
+from streed.dp.search import search_general
 from streed.errors import InputError, TaskError
 from streed.exact import readable
 from streed.problem import Driver, Orders, Outcome, Problem

@@ -17,7 +17,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.dp.budgets import Budgets
-from streed.drivers.general import search_general
+from streed.dp.search import search_general
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.problem import Orders, Problem

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
-from streed.task import State, Task, sums_over
+from streed.task.base import State, Task, sums_over
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -1,0 +1,255 @@
+"""The general route: any separable task, in Python and numpy, where the native kernels cannot take it.
+
+Leaves that are a function of their rows, values that are tuples, orders that are partial, limits on states, bounds on
+values: all that the contract allows. Slower than the kernels by two to three orders of magnitude.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import numbers
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from streed.dp.and_or import AndOrSearch
+from streed.dp.best import BestSearch
+from streed.dp.budgets import Budgets
+from streed.dp.dominance import nondominated_at_root
+from streed.dp.fronts import FrontSearch
+from streed.dp.ideal_point import ideal_score
+from streed.dp.states import Found, States
+from streed.dp.stop_monitor import Lookout
+from streed.errors import MismatchError
+from streed.problem import Orders, Outcome, Problem, Solution, process_memory
+from streed.task import TOTAL, State, Task
+from streed.task.constrained import objective
+from streed.tree import Branch, Leaf, Node, Tree
+from streed.tree.evaluation import Inspector
+
+if TYPE_CHECKING:
+    from streed.task import Value
+
+_ROUNDING = 1e-9
+"""How much of the largest cost the sums of real data may differ by, added up in another order."""
+
+_REAL = 2.0**-44
+"""Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
+
+_NOISE = 2.0**-40
+"""Part of the largest sums that rounding of the statistics may cost."""
+
+_FRAMES = 8
+"""Calls that a level of the tree takes, generously."""
+
+
+def search_general(problem: Problem, orders: Orders, *, best_first: bool = False) -> Outcome:
+    """The optimum of a totally ordered task, `best_first` or depth-first, or the front of any other."""
+    begin = time.perf_counter()
+    data, is_total = problem.data, problem.task.order == TOTAL
+    search: BestSearch | FrontSearch | None = None
+
+    def report(nodes: int) -> bool:
+        if search is None:
+            return False
+        found = search.solutions if is_total else []
+        best, bound = found[0][0] if found else None, search.bound()
+        if orders.report is not None:
+            orders.report(best, bound, nodes, "searching")
+        return orders.is_enough(best, bound)
+
+    lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
+    widths = [len(data.column(j).categories) for j in data.categorical]
+    budgets = Budgets(data.n_columns, max([2, *widths]))
+    stopped, complete, states = None, False, None
+    kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
+    prepared = time.perf_counter()
+    with _deep(min(data.n_rows, data.n_columns + 1)):
+        try:
+            states = States(problem, lookout)
+            search = kind(problem, states, budgets, lookout)
+            prepared = time.perf_counter()
+            complete = search.run()
+            stopped = lookout.stopped
+        except KeyboardInterrupt:
+            stopped = "interrupt"
+        searched = time.perf_counter()
+        solutions = _measured(problem, [] if search is None else search.solutions, states)
+    exact = states is not None and states.exact and all(_is_exact(each.value) for each in solutions)
+    exact = exact and not _measures_apart(problem.task)
+    lower, rounding = None, 0.0
+    if is_total and search is not None:
+        lower = (solutions[0].value if solutions else None) if complete else search.bound()
+        if isinstance(lower, numbers.Real) and not exact:
+            rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
+            if states is not None and _measures_apart(problem.task):
+                rounding = max(rounding, _REAL * _largest_sum(states))
+            lower = lower if complete else _widened(problem.task, lower, rounding, states)
+        if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
+            lower = solutions[0].value
+    stats = {
+        "search": "general",
+        "route": "general",
+        "threads": 1,
+        "seconds_setup": prepared - begin,
+        "seconds_search": searched - prepared,
+        "seconds_check": time.perf_counter() - searched,
+        "nodes": lookout.nodes,
+        "subproblems": 0 if states is None else states.remembered,
+        "leaves": 0 if states is None else states.asked,
+        "pruned": 0 if search is None else search.pruned,
+        "peak_bytes": process_memory.peak(),
+        "columns": data.n_columns,
+        "exact": exact,
+        "rounding": rounding,
+    }
+    ideal = ideal_score(problem) if stopped is not None and not is_total else None
+    return Outcome(solutions, lower, stopped, stats, score_bound=ideal)
+
+
+def _is_rounded_below(value: Value, bound: Value) -> bool:
+    """Whether sums of real numbers in two orders let a tree's value fall below a bound on it."""
+    return not _is_exact(value) and not isinstance(value, tuple) and value < bound and _agree(bound, value, (value,))
+
+
+@contextlib.contextmanager
+def _deep(levels: int) -> Iterator[None]:
+    """Room for a recursion of so many levels of a tree."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + _FRAMES * levels)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _measured(problem: Problem, found: list[Found], states: States | None) -> tuple[Solution, ...]:
+    """The solutions, measured again from raw data; raises MismatchError if one is not what the search claimed."""
+    if not found or states is None:
+        return ()
+    task, data = problem.task, problem.data
+    inspector, labels = Inspector(task, data), tuple(task.labels(data))
+    measured: list[Solution] = []
+    for solution in found:
+        bare = _grow(solution, states.root.rows, states)
+        tree = Tree.grown(bare, data, labels)
+        seen = inspector.inspect(tree)
+        noise = _NOISE * _largest_sum(states) if _measures_apart(task) else 0.0
+        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs, noise)
+        costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
+        measured.append(Solution(seen.value, _costed(bare, costs)))
+    if task.order != TOTAL:
+        kept = nondominated_at_root(task, [each.value for each in measured])
+        return tuple(measured[place] for place in kept)
+    return tuple(measured)
+
+
+def _check(
+    problem: Problem,
+    tree: Tree,
+    claimed: Value,
+    value: Value,
+    leaf_rows: tuple[int, ...],
+    broken: tuple[Any, ...],
+    leaf_costs: tuple[Value, ...],
+    noise: float,
+) -> None:
+    """Raises MismatchError if the tree does not have the value that the search claimed, or breaks a limit."""
+    near = isinstance(value, numbers.Real) and abs(claimed - value) <= noise
+    if not near and not _agree(claimed, value, leaf_costs):
+        raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
+    smallest = min(rows for rows in leaf_rows if rows)
+    kept = {
+        f"depth {tree.depth}": problem.max_depth is None or tree.depth <= problem.max_depth,
+        f"{tree.n_branches} branching nodes": problem.max_nodes is None or tree.n_branches <= problem.max_nodes,
+        f"a leaf of {smallest} rows": smallest >= problem.min_leaf,
+        f"the limits {broken!r} broken": not broken,
+        f"the value {value!r}": problem.task.feasible(value) or not _is_exact(value),
+    }
+    for what, holds in kept.items():
+        if not holds:
+            raise MismatchError(f"the tree has {what}, which the limits forbid; please report this")
+
+
+def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
+    """Whether two values are the same, but for the order in which real numbers were added."""
+    if claimed == value:
+        return True
+    if isinstance(value, tuple):
+        if not isinstance(claimed, tuple) or len(claimed) != len(value):
+            return False
+        parts = [cost for cost in leaf_costs if isinstance(cost, tuple)]
+        columns = zip(*parts, strict=True) if parts else [()] * len(value)
+        return all(_agree(a, b, tuple(c)) for a, b, c in zip(claimed, value, columns, strict=True))
+    if _is_exact(value) and _is_exact(claimed):
+        return False
+    scale = max([abs(float(value)), *(abs(float(cost)) for cost in leaf_costs)])
+    return math.isclose(claimed, value, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale)
+
+
+def _measures_apart(task: Task) -> bool:
+    """Whether trees are measured by more than the sums that are searched by."""
+    return type(objective(task)).exact_cost is not Task.exact_cost
+
+
+def _largest_sum(states: States) -> float:
+    """The largest size of the sums over all rows."""
+    sums = vars(states.state(states.root))
+    flat = [x for total in sums.values() for x in (total if isinstance(total, tuple) else (total,))]
+    return max((abs(float(x)) for x in flat if isinstance(x, numbers.Real)), default=0.0)
+
+
+def _widened(task: Task, bound: Any, rounding: float, states: States | None) -> Any:
+    """A bound that rounding cannot break, by the task's own bound where that is closer."""
+    widened = bound - rounding if task.better(0, 1) else bound + rounding
+    own = None if states is None else task.lower_bound(states.state(states.root))
+    return widened if own is None or task.better(own, widened) else own
+
+
+def _largest_cost(node: Node) -> float:
+    """The largest size of what a leaf below the node costs."""
+    if isinstance(node, Leaf):
+        return abs(float(node.cost))
+    return max(map(_largest_cost, node.children))
+
+
+def _is_exact(value: Value) -> bool:
+    return all(map(_is_exact, value)) if isinstance(value, tuple) else not isinstance(value, float)
+
+
+def _grow(solution: Found, rows: int, states: States) -> Node:
+    """The nodes of a solution on a set of rows; leaves without cost as yet.
+
+    An empty leaf bears the best label of its parent's rows.
+    """
+    _, action, parts = solution
+    if parts is None:
+        return Leaf(action, states.count(rows), 0)
+    remaining = iter(parts)
+    empty = None
+    children: list[Node] = []
+    for literal in states.literals(action):
+        here = rows & literal
+        if here:
+            children.append(_grow(next(remaining), here, states))
+        else:
+            empty = empty or Leaf(_best_label(states.state_of_rows(rows), states), 0, 0)
+            children.append(empty)
+    return Branch(action, tuple(children), states.count(rows))
+
+
+def _best_label(state: State, states: States) -> int:
+    """The label of least cost, the smallest of the best ones; of a partial order, the first nondominated."""
+    task = states.task
+    costs = [task.leaf_cost(state, k) for k in states.labels]
+    return next(k for k, cost in enumerate(costs) if not any(task.better(other, cost) for other in costs))
+
+
+def _costed(root: Node, costs: Any) -> Node:
+    """The nodes with what their leaves cost, left to right."""
+    if isinstance(root, Leaf):
+        rows, cost = next(costs)
+        return Leaf(root.label, rows, cost)
+    return Branch(root.column, tuple(_costed(child, costs) for child in root.children), root.rows)
