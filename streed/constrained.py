@@ -89,6 +89,9 @@ class Wrapping(Task):
     def lower_bound(self, s: State) -> Value | None:
         return self.task.lower_bound(s)
 
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        return self.task.exact_cost(data, rows, k)
+
     def leaf_label(self, s: State, k: int) -> Any:
         return self.task.leaf_label(s, k)
 

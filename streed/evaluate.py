@@ -63,7 +63,8 @@ class Inspector:
                 costs.append(0)
                 continue
             state = self._state(order[ends[number] : ends[number + 1]])
-            costs.append(task.leaf_cost(state, leaf.label))
+            cost = task.exact_cost(self._data, order[ends[number] : ends[number + 1]], leaf.label)
+            costs.append(task.leaf_cost(state, leaf.label) if cost is None else cost)
             broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
         value, rows = _combined(tree.root, task, costs, leaf_rows)
         shown = (task.objective_of(cost) if size else 0 for cost, size in zip(costs, leaf_rows, strict=True))

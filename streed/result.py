@@ -44,7 +44,11 @@ class Result:
     """The outcome of a solve.
 
     `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible" where
-    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. No
+    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. Of
+    costs per row, bounds meet exactly or not at all: if numbers had to be rounded, and the proof ends within that
+    rounding, the tree is "feasible" and `stats["stopped"]` is "rounding". Where a task's own methods compute with real
+    numbers, "optimal" is up to `stats["rounding"]`, and until then bounds are widened by it. The value is always the
+    tree's own, from the raw data, rounded once. No
     tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised task's incumbent is the
     upper one, a maximised task's the lower; None is not known. Of a front, value and tree are those of the best score,
     and "optimal" says that the front is complete. One that is "feasible" may lack points, and hold points dominated by
@@ -68,7 +72,7 @@ class Result:
 
     @property
     def gap(self) -> Any:
-        """`upper_bound - lower_bound`: 0 where optimal, None where infeasible or where bounds are unknown or tuples."""
+        """`upper_bound - lower_bound`, 0 where optimal; None where infeasible or where bounds are unknown or tuples."""
         if self.tree is None:
             return None
         if self.status == "optimal":
@@ -118,7 +122,10 @@ class Result:
                 "unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap)
             )
             known = f"bounds  {lower} to {upper}, gap {gap}"
-        lines = [f"status  {self.status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
+        status = self.status
+        if self.stats.get("stopped") == "rounding":
+            status += ": the search ended, and rounding keeps the bounds apart"
+        lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
         return "\n".join([*lines, self.tree.to_text()])
 
     @property

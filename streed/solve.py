@@ -22,7 +22,7 @@ from streed.data import Dataset
 from streed.declarations import check_declarations
 from streed.errors import InputError, TaskError
 from streed.evaluate import count_rows, leaf_displays
-from streed.exact import readable
+from streed.exact import readable, readable_bound
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
@@ -120,7 +120,10 @@ def solve(
         if not shipped:
             for solution in outcome.solutions:
                 check_declarations(bound, data, solution.root)
-        bound_score = shown(outcome.lower) if outcome.score_bound is None else readable(outcome.score_bound)
+        bound_score, score_bound = readable(outcome.score_bound), None
+        if bound_score is None and outcome.lower is not None:
+            score_bound = task.score(outcome.lower, totals)
+            bound_score = readable_bound(score_bound, None, upper=task.maximize, real=outcome.real)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
@@ -129,7 +132,10 @@ def solve(
         for solution in outcome.solutions:
             if data.frequency is not None:
                 solution = attrs.evolve(solution, root=count_rows(solution.root, data))
-            value = shown(solution.value) if solution.score is None else readable(solution.score)
+            score = task.score(solution.value, totals) if solution.score is None else solution.score
+            value = readable(score, real=outcome.real)
+            if score_bound is not None:
+                bound_score = readable_bound(score_bound, score, upper=task.maximize, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)

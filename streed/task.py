@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 
 if TYPE_CHECKING:
     from streed.algebra import Threshold
@@ -224,6 +224,14 @@ class Task(abc.ABC):
         """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
 
         The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
+        return None
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        """What a leaf of these rows of `data`, (m,) int64, with label number k costs, exactly, row weights included.
+
+        Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
+        the default, is `leaf_cost` of the exact sums.
         """
         return None
 
@@ -497,6 +505,37 @@ def state_of(sums: dict[str, Array], rows: Array, data: Dataset, beside: Mapping
     totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
     found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
     return State(data.count(rows), **found, **(beside or {}))
+
+
+def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
+    """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
+
+    Arrays are (n,) or (n, m).
+    """
+    given = weight_array(data)
+    weights = None if given is None else exact_integers(given, "sample_weight")
+    copies = None if data.frequency is None else (data.frequency, Fraction(1))
+    found = {}
+    for name, values in _with_weight(task, data).items():
+        whole, unit = exact_integers(np.asarray(values), f"statistics {name!r}")
+        each = weights if is_weighted(task, name, data) else copies
+        if each is not None:
+            factors, worth = each
+            size = sum(map(abs, factors.tolist())) * int(np.abs(whole).max(initial=0))
+            factors = factors.reshape((-1,) + (1,) * (whole.ndim - 1))
+            whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
+            unit = unit * worth
+        found[name] = (whole, unit)
+    return found
+
+
+def weight_array(data: Dataset) -> Array | None:
+    """(n,) what each row adds to a sum, exactly: as objects where a product of weight and frequency is no float."""
+    if data.sample_weight is None or data.frequency is None or data.sample_weight.dtype.kind != "f":
+        return data.weights
+    found = np.empty(data.n_rows, object)
+    found[:] = data.exact_weights
+    return found
 
 
 def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:

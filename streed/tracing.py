@@ -18,7 +18,7 @@ import numpy as np
 
 from streed.constrained import objective
 from streed.errors import StreedError
-from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task import TOTAL, Limit, RowCostTask, State, Task
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class LinearForm(RowCostTask):
             one_each = key == _ROWS or (key == _WEIGHT and name not in statistics)
             values = np.ones(data.n_rows, np.int64) if one_each else np.asarray(statistics[name])
             factors = [dict(label).get(key, Fraction(0)) for label in self.coefficients]
-            integers, unit, _ = exact_array(values if entry is None else values[:, entry], f"statistics {name!r}")
+            integers, unit = exact_integers(values if entry is None else values[:, entry], f"statistics {name!r}")
             terms.extend((unit * weight, costs) for weight, costs in _products(integers, factors))
         return terms or [(Fraction(1), np.zeros((data.n_rows, len(self.coefficients)), np.int64))]
 
@@ -129,9 +129,9 @@ def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, 
     """Weights and (n, K) integers whose weighted sum is every integer (n,) times every factor (K,)."""
     common = math.lcm(*(factor.denominator for factor in factors))
     whole = [int(factor * common) for factor in factors]
-    if float(np.abs(integers).sum()) * float(max(map(abs, whole))) < LARGEST_TOTAL:
+    if integers.dtype != object and int(np.abs(integers).sum()) * max(map(abs, whole)) < LARGEST_TOTAL:
         return [(Fraction(1, common), integers[:, None] * np.array(whole, np.int64))]
-    # Too fine for integers of 64 bits: whoever adds the terms up decides how to round them.
+    # Too fine for integers of 64 bits: whoever adds the terms up decides what becomes of them.
     chosen = np.eye(len(factors), dtype=np.int64)
     return [(factor, integers[:, None] * chosen[k]) for k, factor in enumerate(factors) if factor != 0]
 

@@ -74,6 +74,9 @@ class Native(Driver):
             except TooCoarse as coarse:
                 measure = coarse.finer
                 continue
+            if outcome is not None and outcome.stopped == "rounding":
+                left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
+                return measure.closed(problem, outcome, left)
             if outcome is not None:
                 return outcome
             measure = measure.coarser()
@@ -115,7 +118,7 @@ class Native(Driver):
             return None if upper >= INFINITE else measure.value(upper)
 
         def bound_of(lower: int) -> Value | None:
-            return measure.value(lower) if lower > LOWEST else None
+            return measure.bound(lower) if lower > LOWEST else None
 
         def look() -> str | None:
             nodes, lower, upper = _bounds(workspaces)
@@ -162,11 +165,17 @@ class Native(Driver):
             solutions = (solution,)
             if not is_whole:
                 stopped = stopped or "memory"
-        bound = measure.value(lower) if lower > LOWEST else None
+        bound, rounding = bound_of(lower), 0
+        if solutions and preorder is not None and not measure.exact:
+            rounding = measure.rounding(preorder)
         if solutions and stopped is None:
-            bound = solutions[0].value
-        stats = {**stats, "nodes": nodes, "exact": measure.exact, "route": measure.route}
-        return Outcome(solutions, bound, stopped, stats, measure.unit)
+            value = solutions[0].value
+            if measure.settles and bound is not None and problem.task.better(bound, value):
+                stopped = "rounding"
+            else:
+                bound = value
+        stats = {**stats, "nodes": nodes, "exact": measure.exact, "rounding": rounding, "route": measure.route}
+        return Outcome(solutions, bound, stopped, stats, measure.unit, measure.real)
 
 
 @final

@@ -80,8 +80,11 @@ class Methods:
             (place, _kinds(numbers)) for (_, place), numbers in zip(self.limits, self.read_by_limits, strict=True)
         )
 
-    def words(self, scale: float) -> tuple[Array, tuple[Any, ...]]:
-        """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits."""
+    def words(self, scale: float, per_unit: float | None) -> tuple[Array, tuple[Any, ...]]:
+        """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits.
+
+        `per_unit` comes last: what sums are divided by; None where they are as methods see them.
+        """
         words = [_bits(scale)]
         kept: list[Any] = []
 
@@ -101,6 +104,8 @@ class Methods:
         for numbers in self.read_by_limits:
             for number in numbers:
                 write(number)
+        if per_unit is not None:
+            words.append(_bits(per_unit))
         return np.array(words, np.int64), tuple(kept)
 
 

@@ -37,10 +37,7 @@ class PricedCosts(Measure):
     given: Array
     divisor: int
     route = "row costs"
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]
-        return self.costs.exact
+    exact = True
 
     @property
     def unit(self) -> Any:
@@ -53,7 +50,8 @@ class PricedCosts(Measure):
         priced = objective(task).priced(data) if adds(objective(task)) else None
         if priced is None or data.categorical or any(limit.support is None for limit in task.limits):
             return None
-        found = _in_one_unit(exact_costs(priced.costs, data), priced, data.size)
+        own = exact_costs(priced.costs, data)
+        found = _in_one_unit(own, priced, data.size) if own.exact else None
         if found is None:
             return None
         costs, full, given = found

@@ -1,24 +1,21 @@
 """The sets of rows of a general search: their sums, what they cost as leaves, and how columns split them.
 
 A set of rows is a Python integer whose bit i says whether row i is in it. The sums over all children of a set come from
-one matrix product: of the statistics of its rows with the indicators of all columns' codes. They are integers over a
-common denominator where that is exact, and float64 for real data only.
+one matrix product: of the statistics of its rows with the indicators of all columns' codes (`exact_sums.py`).
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from streed.algebra import objective
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import Array
 from streed.search.dependence import reads_path, reads_rows, reads_split
-from streed.task import TOTAL, RowCostTask, State, Task, beside_sums, sums_over
+from streed.search.exact_sums import ExactSums
+from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -31,12 +28,6 @@ Found = tuple[Any, int, Any]
 
 Sums = tuple[Any, ...]
 """The rows of a set, then the sums of all statistics over it, flat."""
-
-_LARGEST_FLOAT = 2**53
-"""Up to here float64 adds whole numbers exactly, and matrix products of it are quick."""
-
-_BLOCK = 2**22
-"""Numbers of a block of a matrix product."""
 
 _MOST_LEAVES = 200_000
 """Leaves by their rows that are remembered; sets at the last level are as many as all others together."""
@@ -84,7 +75,7 @@ class States:
         self.column_counts = not self.free and reads_split(inner)
         self._lookout = lookout
         self._literals, self._codes = _indicators(data)
-        self._sums = _Planes(task, data)
+        self._sums = ExactSums(task, data)
         self._by_sums: dict[Sums, list[Found]] = {}
         self._by_rows: dict[int, list[Found]] = {}
         self._cells: dict[int, Cell] = {}
@@ -102,7 +93,7 @@ class States:
 
     @property
     def exact(self) -> bool:
-        """Whether all statistics are added exactly."""
+        """Whether the task is given all sums exactly."""
         return self._sums.exact
 
     def literals(self, column: int) -> list[int]:
@@ -299,89 +290,6 @@ class States:
                 return None
             floors[place] = best
         return floors
-
-
-@final
-class _Planes:
-    """The statistics of all rows times their weights, as machine numbers that add up exactly where they can."""
-
-    def __init__(self, task: Task, data: Dataset) -> None:
-        exact = sums_over(task, data)
-        self._named: list[tuple[str, int, int | None, int]] = []
-        """Name, first place among the sums, how many (None: a number), and what the integers are to be divided by."""
-        whole: list[Array] = [data.counts]
-        real: list[Array] = []
-        for name, values in exact.items():
-            table = values.reshape(data.n_rows, -1)
-            width = table.shape[1]
-            integers = _whole(table)
-            denominator = 0 if integers is None else integers[1]
-            columns = real if integers is None else whole
-            place = len(columns)
-            source = table.astype(np.float64) if integers is None else integers[0]
-            columns.extend(source.T)
-            self._named.append((name, place, None if values.ndim == 1 else width, denominator))
-        self._whole = np.array(whole).T
-        self._real = np.array(real).T.reshape(data.n_rows, len(real))
-        if float(np.abs(self._whole.astype(np.float64)).sum(axis=0).max(initial=0)) < _LARGEST_FLOAT:
-            self._whole = self._whole.astype(np.float64)
-        self.exact = not real
-
-    def total(self, members: Array) -> Sums:
-        """The sums over these rows (m,)."""
-        whole = self._whole[members].sum(axis=0).astype(np.int64).tolist()
-        return (*whole, *self._real[members].sum(axis=0).tolist())
-
-    def by_literal(self, members: Array, codes: Array) -> list[Sums]:
-        """The sums over the rows (m,) that have each literal; `codes` (n, L) uint8 says which row has which."""
-        n_literals = codes.shape[1]
-        whole = np.zeros((n_literals, self._whole.shape[1]), dtype=self._whole.dtype)
-        real = np.zeros((n_literals, self._real.shape[1]))
-        block = max(1, _BLOCK // max(1, n_literals))
-        for begin in range(0, len(members), block):
-            rows = members[begin : begin + block]
-            here = codes[rows].astype(np.float64)
-            whole += (here.astype(self._whole.dtype, copy=False)).T @ self._whole[rows]
-            if real.shape[1]:
-                real += here.T @ self._real[rows]
-        sums = whole.astype(np.int64).tolist()
-        if real.shape[1]:
-            return [(*a, *b) for a, b in zip(sums, real.tolist(), strict=True)]
-        return list(map(tuple, sums))
-
-    def named(self, sums: Sums) -> dict[str, Any]:
-        """The sums by the names of the statistics."""
-        shift = self._whole.shape[1]
-        found: dict[str, Any] = {}
-        for name, place, width, denominator in self._named:
-            begin = place if denominator else shift + place
-            numbers: Sequence[Any] = sums[begin : begin + (1 if width is None else width)]
-            if denominator > 1:
-                numbers = [_fraction(x, denominator) for x in numbers]
-            found[name] = numbers[0] if width is None else tuple(numbers)
-        return found
-
-    def state(self, sums: Sums) -> State:
-        """The state that has these sums."""
-        return State(sums[0], **self.named(sums))
-
-
-def _whole(table: np.ndarray[Any, Any]) -> tuple[Array, int] | None:
-    """Exact numbers (n, m) as int64 over their common denominator, and that; None if their sums would not fit."""
-    denominator = 1
-    for x in set(table.flat):
-        denominator = math.lcm(denominator, Fraction(x).denominator)
-        if denominator >= LARGEST_TOTAL:
-            return None
-    integers = [int(x * denominator) for x in table.flat]
-    if sum(map(abs, integers)) >= LARGEST_TOTAL:
-        return None
-    return np.array(integers, dtype=np.int64).reshape(table.shape), denominator
-
-
-def _fraction(x: int, denominator: int) -> int | Fraction:
-    whole, rest = divmod(x, denominator)
-    return Fraction(x, denominator) if rest else whole
 
 
 def _indicators(data: Dataset) -> tuple[list[tuple[int, list[int]]], Array]:
