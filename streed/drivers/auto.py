@@ -13,7 +13,7 @@ from streed.drivers.branches import Branches
 from streed.drivers.depth_first import DepthFirst
 from streed.exact import Array
 from streed.problem import Driver, Orders, Outcome, Problem
-from streed.task import TOTAL, Task, state_of
+from streed.task import TOTAL, Task, beside_sums, state_of
 
 _MANY_SPLITS = 150
 """Where more may pay, best-first search was behind at any time, in value and in bound."""
@@ -58,7 +58,8 @@ def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | N
     prices = [abs(float(cost)) for cost in costs if isinstance(cost, numbers.Real) and cost]
     if not prices or task.maximize:
         return None
-    whole = state_of(sums, np.arange(data.n_rows), data)
+    rows = np.arange(data.n_rows)
+    whole = state_of(sums, rows, data, beside_sums(task, data, rows))
     leaves = [task.leaf_cost(whole, label) for label in range(len(task.labels(data)))]
     worths = [abs(float(leaf)) for leaf in leaves if isinstance(leaf, numbers.Real)]
     return min(worths, default=0.0) / min(prices)

@@ -118,11 +118,11 @@ def fingerprint() -> str:
     """A hash of all sources that compiled code may come from."""
     digest = hashlib.sha256()
     for folder in SOURCES:
-        for source in sorted(folder.glob("*.py")):
-            digest.update(source.name.encode())
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(source.relative_to(folder.parent).as_posix().encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 
-SOURCES = tuple(Path(__file__).parent.parent / folder for folder in ("engine", "search"))
+SOURCES = tuple(Path(__file__).parent.parent / folder for folder in ("bnb", "enumerate", "kernels", "pareto"))
 """The folders with those sources."""

@@ -359,6 +359,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     places._choice.cache_clear()
 
 
+def test_the_sources_of_all_compiled_code_name_its_directory() -> None:
+    """Every file that has compiled code in it, wherever it moves: an edit to it must make a new directory."""
+    hashed = {source for folder in places.SOURCES for source in folder.rglob("*.py")}
+    makers = "streed.kernels.compiled import", "streed.kernels.views import"
+    compiling = {path for path in (ROOT / "streed").rglob("*.py") if any(each in path.read_text() for each in makers)}
+    assert len(compiling) > 20
+    assert compiling <= hashed
+
+
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="there, the user's directory has another name")
 def test_directories_are_tried_in_turn(asked: pytest.MonkeyPatch, temporary: Path, tmp_path: Path) -> None:

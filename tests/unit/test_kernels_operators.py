@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -36,16 +37,21 @@ def _of_column(engine, values, column, without):  # type: ignore[no-untyped-def]
     return cost_of_split(e, values, column), least_of(e, values, column, without), least_cost(e, values)
 
 
-@unit(KERNEL)
-def _larger(address):  # type: ignore[no-untyped-def]
-    e = engine_at(address)
-    e.joined = max(e.left, e.right)
+@functools.cache
+def kernels() -> tuple[int, int]:
+    """The addresses of (joined = the larger one, joined = the left one); not compiled while this module is imported."""
 
+    @unit(KERNEL)
+    def larger(address):  # type: ignore[no-untyped-def]
+        e = engine_at(address)
+        e.joined = max(e.left, e.right)
 
-@unit(KERNEL)
-def _goal_itself(address):  # type: ignore[no-untyped-def]
-    e = engine_at(address)
-    e.joined = e.left
+    @unit(KERNEL)
+    def left(address):  # type: ignore[no-untyped-def]
+        e = engine_at(address)
+        e.joined = e.left
+
+    return larger.address, left.address
 
 
 def record(**fields: int) -> Any:
@@ -72,7 +78,7 @@ def test_values_are_added_between_the_unknown_and_the_infinite(a: int, b: int) -
 
 
 def test_a_kernel_joins_what_is_known() -> None:
-    engine, address = record(combine=_larger.address, subtract=_goal_itself.address)
+    engine, address = record(**dict(zip(("combine", "subtract"), kernels(), strict=True)))
     assert _join(address, 3, 5) == _join_cost(address, 5, 3) == 5
     assert _join_cost(address, 4, NO_COST) == 4
     assert _join(address, INFINITE, LOWEST) == _join(address, 0, INFINITE) == INFINITE
