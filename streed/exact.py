@@ -284,8 +284,10 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     if weights is not None:
         total = total * weights.astype(object)[:, None]
     largest = int(np.abs(total).max(axis=1).sum())
-    if largest + abs(split) < LARGEST_TOTAL:
-        return IntegerCosts(np.ascontiguousarray(total, np.int64), split, unit, True)
+    # a split that costs more than any labels may gain never pays, however much more
+    capped = min(split, 2 * largest + 1)
+    if largest + abs(capped) < LARGEST_TOTAL:
+        return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit, True)
     if not math.isfinite(_as_float(unit * largest)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
     shift = max(0, largest.bit_length() - _ROUNDED_BITS)

@@ -99,7 +99,6 @@ def front(
     with errors():
         _check_files(out, plot)
         objective = make_fair(_joined(task, param, subject_to, against, sensitive), notions, sensitive)
-        table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds)
         from streed.cli.preparation import make_dataset
 
         table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds, frequency)

@@ -108,7 +108,6 @@ def solve(
         if out is not None and not out.parent.is_dir():
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
-        table, reading = read_data(data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds)
         from streed.cli.preparation import make_dataset
 
         table, reading = read_data(

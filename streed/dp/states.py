@@ -1,7 +1,7 @@
 """The sets of rows of a general search: their sums, what they cost as leaves, and how columns split them.
 
 A set of rows is a Python integer whose bit i says whether row i is in it. The sums over all children of a set come from
-one matrix product: of the statistics of its rows with the indicators of all columns' codes (`exact_sums.py`).
+one matrix product: of the statistics of its rows with the indicators of all columns' codes (`row_set_sums.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.algebra import objective
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.task.exact_sums import ExactSums
+from streed.task.row_set_sums import ExactSums
 
 if TYPE_CHECKING:
     from streed.data import Dataset
