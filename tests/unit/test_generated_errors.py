@@ -53,10 +53,6 @@ def reads_a_text(self: Any, s: Any, k: int) -> Any:
     return s.a * s.a if self.mode == "square" else s.a
 
 
-def generates(self: Any, s: Any, k: int) -> Any:
-    return sum(n * n for n in s.of) * 1.0
-
-
 def looks_up(self: Any, s: Any, k: int) -> Any:
     return NAMES["one"] * s.a * s.of[k]
 
@@ -66,7 +62,6 @@ NAMES = {"one": 1, "two": "2"}
 REFUSED: dict[str, tuple[Any, dict[str, Any], str | None]] = {
     "a method of its own": (calls_a_method, {"helper": helper}, None),
     "a text": (reads_a_text, {"mode": "square"}, None),
-    "a generator": (generates, {}, "return sum(n * n for n in s.of) * 1.0"),
     "a dict of anything": (looks_up, {}, 'return NAMES["one"] * s.a * s.of[k]'),
 }
 

@@ -32,10 +32,15 @@ LONG = 60.0
 
 @pytest.fixture
 def end() -> Any:
-    """An event that compilations of these tests wait for; set at the end, so that none outlives its test."""
+    """An event that compilations of these tests wait for; set at the end, so that none outlives its test.
+
+    A process that was started in the background may ignore Ctrl-C; meanwhile this one heeds it.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     event = threading.Event()
     yield event
     event.set()
+    signal.signal(signal.SIGINT, before)
 
 
 def send_interrupt_and_wait(end: threading.Event) -> None:
@@ -171,13 +176,16 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
-SHELL = "from streed.cli import main; main()"
+SHELL = "from streed.cli.app import main; main()"
 
 
 def interrupted(code: str, arguments: list[str], number: signal.Signals, place: Path) -> tuple[int, str, str, float]:
     """A process that gets a signal once it compiles: exit code, what it prints and says, seconds from then on."""
     environment = {**os.environ, "STREED_CACHE_DIR": str(place), "PYTHONPATH": str(ROOT)}
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    if sys.platform != "win32":
+        # a process that was started in the background may ignore Ctrl-C, and its children would, too
+        pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=ROOT, env=environment, text=True, **pipes
     ) as child:
@@ -220,7 +228,7 @@ SEARCHING = """
 import sys, threading, os, signal
 import numpy as np
 from streed.bnb import runner as watch
-from streed.cli import main
+from streed.cli.app import main
 run = watch.run
 def told(searches, control, deadline, look):
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()

@@ -124,7 +124,7 @@ def test_refused_input() -> None:
     zero = [1, 1, 1, 1, 1, 1, 0, 0]
     refused("sample_weight", "class 1", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=zero))
     real = [math.pi * (i + 1) for i in range(8)]
-    refused("sample_weight", "too many digits", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=real))
+    refused("sample_weight", "fewer digits", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=real))
 
 
 def test_a_function_that_rises_with_errors_is_no_metric() -> None:

@@ -171,7 +171,7 @@ def test_reloading_gives_new_answers(place: Path) -> None:
 
 
 NEW_VALUES = """
-from streed.kernels import generation
+from streed.kernels.codegen import generate as generation
 
 answer(Priced(), max_depth=0)
 first = len(generation._made)

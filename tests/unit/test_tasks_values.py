@@ -215,8 +215,8 @@ def test_impurities_join_splits_and_errors() -> None:
         (lambda: BayesianTree(growth=2), "growth"),
         (lambda: SquaredError(-1), "cost_complexity"),
         (lambda: SquaredError().bind(Dataset.make([[0], [1]], ["a", "b"])), "y"),
-        (lambda: Gini().bind(Dataset.make([[0], [1]], [0.5, 1.25])), "y"),
-        (lambda: WorstLeaf().statistics(Dataset.make([[0], [1]], [0.5, 1.25])), "y"),
+        (lambda: Gini().bind(Dataset.make([[0]] * 40, [row + 0.5 for row in range(40)])), "y"),
+        (lambda: WorstLeaf().statistics(Dataset.make([[0]] * 40, [row + 0.5 for row in range(40)])), "y"),
     ],
 )
 def test_refuses(make: Any, argument: str) -> None:
