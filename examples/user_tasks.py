@@ -25,7 +25,7 @@ class MostErrors(streed.Task):
         return {"counts": data.y[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
-        return s.rows - s.counts[k]
+        return s.weight - s.counts[k]
 
     def combine(self, a, b):
         return max(a, b)
@@ -46,7 +46,7 @@ class PaidTests(streed.Task):
         return {"counts": data.y[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
-        return 4 * (s.rows - s.counts[k])
+        return 4 * (s.weight - s.counts[k])
 
     def branching_cost(self, rows, path, split):
         if split in path:
@@ -70,7 +70,7 @@ class Outcome(streed.Task):
         return -s.expected[k]
 
     def score(self, value, totals):
-        return -value / totals.rows
+        return -value / totals.weight
 
 
 @attrs.frozen
@@ -134,8 +134,8 @@ class SquareRootGini(streed.Task):
             return math.inf
         pure = 0.0
         for count in s.counts:
-            pure += (count / s.rows) ** 2
-        return s.rows * math.sqrt(max(1 - pure, 0.0))
+            pure += (count / s.weight) ** 2 if s.weight > 0 else 0.0
+        return s.weight * math.sqrt(max(1 - pure, 0.0))
 
 
 @attrs.frozen
@@ -146,7 +146,7 @@ class Odds(streed.Task):
         return {"counts": data.y[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
-        return s.rows * (s.rows - s.counts[k]) / s.counts[k] if s.counts[k] > 0 else math.inf
+        return s.weight * (s.weight - s.counts[k]) / s.counts[k] if s.counts[k] > 0 else math.inf
 
 
 @attrs.frozen
@@ -162,7 +162,7 @@ class ErrorsOrCare(streed.Task):
         return (*data.classes, "ask an expert")
 
     def leaf_cost(self, s, k):
-        return self.expert * s.rows if k == len(s.counts) else s.rows - s.counts[k]
+        return self.expert * s.weight if k == len(s.counts) else s.weight - s.counts[k]
 
     def branching_cost(self, rows, path, split):
         return 0.01 * rows
@@ -196,7 +196,7 @@ class Treated(streed.Task):
         return ("leave", "treat")
 
     def leaf_cost(self, s, k):
-        return s.rows * k
+        return s.weight * k
 
 
 OBJECTIVES: dict[str, streed.Task] = {

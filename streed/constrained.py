@@ -89,6 +89,9 @@ class Wrapping(Task):
     def lower_bound(self, s: State) -> Value | None:
         return self.task.lower_bound(s)
 
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        return self.task.exact_cost(data, rows, k)
+
     def leaf_label(self, s: State, k: int) -> Any:
         return self.task.leaf_label(s, k)
 
@@ -109,11 +112,14 @@ class Wrapping(Task):
 
 
 def read_through(view: State, whole: State, name: str, name_in_whole: str) -> Any:
-    """An attribute of a state that is seen by other names; raises TaskError, by these names, for what is not there."""
+    """An attribute of a state that is seen by other names; raises TaskError, by these names, for what is not there.
+
+    The weight of the rows is the whole's, unless there is a statistic of that name.
+    """
     try:
         return getattr(whole, name_in_whole)
     except TaskError:
-        return State.__getattr__(view, name)
+        return whole.weight if name == "weight" else State.__getattr__(view, name)
 
 
 def unprefixed(whole: State, prefix: str) -> list[str]:

@@ -162,13 +162,16 @@ class Probe:
         sums = {}
         for name, array in arrays.items():
             part = array[rows]
-            if self.data.weights is not None and is_weighted(self.task, name, self.data):
-                part = part * self.data.weights[rows].reshape((-1,) + (1,) * (part.ndim - 1))
+            each = self.data.weights if is_weighted(self.task, name, self.data) else self.data.frequency
+            if each is not None:
+                part = part * each[rows].reshape((-1,) + (1,) * (part.ndim - 1))
             total = part.sum(axis=0)
             plain = np.asarray(total).tolist()  # statistics that are Fractions or large integers stay what they are
             sums[name] = tuple(plain) if array.ndim > 1 else plain
         members = np.arange(rows.start, rows.stop)
-        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+        if self.data.weights is not None:
+            sums.setdefault("weight", self.data.weights[rows].sum().item())
+        return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
 
     def check_direction(self, task: Task) -> None:
         """Complain where smaller values are better, and shown as they are, although they are to be maximised."""
@@ -189,7 +192,7 @@ class Probe:
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]
         if self.data.n_columns:
-            asked = (self.data.n_rows, (), 0)
+            asked = (self.data.size, (), 0)
             price = self.call("branching_cost", *asked)
             if price is not None:
                 self.check_value("branching_cost", asked, price, costs)

@@ -61,7 +61,7 @@ class _Check:
     def visit(self, node: Node, rows: Array, path: tuple[int, ...]) -> tuple[Value, Value | None]:
         """(value of the tree at this node, least cost of a leaf there), all nodes below it having been tried."""
         task = self.task
-        s = state_of(self.sums, rows, beside_sums(self.beside, self.data, rows))
+        s = state_of(self.sums, rows, self.data, beside_sums(self.beside, self.data, rows))
         costs = [task.leaf_cost(s, k) for k in self.labels]
         least = None
         if task.order == TOTAL:
@@ -90,7 +90,7 @@ class _Check:
         if least is not None:
             self.check_parts(s, rows, least, parts)
         value = functools.reduce(task.combine, values)
-        price = task.branching_cost(len(rows), tuple(sorted(set(path))), node.column)
+        price = task.branching_cost(s.rows, tuple(sorted(set(path))), node.column)
         return value if price is None else task.combine(value, price)
 
     def check_bound(self, s: State, value: Value, words: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
 from streed.tree import Branch, Leaf, Node, Tree
+from streed.weighing import in_copies
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -40,6 +41,7 @@ class Inspector:
     """What one task makes of trees on one data set; the task need not be bound."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
+        data = in_copies(task, data)
         self._task = task.bind(data)
         self._data = data
         self._sums = sums_over(self._task, data)
@@ -53,7 +55,7 @@ class Inspector:
         numbers = tree.apply(self._data)
         order = np.argsort(numbers, kind="stable")
         ends = np.searchsorted(numbers[order], np.arange(tree.n_leaves + 1)).tolist()
-        leaf_rows = [end - start for start, end in itertools.pairwise(ends)]
+        leaf_rows = [self._data.count(order[start:end]) for start, end in itertools.pairwise(ends)]
         costs: list[Value] = []
         broken: list[tuple[int, Limit]] = []
         for number, leaf in enumerate(tree.leaves()):
@@ -61,7 +63,8 @@ class Inspector:
                 costs.append(0)
                 continue
             state = self._state(order[ends[number] : ends[number + 1]])
-            costs.append(task.leaf_cost(state, leaf.label))
+            cost = task.exact_cost(self._data, order[ends[number] : ends[number + 1]], leaf.label)
+            costs.append(task.leaf_cost(state, leaf.label) if cost is None else cost)
             broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
         value, rows = _combined(tree.root, task, costs, leaf_rows)
         shown = (task.objective_of(cost) if size else 0 for cost, size in zip(costs, leaf_rows, strict=True))
@@ -70,7 +73,7 @@ class Inspector:
     def _state(self, rows: Array) -> State:
         totals = {name: values[rows].sum(axis=0) for name, values in self._sums.items()}
         sums = {k: tuple(v) if isinstance(v, np.ndarray) else v for k, v in totals.items()}
-        return State(len(rows), **sums, **beside_sums(self._task, self._data, rows))
+        return State(self._data.count(rows), **sums, **beside_sums(self._task, self._data, rows))
 
 
 def evaluate(tree: Tree, task: Task, data: Dataset) -> Value:
@@ -103,11 +106,26 @@ def leaf_displays(
         node, rows, above = stack.pop()
         if isinstance(node, Leaf):
             seen = rows if len(rows) else above
-            shown.append(task.leaf_label(state_of(sums, seen, beside_sums(task, data, seen)), node.label))
+            shown.append(task.leaf_label(state_of(sums, seen, data, beside_sums(task, data, seen)), node.label))
         else:
             codes = data.X[rows, node.column]
             stack.extend((node.children[c], rows[codes == c], rows) for c in reversed(range(len(node.children))))
     return tuple(shown)
+
+
+def count_rows(root: Node, data: Dataset) -> Node:
+    """The nodes of a tree on `data` with their numbers of rows, each as often as its frequency says."""
+    if data.frequency is None:
+        return root
+
+    def counted(node: Node, rows: Array) -> Node:
+        if isinstance(node, Leaf):
+            return attrs.evolve(node, rows=data.count(rows))
+        codes = data.X[rows, node.column]
+        children = tuple(counted(child, rows[codes == code]) for code, child in enumerate(node.children))
+        return attrs.evolve(node, children=children, rows=data.count(rows))
+
+    return counted(root, np.arange(data.n_rows))
 
 
 def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:

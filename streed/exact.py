@@ -1,8 +1,9 @@
 """Exact numbers: decimals become fractions, and rows of costs become integers with a stated unit.
 
 A cost of 0.01 means one hundredth, not the nearest binary fraction, so costs that are decimals stay exact in the
-engine, which computes in integers only. Real numbers that are no short decimals are rounded once, here, each to a
-multiple of about 2**-44 of their total; `IntegerCosts.exact` then is False.
+engine, which computes in integers of 64 bits. Costs too fine for these are kept as integers of any size (`WideCosts`),
+by which trees are measured, and rounded once, here, to a multiple of about 2**-50 of their total for the search;
+`IntegerCosts.exact` then is False, and how far rounding moved the cost of any tree is known exactly.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +27,9 @@ LARGEST_TOTAL = 2**60
 
 _DECIMALS = 9
 """Floats with at most this many decimals are read as exact decimals."""
+
+_EXACT_FLOATS = 2.0**53
+"""Whole floats below this are told apart from their neighbours."""
 
 _GRID_BITS = 44
 
@@ -77,23 +82,51 @@ def read_decimal(text: str, name: str = "number") -> Fraction:
     return Fraction(text)
 
 
-def readable(value: Any) -> Any:
-    """A value without fractions, which few libraries take: ints and floats in their place, in tuples too."""
+def readable(value: Any, *, real: bool = False) -> Any:
+    """A value without fractions, which few libraries take: ints and floats in their place, in tuples too.
+
+    `real`: whole fractions become floats, too.
+    """
     if isinstance(value, (int, float)):
         return value
     if isinstance(value, tuple):
         return tuple(map(readable, value))
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else float(value)
+        return int(value) if value.denominator == 1 and not real else float(value)
     return value
+
+
+def readable_bound(bound: Any, value: Any, *, upper: bool, real: bool = False) -> Any:
+    """A bound as `readable` gives it, but rounded outwards, and apart from the readable value unless they are equal.
+
+    A lower bound is at most what it stands for, an upper one at least that.
+    """
+    shown = readable(bound, real=real)
+    if not isinstance(shown, float) or not isinstance(bound, Fraction):
+        return shown
+    outwards = math.inf if upper else -math.inf
+    if (Fraction(shown) < bound) if upper else (Fraction(shown) > bound):
+        shown = shown if bound == value else math.nextafter(shown, outwards)
+    if isinstance(value, (int, Fraction)) and bound != value and shown == readable(value):
+        shown = math.nextafter(shown, outwards)
+    return shown
+
+
+def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction]:
+    """The values as whole numbers and the worth of one, exactly: int64 where their total fits, else Python's own.
+
+    What `values` may be, and the errors, are as in `exact_array`; floats are the decimals that Python prints.
+    """
+    integers, unit, exact = exact_array(values, name)
+    return (integers, unit) if exact else _any_size(np.asarray(values), name)
 
 
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
     """Integers (int64), the worth of one of them, and whether that is exact.
 
-    `values` is an array of integers, bools, floats or exact numbers (as objects). Floats with at most nine decimals and
-    fractions with a common denominator that fits are scaled exactly; others are rounded to a grid of 2**-44 of their
-    total. Raises InputError for non-finite values and totals beyond 2**60.
+    `values` is an array of integers, bools, floats or exact numbers (as objects). Decimals and fractions with a common
+    denominator that fits are scaled exactly; others are rounded to a grid of 2**-44 of their total. Raises InputError
+    for non-finite values and totals of integers beyond 2**60.
     """
     values = np.asarray(values)
     if values.dtype.kind in "bui":
@@ -101,31 +134,83 @@ def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, b
         if largest * values.size >= LARGEST_TOTAL:
             _check_total(values.astype(np.float64), 1.0, name)
         return values.astype(np.int64, copy=False), _ONE, True
+    if values.dtype.kind != "O":
+        values = values.astype(np.float64)
+        if not np.isfinite(values).all():
+            raise InputError(name, "a value is NaN or infinite", "give finite numbers")
+        top, total = float(np.abs(values).max(initial=0)), float(np.abs(values).sum())
+        for decimals in range(_DECIMALS + 1):
+            scale = 10**decimals
+            if total * scale >= LARGEST_TOTAL or top * scale >= _EXACT_FLOATS:
+                break
+            scaled = np.rint(values * scale)
+            if (scaled / scale == values).all():
+                return scaled.astype(np.int64), Fraction(1, scale), True
+    whole, unit = _any_size(values, name)
+    size = sum(map(abs, whole.flat))
+    if size < LARGEST_TOTAL:
+        return whole.astype(np.int64), unit, True
+    shift = max(0, int(size).bit_length() - _GRID_BITS)
+    return ((whole + (1 << shift >> 1)) >> shift).astype(np.int64), unit * (1 << shift), False
+
+
+def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
+    """The values as Python integers (objects) and the worth of one."""
     if values.dtype.kind == "O":
-        exact = [Fraction(exact_number(x, name)) for x in values.flat]
-        common = math.lcm(*(x.denominator for x in exact))
-        whole = [int(x * common) for x in exact]
-        if sum(map(abs, whole)) < LARGEST_TOTAL:
-            return np.array(whole, np.int64).reshape(values.shape), Fraction(1, common), True
-    values = values.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise InputError(name, "a value is NaN or infinite", "give finite numbers")
-    total = float(np.abs(values).sum())
-    for decimals in range(_DECIMALS + 1):
-        scale = 10**decimals
-        if total * scale >= LARGEST_TOTAL:
-            break
-        scaled = np.rint(values * scale)
-        if (scaled / scale == values).all():
-            return scaled.astype(np.int64), Fraction(1, scale), True
-    exponent = math.frexp(total)[1]
-    shift = _GRID_BITS - exponent
-    return np.rint(np.ldexp(values, shift)).astype(np.int64), Fraction(2) ** -shift, False
+        fractions = [Fraction(exact_number(x, name)) for x in values.flat]
+        common = math.lcm(*{x.denominator for x in fractions})
+        whole = [x.numerator * (common // x.denominator) for x in fractions]
+    else:
+        different, place = np.unique(values, return_inverse=True)
+        decimals = [Decimal(repr(x)) for x in different.astype(np.float64).tolist()]
+        digits = max([0, *(-int(x.as_tuple().exponent) for x in decimals)])
+        common = 10**digits
+        scaled = [_scaled(x, digits) for x in decimals]
+        whole = [scaled[at] for at in place.ravel().tolist()]
+    found = np.empty(len(whole), object)
+    found[:] = whole
+    return found.reshape(values.shape), Fraction(1, common)
+
+
+def _scaled(x: Decimal, digits: int) -> int:
+    """x * 10**digits, which is whole."""
+    sign, figures, exponent = x.as_tuple()
+    power = int(exponent) + digits
+    size = int("".join(map(str, figures))) * int(10**power)
+    return -size if sign else size
 
 
 def _check_total(values: Array, scale: float, name: str) -> None:
     if values.size and float(np.abs(values).sum()) * scale >= LARGEST_TOTAL:
         raise InputError(name, "the total is beyond 2**60", "divide all of them by a common factor")
+
+
+@attrs.frozen(eq=False)
+class WideCosts:
+    """Costs as integers of any size, and what was lost when they were rounded down to multiples of 2**shift.
+
+    A tree costs `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
+    """
+
+    costs: Array
+    """(n, K) Python integers as objects."""
+    split: int
+    unit: Fraction
+    shift: int
+    least: int
+    """Any tree costs at least this more than its rounded rows,"""
+    most: int
+    """and at most this more, apart from its branching nodes,"""
+    split_rest: int
+    """of which each costs this much more."""
+
+    def lower(self, rounded: int) -> Fraction:
+        """A tree that costs at least `rounded` by rounded costs costs at least this."""
+        return self.unit * ((rounded << self.shift) + self.least)
+
+    def rounding(self, branches: int) -> Fraction:
+        """How far a tree with so many branching nodes may be above its own `lower`."""
+        return self.unit * (self.most - self.least + self.split_rest * branches)
 
 
 @attrs.frozen(eq=False)
@@ -142,11 +227,17 @@ class IntegerCosts:
     unit: Fraction
     """The worth of an integer cost of 1, in the task's own unit."""
     exact: bool
-    """False if real inputs were rounded to the unit."""
+    """False if the costs were rounded down to the unit."""
+    wide: WideCosts | None = None
+    """The exact costs, if they were rounded."""
 
-    def value(self, total: int) -> int | float:
-        """`total` in the task's own unit: an int where that is a whole number by its nature, else a float."""
-        return self.unit.numerator * total if self.unit.denominator == 1 else float(self.unit * total)
+    def value(self, total: int) -> int | Fraction:
+        """`total` in the task's own unit: an int where that is a whole number by its nature, else a fraction."""
+        return self.unit.numerator * total if self.unit.denominator == 1 else self.unit * total
+
+    def lower(self, total: int) -> int | Fraction:
+        """No tree that costs at least `total` has a value below this."""
+        return self.value(total) if self.wide is None else self.wide.lower(total)
 
 
 def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
@@ -156,55 +247,66 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
-        costs, unit, exact = exact_array(terms[0][1], "costs")
-        return IntegerCosts(costs, 0, unit, exact)
-    exact = True
+        costs, unit, _ = exact_array(terms[0][1], "costs")
+        return IntegerCosts(costs, 0, unit, True)
     row_weights, row_unit = None, Fraction(1)
     if weights is not None:
-        row_weights, row_unit, exact = exact_array(weights, "sample_weight")
+        row_weights, row_unit = exact_integers(weights, "sample_weight")
     parts: list[tuple[Fraction, Array]] = []
     for weight, costs in terms:
-        integers, unit, whole = exact_array(costs, "costs")
-        exact = exact and whole
+        integers, unit = exact_integers(costs, "costs")
         parts.append((weight * unit * row_unit, integers))
     unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
-    largest = sum(abs(_as_float(worth / unit)) * _largest_total(part, row_weights) for worth, part in parts)
-    if not largest + abs(_as_float(Fraction(split) / unit)) < LARGEST_TOTAL:
-        return _rounded(parts, split, row_weights)
-    total = parts[0][1] * int(parts[0][0] / unit)
-    for worth, part in parts[1:]:
-        total = total + part * int(worth / unit)
+    largest = abs(Fraction(split) / unit)
+    for worth, part in parts:
+        largest += abs(worth / unit) * _largest_total(part, row_weights)
+    if largest >= LARGEST_TOTAL:
+        return _rounded(parts, int(split / unit), unit, row_weights)
+    total = _times(parts[0], unit)
+    for each in parts[1:]:
+        total = total + _times(each, unit)
     if row_weights is not None:
         total = total * row_weights[:, None]
-    return IntegerCosts(np.ascontiguousarray(total), int(split / unit), unit, exact)
+    return IntegerCosts(np.ascontiguousarray(total, np.int64), int(split / unit), unit, True)
 
 
-def _rounded(parts: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
-    """The costs rounded to a power of two of which their total has at most 2**50."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-        total = sum(_as_float(worth) * part.astype(np.float64) for worth, part in parts)
-        assert isinstance(total, np.ndarray)
-        if weights is not None:
-            total = total * weights[:, None].astype(np.float64)
-        finite = math.isfinite(float(np.abs(total).max(axis=1, initial=0).sum()))
-    if not finite:
+def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None) -> IntegerCosts:
+    """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
+    total: Any = sum(part.astype(object) * int(worth / unit) for worth, part in parts)
+    if weights is not None:
+        total = total * weights.astype(object)[:, None]
+    largest = int(np.abs(total).max(axis=1).sum())
+    if largest + abs(split) < LARGEST_TOTAL:
+        return IntegerCosts(np.ascontiguousarray(total, np.int64), split, unit, True)
+    if not math.isfinite(_as_float(unit * largest)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
-    shift = _ROUNDED_BITS - math.frexp(float(np.abs(total).max(axis=1, initial=0).sum()))[1]
-    unit = Fraction(2) ** -shift
-    split_units = round(Fraction(split) / unit)
-    if split_units >= LARGEST_TOTAL:
+    shift = max(0, largest.bit_length() - _ROUNDED_BITS)
+    if split >> shift >= LARGEST_TOTAL:
         raise InputError(
-            "costs", f"a branching node costs {_as_float(Fraction(split)):.3g}, far above all rows", "lower its cost"
+            "costs", f"a branching node costs {_as_float(split * unit):.3g}, far above all rows", "lower its cost"
         )
-    return IntegerCosts(np.rint(np.ldexp(total, shift)).astype(np.int64), split_units, unit, False)
+    rounded = total >> shift
+    rest = total - (rounded << shift)
+    least, most = int(rest.min(axis=1).sum()), int(rest.max(axis=1).sum())
+    wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift))
+    return IntegerCosts(np.ascontiguousarray(rounded, np.int64), split >> shift, unit * (1 << shift), False, wide)
 
 
-def _largest_total(costs: Array, weights: Array | None) -> float:
-    """The sum over the rows of their largest cost in absolute value, as a float; no less, where that is no matter."""
+def _times(part: tuple[Fraction, Array], unit: Fraction) -> Array:
+    """The whole numbers of a part, each worth so much, in the unit."""
+    factor = int(part[0] / unit)
+    whole = part[1] if abs(factor) < LARGEST_TOTAL else part[1].astype(object)
+    return whole * factor
+
+
+def _largest_total(costs: Array, weights: Array | None) -> int:
+    """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
     if weights is None:
-        most = float(len(costs)) * float(max(costs.max(initial=0), -costs.min(initial=0)))
-        return most if most < _SMALL_TOTAL else float(np.abs(costs).max(axis=1, initial=0).sum(dtype=np.float64))
-    return float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64))
+        most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
+        return most if most < _SMALL_TOTAL else sum(np.abs(costs).max(axis=1).tolist())
+    if costs.dtype == object or weights.dtype == object:
+        return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
+    return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
 
 
 def _as_float(x: Fraction) -> float:

@@ -73,7 +73,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         bounds, kernel = _declared_bounds(task, data), GENERAL
     elif form is None:
         sums = quick_sums(task, data)
-        whole = state_of(sums, np.arange(data.n_rows))
+        whole = state_of(sums, np.arange(data.n_rows), data)
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
         kernel = GENERATED if can_generate(task, data, sums) else GENERAL
@@ -134,7 +134,8 @@ def _sizes(values: Array) -> float:
 def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
     """The costs of a few leaves under every label: of all rows, the first half of them, the first three, the first."""
     states = [
-        state_of(sums, np.arange(m)) for m in sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
+        state_of(sums, np.arange(m), data)
+        for m in sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
     ]
     return [task.leaf_cost(s, k) for s in states for k in range(len(task.labels(data)))]
 

@@ -44,8 +44,9 @@ def policy_value(tree: Tree, X: Any, method: str = "dr", **past: Any) -> Estimat
     data = Dataset.make(np.zeros((len(given), 0), np.uint8), **past)
     place_of = {label: place for place, label in enumerate(treatments(data))}
     prescribed = given.tolist()
-    for label in set(prescribed) - set(place_of):
-        raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
+    for label in prescribed:
+        if label not in place_of:
+            raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
     places = np.array([place_of[label] for label in prescribed])
     return _mean(scores(method, data)[np.arange(len(given)), places])
 

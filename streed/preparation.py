@@ -12,7 +12,7 @@ from streed.binarize import ColumnRecipe, Settings, make_recipe
 from streed.binarize.planning import LEARNED, Teacher
 from streed.binarize.raw import Kind, read_column
 from streed.data import Dataset
-from streed.data.rows import read_weights
+from streed.data.rows import read_frequency, read_weights, weigh_copies
 from streed.datasets import one_hot
 from streed.errors import InputError
 from streed.tree import Reading, Tree
@@ -33,22 +33,24 @@ def plan(
     trusted: bool,
     sensitive: Sequence[str] = (),
     settings: Settings | None = None,
+    frequency: str | None = None,
 ) -> Reading:
-    """How to make features of the table's columns but `target`, `weights` and `sensitive` ones.
+    """How to make features of the table's columns but `target`, `weights`, `frequency` and `sensitive` ones.
 
     Texts are categories. Questions by `settings` are made of numbers with more than two values that are not listed in
     `categorical`, unless the table is `trusted` to hold nothing but categories; of dates, of texts of many values, and
     of columns with missing values. Raises InputError for unknown columns.
     """
     listed_names = [("categorical", c) for c in categorical] + [("sensitive", c) for c in sensitive]
-    for argument, name in (("target", target), ("weights", weights), *listed_names):
+    for argument, name in (("target", target), ("weights", weights), ("frequency", frequency), *listed_names):
         if name is not None and name not in table and not (argument == "categorical" and name == ALL):
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    if weights == target:
-        raise InputError("weights", f"{target!r} is the target", "name another column")
+    for argument, name in (("weights", weights), ("frequency", frequency)):
+        if name == target:
+            raise InputError(argument, f"{target!r} is the target", "name another column")
     if target in sensitive:
         raise InputError("sensitive", f"{target!r} is the target", "name another column")
-    features = [name for name in table if name not in (target, weights, *sensitive)]
+    features = [name for name in table if name not in (target, weights, frequency, *sensitive)]
     chosen = [name for name in categorical if name in table]
     if trusted or (ALL in categorical and ALL not in table):
         chosen = features
@@ -69,10 +71,31 @@ def plan(
     recipes: tuple[ColumnRecipe, ...] = ()
     if raw:
         found = attrs.evolve(wanted, categorical=[name for name in raw if name in chosen])
-        row_weights = None if weights is None else read_weights(table[weights], len(table[weights]))
+        row_weights = _masses(table, weights, frequency)
         taught = _teacher(table[target]) if wanted.thresholds in LEARNED else None
         recipes = make_recipe({name: table[name] for name in raw}, found, taught, weights=row_weights).columns
-    return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes)
+    return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes, frequency)
+
+
+def present(table: dict[str, list[Any]], frequency: str | None) -> dict[str, list[Any]]:
+    """The table without the rows whose number in the column `frequency` is 0; the table itself if there is none.
+
+    Raises InputError where these are no whole numbers >= 0.
+    """
+    if frequency is None or frequency not in table:
+        return table
+    copies = read_frequency(table[frequency], len(table[frequency]))
+    if copies is None or copies.all():
+        return table
+    rows = np.flatnonzero(copies).tolist()
+    return {name: [values[row] for row in rows] for name, values in table.items()}
+
+
+def _masses(table: Table, weights: str | None, frequency: str | None) -> Any:
+    """(n,) what each row of the table weighs, with all rows that it stands for; None where that is 1."""
+    each = None if weights is None else read_weights(table[weights], len(table[weights]))
+    copies = None if frequency is None else read_frequency(table[frequency], len(table[frequency]))
+    return weigh_copies(each, copies)
 
 
 def _needs_questions(column: list[Any], values: set[Any], listed: bool, trusted: bool, settings: Settings) -> bool:
@@ -94,10 +117,11 @@ def _teacher(labels: list[Any]) -> Teacher:
 def make_dataset(table: Table, reading: Reading) -> Dataset:
     """The table's rows as `reading` says; raises InputError for columns that are not there."""
     groups = [("sensitive", name) for name in reading.sensitive]
-    for argument, name in (("target", reading.target), ("weights", reading.weights), *groups):
+    counted = ("frequency", reading.frequency)
+    for argument, name in (("target", reading.target), ("weights", reading.weights), counted, *groups):
         if name is not None and name not in table:
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    others = (reading.target, reading.weights, *reading.sensitive)
+    others = (reading.target, reading.weights, reading.frequency, *reading.sensitive)
     recipes = {recipe.name: recipe for recipe in reading.recipes}
     columns: dict[str, Any] = {}
     for name, values in table.items():
@@ -111,13 +135,15 @@ def make_dataset(table: Table, reading: Reading) -> Dataset:
     sensitive = {name: table[name] for name in reading.sensitive} or None
     labels = table[reading.target]
     weights = None if reading.weights is None else table[reading.weights]
+    frequency = None if reading.frequency is None else table[reading.frequency]
+    beside: dict[str, Any] = {"sample_weight": weights, "frequency": frequency, "sensitive_features": sensitive}
     if not reading.one_hot or not columns:
         listed = [name for name in reading.categorical if name in columns]
         X: Any = columns or np.zeros((len(labels), 0), dtype=np.uint8)
-        return Dataset.make(X, labels, sample_weight=weights, categorical=listed or None, sensitive_features=sensitive)
+        return Dataset.make(X, labels, categorical=listed or None, **beside)
     codes = np.array(list(columns.values()), dtype=np.uint8).T
     named = list(columns)
-    return Dataset.make(codes, labels, sample_weight=weights, names=named, sensitive_features=sensitive)
+    return Dataset.make(codes, labels, names=named, **beside)
 
 
 def _answers(recipe: ColumnRecipe, values: list[Any]) -> dict[str, Any]:

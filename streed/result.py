@@ -44,10 +44,16 @@ class Result:
     """The outcome of a solve.
 
     `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible" where
-    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. No
+    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. Of
+    costs per row, bounds meet exactly or not at all: if numbers had to be rounded, and the proof ends within that
+    rounding, the tree is "feasible" and `stats["stopped"]` is "rounding". Where a task's own methods compute with real
+    numbers, "optimal" is up to `stats["rounding"]`, and until then bounds are widened by it. The value is always the
+    tree's own, from the raw data, rounded once. No
     tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised task's incumbent is the
     upper one, a maximised task's the lower; None is not known. Of a front, value and tree are those of the best score,
-    and there is no bound but that value: "optimal" says that the front is complete.
+    and "optimal" says that the front is complete. One that is "feasible" may lack points, and hold points dominated by
+    those that it lacks; its bound is the ideal point, which no tree is better than in any component, and stands where a
+    bound on the optimum would: `lower_bound` if the first component is minimised, `upper_bound` if it is maximised.
     """
 
     value: Any
@@ -66,7 +72,7 @@ class Result:
 
     @property
     def gap(self) -> Any:
-        """`upper_bound - lower_bound`: 0 where optimal, None where infeasible or where bounds are unknown or tuples."""
+        """`upper_bound - lower_bound`, 0 where optimal; None where infeasible or where bounds are unknown or tuples."""
         if self.tree is None:
             return None
         if self.status == "optimal":
@@ -108,17 +114,25 @@ class Result:
         size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
         if self._is_front:
             known = f"front   {len(self.front)} nondominated values, of which this is the best"
+            ideal = self.upper_bound if self.task.maximize else self.lower_bound
+            if self.status != "optimal" and ideal is not None:
+                known += f"; no tree is better than {number(ideal)} in any component"
         else:
             lower, upper, gap = (
                 "unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap)
             )
             known = f"bounds  {lower} to {upper}, gap {gap}"
-        lines = [f"status  {self.status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
+        status = self.status
+        if self.stats.get("stopped") == "rounding":
+            status += ": the search ended, and rounding keeps the bounds apart"
+        lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
         return "\n".join([*lines, self.tree.to_text()])
 
     @property
     def _is_front(self) -> bool:
-        return self.task.order != TOTAL and (self.lower_bound is None or self.upper_bound is None)
+        bounds = (self.lower_bound, self.upper_bound)
+        unknown = any(bound is None or isinstance(bound, tuple) for bound in bounds)
+        return self.task.order != TOTAL and (unknown or len(self.front) > 1)
 
     def __str__(self) -> str:
         return self.to_text()

@@ -21,14 +21,15 @@ from streed.contract import check_contract, is_shipped
 from streed.data import Dataset
 from streed.declarations import check_declarations
 from streed.errors import InputError, TaskError
-from streed.evaluate import leaf_displays
-from streed.exact import readable
+from streed.evaluate import count_rows, leaf_displays
+from streed.exact import readable, readable_bound
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
 from streed.search.driver import Driver, Orders, Problem, Solution
 from streed.task import Task, Totals
 from streed.tree import Claims, Tree
+from streed.weighing import check_weights, in_copies
 
 MOST_THREADS = 64
 
@@ -46,6 +47,7 @@ def solve(
     min_leaf: int = 1,
     search: Any = "depth-first",
     sample_weight: Any = None,
+    frequency: Any = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
@@ -59,12 +61,14 @@ def solve(
     `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
     `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
     at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
-    none below 0. `search`: the name of a driver, or "auto", or a driver. `time_limit` is in seconds of search,
-    `memory_limit` in bytes of this process; on either, and on Ctrl-C, the result is the best tree so far with its
-    bounds. (What must be compiled first does not count as search, and is said on standard error; Ctrl-C before the
-    search begins raises KeyboardInterrupt. Signal handlers stay as they are.) `gap`: the search may stop, too, when the
-    best tree's value and the bound differ by at most this part of the value. `progress`: True for a live line, or a
-    callable that is given `Progress` records. `row_data`: what the task asks for, one entry per row.
+    none below 0. `frequency`: n whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf`
+    and wherever else rows are counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or
+    a driver. `time_limit` is in seconds of search, `memory_limit` in bytes of this process; on either, and on Ctrl-C,
+    the result is the best tree so far with its bounds. (What must be compiled first does not count as search, and is
+    said on standard error; Ctrl-C before the search begins raises KeyboardInterrupt. Signal handlers stay as they are.)
+    `gap`: the search may stop, too, when the best tree's value and the bound differ by at most this part of the value.
+    `progress`: True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks
+    for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
     refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
@@ -74,12 +78,14 @@ def solve(
     if not isinstance(task, Task):
         raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
     _check_names(row_data)
-    data = Dataset.make(X, y, sample_weight=sample_weight, categorical=categorical, **row_data)
+    data = Dataset.make(X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, **row_data)
+    check_weights(task, data)
+    data = in_copies(task, data)
     most_depth = _limit("max_depth", max_depth, 0, data.n_rows)
     most_nodes = _limit("max_nodes", max_nodes, 0, data.n_rows)
     leaf_rows = _limit("min_leaf", min_leaf, 1, None)
-    if leaf_rows > data.n_rows:
-        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.n_rows}", "lower it")
+    if leaf_rows > data.size:
+        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     _check_orders(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
@@ -96,7 +102,7 @@ def solve(
         totals = Totals(task, data)
         supports = [limit.support for limit in bound.limits if limit.support is not None]
         # more rows than there are: no leaf has them, however many more
-        needed = min(max([leaf_rows, *supports]), data.n_rows + 1)
+        needed = min(max([leaf_rows, *supports]), data.size + 1)
         problem = Problem(data, bound, most_depth, most_nodes, needed)
 
         def shown(value: Any) -> Any:
@@ -116,14 +122,22 @@ def solve(
         if not shipped:
             for solution in outcome.solutions:
                 check_declarations(bound, data, solution.root)
-        bound_score = shown(outcome.lower) if outcome.score_bound is None else outcome.score_bound
+        bound_score, score_bound = readable(outcome.score_bound), None
+        if bound_score is None and outcome.lower is not None:
+            score_bound = task.score(outcome.lower, totals)
+            bound_score = readable_bound(score_bound, None, upper=task.maximize, real=outcome.real)
         if not outcome.solutions:
             status = "infeasible" if outcome.stopped is None else "unknown"
         else:
             status = "optimal" if outcome.stopped is None else "feasible"
         front = []
         for solution in outcome.solutions:
-            value = shown(solution.value) if solution.score is None else readable(solution.score)
+            if data.frequency is not None:
+                solution = attrs.evolve(solution, root=count_rows(solution.root, data))
+            score = task.score(solution.value, totals) if solution.score is None else solution.score
+            value = readable(score, real=outcome.real)
+            if score_bound is not None:
+                bound_score = readable_bound(score_bound, score, upper=task.maximize, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)
@@ -146,7 +160,8 @@ def solve(
             limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
             more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
             tightest = _tightest_limits(task, data, search=search, **limits, **more)
-        return Result(None, None, status, None, None, stats, task, tightest=tightest)
+        lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
+        return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))

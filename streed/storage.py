@@ -211,6 +211,8 @@ def _claims(claims: Claims) -> dict[str, Any]:
             "sensitive": list(claims.reading.sensitive),
             "recipes": [_held_recipe(recipe) for recipe in claims.reading.recipes],
         }
+        if claims.reading.frequency is None:
+            held["reading"].pop("frequency", None)
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
     return held

@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 
 if TYPE_CHECKING:
     from streed.algebra import Threshold
@@ -40,14 +40,16 @@ TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
 
 
 class State:
-    """The sums of a task's statistics over the rows of a state, by attribute, and `rows`, how many rows it has.
+    """The sums of a task's statistics over the rows of a state, by attribute, `rows` and `weight`.
 
-    A statistic of shape (n,) has a number as its sum; one of shape (n, m) has a tuple of m numbers. The states of a
-    task that `reads_rows` also have `data`, the data set, and `members`, the numbers of their rows there, (rows,) int64
-    in ascending order.
+    `rows` is how many rows it has, each as often as its frequency says; `weight` is what they weigh together, the same
+    number where rows have no weights (a statistic of that name takes its place). A statistic of shape (n,) has a number
+    as its sum; one of shape (n, m) has a tuple of m numbers. The states of a task that `reads_rows` also have `data`,
+    the data set, and `members`, the numbers of their rows there, (rows,) int64 in ascending order.
     """
 
     rows: int
+    weight: Any
 
     def __init__(self, rows: int, **sums: Any) -> None:
         self.rows = rows
@@ -56,6 +58,8 @@ class State:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name == "weight":
+            return self.rows
         raise TaskError(f"this state has no statistic {name!r}; it has {', '.join(sorted(self.names()))}")
 
     def names(self) -> list[str]:
@@ -75,7 +79,7 @@ class Totals(State):
     """The state of all rows of a data set; its sums and `bound`, the task on the data, are made when asked for."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        super().__init__(data.n_rows)
+        super().__init__(data.size)
         self.__dict__["_source"] = (task, data)
         self.__dict__["_pending"] = True
 
@@ -135,6 +139,11 @@ class Task(abc.ABC):
     reads_rows: ClassVar[bool] = False
     """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
 
+    takes_weights: ClassVar[bool | None] = None
+    """Whether a row of weight w counts as w equal rows; weights are refused if it is False. None: as the methods show,
+    which take no weights if they ask how many rows a state has, or are functions of rows and never read
+    `data.weights`. True also says that a function of rows counts a row of frequency f as f, by `data.weights`."""
+
     any_label: ClassVar[bool] = False
     """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
 
@@ -161,7 +170,7 @@ class Task(abc.ABC):
     # -- what a task may say ---------------------------------------------------------------------------------------
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
-        """g(s, f), the cost of a branching node on column `split` at a state of `rows` rows (unweighted).
+        """g(s, f), the cost of a branching node on column `split` at a state of `rows` rows, whatever they weigh.
 
         `path` holds the distinct columns tested above, in ascending order. None, the default, is no cost: nothing is
         combined with the children's values then.
@@ -215,6 +224,14 @@ class Task(abc.ABC):
         """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
 
         The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
+        return None
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        """What a leaf of these rows of `data`, (m,) int64, with label number k costs, exactly, row weights included.
+
+        Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
+        the default, is `leaf_cost` of the exact sums.
         """
         return None
 
@@ -350,7 +367,8 @@ class GeneralTask(Task):
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
         """The cost of a leaf with label number k that has these rows of `data`, (m,) int64 in ascending order.
 
-        It looks up `data.y`, `data.weights` and `data.row_data` there itself, and answers for the weights.
+        It looks up `data.y`, `data.weights` and `data.row_data` there itself. If it uses the weights, it declares
+        `takes_weights = True`; else rows with a frequency are written out for it.
         """
 
     @final
@@ -436,15 +454,17 @@ def is_weighted(task: Task, name: str, data: Dataset) -> bool:
 def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
     """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
 
-    Integers stay integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
+    A row counts as often as its frequency says, and where rows have weights they are there as `weight`. Integers stay
+    integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
     """
     quick = {}
-    for name, values in row_statistics(task, data).items():
+    for name, values in _with_weight(task, data).items():
         values = np.asarray(values)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        if data.weights is not None and is_weighted(task, name, data):
-            values = _weighed(values, data.weights)
+        each = data.weights if is_weighted(task, name, data) else data.frequency
+        if each is not None:
+            values = _weighed(values, each)
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
         elif _sums_fit(values):
@@ -453,6 +473,14 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
             values = values.astype(np.float64)
         quick[name] = values
     return quick
+
+
+def _with_weight(task: Task, data: Dataset) -> dict[str, Array]:
+    """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
+    statistics = row_statistics(task, data)
+    if data.weights is None or "weight" in statistics:
+        return statistics
+    return {**statistics, "weight": np.ones(data.n_rows, np.int64)}
 
 
 def _weighed(values: Array, weights: Array) -> Array:
@@ -472,25 +500,57 @@ def _sums_fit(values: Array) -> bool:
     return float(np.abs(values.astype(np.float64)).sum(axis=0).max()) < LARGEST_TOTAL
 
 
-def state_of(sums: dict[str, Array], rows: Array, beside: Mapping[str, Any] | None = None) -> State:
-    """The state of the rows given by number, from their statistics and what it holds `beside_sums`."""
+def state_of(sums: dict[str, Array], rows: Array, data: Dataset, beside: Mapping[str, Any] | None = None) -> State:
+    """The state of the rows of `data` given by number, from their statistics and what it holds `beside_sums`."""
     totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
     found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
-    return State(len(rows), **found, **(beside or {}))
+    return State(data.count(rows), **found, **(beside or {}))
+
+
+def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
+    """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
+
+    Arrays are (n,) or (n, m).
+    """
+    given = weight_array(data)
+    weights = None if given is None else exact_integers(given, "sample_weight")
+    copies = None if data.frequency is None else (data.frequency, Fraction(1))
+    found = {}
+    for name, values in _with_weight(task, data).items():
+        whole, unit = exact_integers(np.asarray(values), f"statistics {name!r}")
+        each = weights if is_weighted(task, name, data) else copies
+        if each is not None:
+            factors, worth = each
+            size = sum(map(abs, factors.tolist())) * int(np.abs(whole).max(initial=0))
+            factors = factors.reshape((-1,) + (1,) * (whole.ndim - 1))
+            whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
+            unit = unit * worth
+        found[name] = (whole, unit)
+    return found
+
+
+def weight_array(data: Dataset) -> Array | None:
+    """(n,) what each row adds to a sum, exactly: as objects where a product of weight and frequency is no float."""
+    if data.sample_weight is None or data.frequency is None or data.sample_weight.dtype.kind != "f":
+        return data.weights
+    found = np.empty(data.n_rows, object)
+    found[:] = data.exact_weights
+    return found
 
 
 def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
     """The task's statistics times the row weights, as exact Python numbers (arrays of objects, (n,) or (n, m))."""
-    weights = None if data.weights is None else [exact_number(w, "sample_weight") for w in data.weights.tolist()]
+    weights = data.exact_weights
+    copies = None if data.frequency is None else data.frequency.tolist()
     exact: dict[str, np.ndarray] = {}
-    for name, values in row_statistics(task, data).items():
+    for name, values in _with_weight(task, data).items():
         values = np.asarray(values)
         if values.dtype.kind == "b":  # numpy's booleans are no numbers
             values = values.astype(np.int64)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         objects = np.empty(values.shape, dtype=object)
-        factors = weights if weights is not None and is_weighted(task, name, data) else None
+        factors = weights if is_weighted(task, name, data) else copies
         for index, x in np.ndenumerate(values):
             objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
         exact[name] = objects

@@ -18,7 +18,7 @@ import numpy as np
 
 from streed.constrained import objective
 from streed.errors import StreedError
-from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task import TOTAL, Limit, RowCostTask, State, Task
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ Key = tuple[str, int | None]
 """A statistic, and which entry of it; None for a statistic of shape (n,)."""
 
 _ROWS: Key = ("rows", None)
+
+_WEIGHT: Key = ("weight", None)
+"""What rows weigh together: 1 for every row, before row weights, unless it is a statistic of the task."""
 
 
 @final
@@ -66,9 +69,10 @@ class LinearForm(RowCostTask):
         terms: list[tuple[Fraction, Array]] = []
         for key in used:
             name, entry = key
-            values = np.ones(data.n_rows, np.int64) if key == _ROWS else np.asarray(statistics[name])
+            one_each = key == _ROWS or (key == _WEIGHT and name not in statistics)
+            values = np.ones(data.n_rows, np.int64) if one_each else np.asarray(statistics[name])
             factors = [dict(label).get(key, Fraction(0)) for label in self.coefficients]
-            integers, unit, _ = exact_array(values if entry is None else values[:, entry], f"statistics {name!r}")
+            integers, unit = exact_integers(values if entry is None else values[:, entry], f"statistics {name!r}")
             terms.extend((unit * weight, costs) for weight, costs in _products(integers, factors))
         return terms or [(Fraction(1), np.zeros((data.n_rows, len(self.coefficients)), np.int64))]
 
@@ -110,7 +114,7 @@ def row_cost_form(task: Task, data: Dataset) -> Task | None:
     try:
         split = _split_cost(inner, watch)
         statistics = {name: np.asarray(values) for name, values in inner.statistics(data).items()}
-        state = _symbolic_state(statistics, watch, weighted=data.weights is not None)
+        state = _symbolic_state(statistics, watch, weighted=data.sample_weight is not None)
         forms = [inner.leaf_cost(state, k) for k in range(len(inner.labels(data)))]
         coefficients = tuple(_linear(form, watch) for form in forms)
     except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
@@ -125,9 +129,9 @@ def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, 
     """Weights and (n, K) integers whose weighted sum is every integer (n,) times every factor (K,)."""
     common = math.lcm(*(factor.denominator for factor in factors))
     whole = [int(factor * common) for factor in factors]
-    if float(np.abs(integers).sum()) * float(max(map(abs, whole))) < LARGEST_TOTAL:
+    if integers.dtype != object and int(np.abs(integers).sum()) * max(map(abs, whole)) < LARGEST_TOTAL:
         return [(Fraction(1, common), integers[:, None] * np.array(whole, np.int64))]
-    # Too fine for integers of 64 bits: whoever adds the terms up decides how to round them.
+    # Too fine for integers of 64 bits: whoever adds the terms up decides what becomes of them.
     chosen = np.eye(len(factors), dtype=np.int64)
     return [(factor, integers[:, None] * chosen[k]) for k, factor in enumerate(factors) if factor != 0]
 
@@ -347,6 +351,7 @@ def _symbolic_state(statistics: dict[str, Array], watch: _Watch, *, weighted: bo
             forms = [_Form({(name, entry): 1}, 0, watch) for entry in range(values.shape[1])]
             sums[name] = _Forms.of(forms, watch)
     rows: Any = _Opaque(watch) if weighted else _Form({_ROWS: 1}, 0, watch)
+    sums.setdefault("weight", _Form({_WEIGHT: 1}, 0, watch))
     return State(rows, **sums)
 
 

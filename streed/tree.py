@@ -81,6 +81,8 @@ class Reading:
     """The columns of the groups that limits are about; they are no features."""
     recipes: tuple[ColumnRecipe, ...] = ()
     """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
+    frequency: str | None = None
+    """The column that says how many equal rows each row stands for."""
 
 
 @attrs.frozen

@@ -17,6 +17,7 @@ from streed.errors import InputError, StreedError
 from streed.evaluate import inspect
 from streed.task import Task, Totals
 from streed.tree import Claims, Leaf, Tree, walk, worth
+from streed.weighing import in_copies
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""
@@ -63,9 +64,10 @@ def _described() -> Iterator[None]:
 def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
     if not isinstance(task, Task):
         raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
+    data = in_copies(task, data)
     labels = tuple(task.bind(data).labels(data))
     checks = [
-        _equal("rows of the data", claims.n_rows, data.n_rows),
+        _equal("rows of the data", claims.n_rows, data.size),
         Check("labels", str(tree.labels), str(labels), tree.labels == labels),
     ]
     if not all(each.holds for each in checks):
@@ -112,7 +114,9 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
         checks.append(_equal("gap of an optimal tree", upper, lower))
     else:
         alike = isinstance(lower, tuple) == isinstance(upper, tuple)
-        ordered = alike and lower is not None and upper is not None and bool(lower <= upper)
+        # further components of a front may be minimised while the first is maximised
+        first, last = (each[:1] if isinstance(each, tuple) else each for each in (lower, upper))
+        ordered = alike and first is not None and last is not None and bool(first <= last)
         checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), ordered))
     return checks
 

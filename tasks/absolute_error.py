@@ -44,6 +44,8 @@ class _Numbers:
 class AbsoluteError(GeneralTask):
     """The sum of absolute deviations from the median of the leaf, row weights counting."""
 
+    takes_weights: ClassVar[bool] = True
+
     superadditive: ClassVar[bool] = True
 
     _numbers: _Numbers | None = attrs.field(default=None, init=False, eq=False, repr=False)

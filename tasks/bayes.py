@@ -89,10 +89,10 @@ class BayesianTree(MajorityLeaves):
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """log((N - 1 + K a) / a), of rows without weights: minus the log probability of a class never seen before."""
-        if data.weights is not None:
+        if data.sample_weight is not None:
             return None
         whole = len(data.class_labels) * self.concentration
-        return np.full(data.n_rows, math.log((data.n_rows - 1 + whole) / self.concentration))
+        return np.full(data.n_rows, math.log((data.size - 1 + whole) / self.concentration))
 
     def lower_bound(self, s: State) -> Any:
         """The cost of all rows in one class: that is concave in the rows, so parts cost no less."""

@@ -74,8 +74,12 @@ class MisclassificationCosts(RowCostTask):
 @final
 @attrs.frozen
 class CostSensitive(Task):
-    """The cost of all labels and of all tests; `costs` is a `CostTable`, its file, or a matrix alone."""
+    """The cost of all labels and of all tests; `costs` is a `CostTable`, its file, or a matrix alone.
 
+    Tests are paid for per row, so data with row weights are refused where tests cost something.
+    """
+
+    takes_weights: ClassVar[bool] = True
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
@@ -97,8 +101,8 @@ class CostSensitive(Task):
         owner = self.costs.feature_of(dict(enumerate(data.names)), data.n_columns)
         if not any(test != NO_TEST and self.costs.tests[test].cost > 0 for test in owner):
             return MisclassificationCosts(self.costs)
-        if data.weights is not None:
-            remedy = "repeat rows in place of weights, or leave the tests out"
+        if data.sample_weight is not None:
+            remedy = "give whole weights as frequency= in place of sample_weight, or leave the tests out"
             raise InputError(
                 "sample_weight", "tests are paid for per row, which branching costs count unweighted", remedy
             )

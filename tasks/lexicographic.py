@@ -15,7 +15,7 @@ sum over rows and nodes (STreeD, Eq. 4).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
@@ -34,11 +34,13 @@ if TYPE_CHECKING:
 class Lexicographic(Composition):
     """(Misclassified rows, branching nodes), the first before the second; row weights must be whole numbers."""
 
+    takes_weights: ClassVar[bool] = True
+
     def compose(self, data: Dataset) -> Task:
         if data.weights is not None and data.weights.dtype.kind == "f" and (data.weights % 1).any():
             raise InputError("sample_weight", "a weight is not whole", "multiply all of them by a common factor")
         # n rows separate into n leaves at most, below n - 1 branching nodes.
-        return add(scale(data.n_rows, Misclassifications()), Splits())
+        return add(scale(data.size, Misclassifications()), Splits())
 
     def score(self, value: Any, totals: State) -> tuple[int, int]:
         errors, nodes = divmod(Fraction(value), totals.rows)

@@ -47,6 +47,8 @@ class LinearLeaves(GeneralTask):
     Leaves show (intercept, coefficients ...); `predict_linear` applies them.
     """
 
+    takes_weights: ClassVar[bool] = True
+
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 

@@ -87,10 +87,10 @@ class QuinlanMDL(MajorityLeaves):
 
         A further row at most doubles b + 1, and makes C(n, e) at most N times as large and adds one exception.
         """
-        if data.weights is not None:
+        if data.sample_weight is not None:
             return None
         classes = max(len(data.class_labels) - 1, 1)
-        return np.full(data.n_rows, 1 + math.log2(data.n_rows) + math.log2(classes))
+        return np.full(data.n_rows, 1 + math.log2(data.size) + math.log2(classes))
 
     def lower_bound(self, s: State) -> Any:
         """A tree has one leaf at least."""
@@ -101,6 +101,8 @@ class QuinlanMDL(MajorityLeaves):
 @attrs.frozen
 class MehtaMDL(MajorityLeaves):
     """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.)."""
+
+    takes_weights: ClassVar[bool] = True
 
     tree_bits: bool = True
     half: float = bound(0.5)
@@ -116,7 +118,7 @@ class MehtaMDL(MajorityLeaves):
         n_classes = len(data.class_labels)
         half = (n_classes - 1) / 2
         leaf += (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
-        least = leaf - half if data.weights is None else -math.inf
+        least = leaf - half if data.sample_weight is None else -math.inf
         return attrs.evolve(self, classes=data.class_labels, half=half, leaf_bits=leaf, split_bits=split, least=least)
 
     def leaf_cost(self, s: State, k: int) -> Any:

@@ -74,6 +74,8 @@ class PinballCosts(RowCostTask):
 class QuantileError(GeneralTask):
     """The (weighted) pinball loss of leaves that predict their quantile, the least one where several are best."""
 
+    takes_weights: ClassVar[bool] = True
+
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 

@@ -19,6 +19,7 @@ Regression Trees: An Optimal Dynamic Programming Approach, ICML 2024.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -27,11 +28,40 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array, exact_number
-from streed.task import State, Task, bound
+from streed.exact import Array, exact_integers, exact_number
+from streed.task import State, Task, bound, weight_array
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+
+
+def _offsets(targets: Array, center: Any) -> Array:
+    """(n,) the targets less the center; of floats, the difference of the decimals that Python prints, rounded once."""
+    if targets.dtype.kind == "i":
+        offsets: Array = targets - center
+        return offsets
+    whole, unit = exact_integers(targets, "y")
+    start = Fraction(exact_number(center))
+    common = math.lcm(unit.denominator, start.denominator)
+    step, origin = int(unit * common), int(start * common)
+    return np.array([(y * step - origin) / common for y in whole.tolist()])
+
+
+def _squared_error(data: Dataset, rows: Array) -> Fraction:
+    """The (weighted) squared errors of the mean of these rows, from the targets themselves."""
+    targets, unit = exact_integers(data.targets[rows], "y")
+    weights, worth = [1] * len(rows), Fraction(1)
+    each = weight_array(data)
+    if each is not None:
+        whole, worth = exact_integers(each[rows], "sample_weight")
+        weights = whole.tolist()
+    size: int = sum(weights)
+    if not size:
+        return Fraction(0)
+    offsets = [y - int(targets[0]) for y in targets.tolist()]
+    total: int = sum(w * y for w, y in zip(weights, offsets, strict=True))
+    squares: int = sum(w * y * y for w, y in zip(weights, offsets, strict=True))
+    return worth * unit * unit * (squares - Fraction(total * total, size))
 
 
 def _penalty(task: SquaredError, attribute: Any, value: Any) -> None:
@@ -59,13 +89,11 @@ class SquaredError(Task):
         targets = data.targets
         center = np.average(targets, weights=data.weights).item()
         center = round(center) if targets.dtype.kind == "i" else float(f"{center:.6g}")
-        weights = np.ones(data.n_rows) if data.weights is None else data.weights
-        offsets = (targets - center).astype(np.float64)
-        squares = float(weights @ offsets**2 - (weights @ offsets) ** 2 / weights.sum())
-        return attrs.evolve(self, center=center, scale=1 / squares if self.normalized and squares > 0 else 1)
+        squares = float(_squared_error(data, np.arange(data.n_rows))) if self.normalized else 0.0
+        return attrs.evolve(self, center=center, scale=1 / squares if squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        offsets = data.targets - self.center
+        offsets = _offsets(data.targets, self.center)
         return {"weight": np.ones(data.n_rows, np.int64), "sum": offsets, "square": offsets**2}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -76,6 +104,12 @@ class SquaredError(Task):
             return 0.0
         # Rounding may leave a little less than nothing.
         return max(s.square - s.sum * s.sum / s.weight, 0.0) * self.scale
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        """The squared errors as a fraction: 0 of equal targets."""
+        if not self.normalized or self.scale == 1:
+            return _squared_error(data, rows)
+        return _squared_error(data, rows) / (_squared_error(data, np.arange(data.n_rows)) or 1)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return self.cost_complexity

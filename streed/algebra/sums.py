@@ -28,7 +28,7 @@ from streed.algebra.parts import (
 from streed.constrained import Constrained, objective
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, IntegerCosts, exact_number, integer_costs
-from streed.task import Limit, RowCostTask, State, Task
+from streed.task import Limit, RowCostTask, State, Task, weight_array
 from streed.tracing import adds
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
         raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
     shape = (data.n_rows, len(task.labels(data)))
     terms = [(weight, _checked(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
-    return integer_costs(terms, inner.split_cost(), data.weights)
+    return integer_costs(terms, inner.split_cost(), weight_array(data))
 
 
 def _checked(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:

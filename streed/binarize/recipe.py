@@ -188,9 +188,13 @@ class TableRecipe:
         parts = [recipe.codes(raw, unseen) for recipe, raw in zip(self.columns, self._raw(X), strict=True)]
         return np.ascontiguousarray(np.hstack(parts)) if parts else np.zeros((len(X), 0), dtype=np.uint8)
 
-    def dataset(self, codes: Array, y: Any = None, *, sample_weight: Any = None, **row_data: Any) -> Dataset:
-        """The rows of `codes`, which `encode` gave, with labels, weights and row data as by `Dataset.make`."""
-        bare = Dataset.make(codes[:, :0], y, sample_weight=sample_weight, **row_data)
+    def dataset(
+        self, codes: Array, y: Any = None, *, sample_weight: Any = None, frequency: Any = None, **row_data: Any
+    ) -> Dataset:
+        """The rows of `codes`, which `encode` gave, with labels, weights and all else as by `Dataset.make`."""
+        bare = Dataset.make(codes[:, :0], y, sample_weight=sample_weight, frequency=frequency, **row_data)
+        if bare.n_rows < len(codes):
+            codes = codes[np.flatnonzero(np.asarray(frequency))]
         outputs = self.outputs
         coded = {j: output for j, output in enumerate(outputs) if not output.is_plain}
         return attrs.evolve(

@@ -16,6 +16,7 @@ from streed.commands.given import (
     NOTIONS,
     data_argument,
     fairness_options,
+    frequency_option,
     json_option,
     make_fair,
     make_objective,
@@ -63,6 +64,7 @@ _PICTURES = ("eps", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tif", "ti
 @size_options
 @stop_options
 @weights_option
+@frequency_option
 @question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the front as .csv, or with its trees as .json.")
 @click.option("--plot", type=path, metavar="FILE", help="Draw a front of two quantities; needs matplotlib.")
@@ -81,6 +83,7 @@ def front(
     time_limit: float | None,
     memory_limit: str | None,
     weights: str | None,
+    frequency: str | None,
     thresholds: str,
     n_thresholds: int,
     out: Path | None,
@@ -96,7 +99,7 @@ def front(
     with errors():
         _check_files(out, plot)
         objective = make_fair(_joined(task, param, subject_to, against, sensitive), notions, sensitive)
-        table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds)
+        table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds, frequency)
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)

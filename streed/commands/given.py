@@ -34,6 +34,9 @@ subject_to_option = click.option(
     "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
 )
 weights_option = click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+frequency_option = click.option(
+    "--frequency", metavar="COLUMN", help="Column of whole numbers: how many equal rows each row stands for."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -129,16 +132,18 @@ def read_data(
     sensitive: Sequence[str],
     thresholds: str,
     n_thresholds: int,
+    frequency: str | None = None,
 ) -> tuple[dict[str, list[Any]], Reading]:
     """The table, and how it becomes a data set; says what was made of columns that are no plain categories."""
     from streed import datasets as bundled
     from streed.binarize import Settings
-    from streed.preparation import plan
+    from streed.preparation import plan, present
     from streed.reading import read_table
 
     table, found = read_table(data, target)
     if found is None:
         fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
+    table = present(table, frequency)
     trusted = data in bundled.names()
     reading = plan(
         table,
@@ -149,6 +154,7 @@ def read_data(
         trusted=trusted,
         sensitive=sensitive,
         settings=Settings(thresholds, n_thresholds),
+        frequency=frequency,
     )
     if reading.recipes:
         click.echo(_made(reading, thresholds), err=True)

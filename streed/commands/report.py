@@ -95,6 +95,7 @@ def _solved(data: str, sizes: bool, given: dict[str, Any]) -> tuple[Any, Any, li
         given["sensitive"],
         given["thresholds"],
         given["n_thresholds"],
+        given["frequency"],
     )
     dataset = make_dataset(table, reading)
     progress = given["progress"]

@@ -15,6 +15,7 @@ from streed.commands.ending import CODES, code_of, errors, fail
 from streed.commands.given import (
     data_argument,
     fairness_options,
+    frequency_option,
     json_option,
     make_fair,
     make_objective,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads to search with.")
 @click.option("--gap", type=float, metavar="PART", help="Stop once value and bound differ by this part of the value.")
 @weights_option
+@frequency_option
 @click.option(
     "--categorical",
     metavar="COLUMN",
@@ -88,6 +90,7 @@ def solve(
     threads: int,
     gap: float | None,
     weights: str | None,
+    frequency: str | None,
     categorical: tuple[str, ...],
     one_hot: bool,
     thresholds: str,
@@ -105,7 +108,9 @@ def solve(
         if out is not None and not out.parent.is_dir():
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
-        table, reading = read_data(data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds)
+        table, reading = read_data(
+            data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds, frequency
+        )
         from streed.preparation import make_dataset
 
         dataset = make_dataset(table, reading)
@@ -125,7 +130,7 @@ def solve(
         saved = with_reading(result.tree, reading)
         if out is not None and saved is not None:
             write(out, saved.to_json(indent=1) + "\n")
-        shape = {"rows": dataset.n_rows, "columns": dataset.n_columns, "classes": dataset.n_classes}
+        shape = {"rows": dataset.size, "columns": dataset.n_columns, "classes": dataset.n_classes}
         if as_json:
             document = None if saved is None else json.loads(saved.to_json())
             print_json({"data": {"name": data, **shape}, **result.summary(), "document": document})

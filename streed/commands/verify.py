@@ -17,8 +17,11 @@ from streed.commands.output import print_json
 @data_argument
 @click.option("--target", metavar="COLUMN", help="Column of the labels, of a tree that Python saved.")
 @click.option("--weights", metavar="COLUMN", help="Column of row weights, likewise.")
+@click.option("--frequency", metavar="COLUMN", help="Column of how many rows each row stands for, likewise.")
 @json_option
-def verify(tree: Path, data: str, target: str | None, weights: str | None, as_json: bool) -> None:
+def verify(
+    tree: Path, data: str, target: str | None, weights: str | None, frequency: str | None, as_json: bool
+) -> None:
     """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
 
     The lower bound of a minimised task (the upper bound of a maximised one) is checked for consistency only: to prove
@@ -40,7 +43,7 @@ def verify(tree: Path, data: str, target: str | None, weights: str | None, as_js
             if found is None:
                 fail("target: the tree does not say which column its labels are; give --target")
             multiway = tuple(column.name for column in saved.columns.values() if column.multiway)
-            reading = Reading(found, weights, multiway, one_hot=False, sources={})
+            reading = Reading(found, weights, multiway, one_hot=False, sources={}, frequency=frequency)
         checks = check(saved, make_dataset(table, reading))
         held = all(each.holds for each in checks)
         if as_json:

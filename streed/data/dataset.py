@@ -13,8 +13,8 @@ import numpy as np
 from streed.data.binary import binary_codes
 from streed.data.column import Column, code_column, recode, shown
 from streed.data.labels import check_classes, code_labels, read_targets
-from streed.data.rows import read_row_data, read_weights
-from streed.data.table import Table, read_input, read_values
+from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
+from streed.data.table import Table, read_input, read_values, take_rows, take_values
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 
@@ -30,7 +30,7 @@ class Dataset:
     classes: tuple[Any, ...]
     """The caller's labels, sorted, as plain Python objects; (None,) where there are no labels."""
     weights: Array | None
-    """(n,) int64 or float64; None where every row weighs 1."""
+    """(n,) int64 or float64: what each row adds to a sum, its sample weight times its frequency; None: 1 of each."""
     row_data: Mapping[str, Array]
     """Further data by name, each with one entry per row."""
     categorical: tuple[int, ...]
@@ -40,6 +40,10 @@ class Dataset:
     """Only the columns that are not plain 0/1: a wide 0/1 array costs nothing per column."""
     _pair: tuple[Any, Any] = (0, 1)
     """What 0 and 1 are in the caller's terms, for the plain columns."""
+    sample_weight: Array | None = None
+    """(n,) int64 or float64: what one copy of each row weighs; None where every one weighs 1."""
+    frequency: Array | None = None
+    """(n,) int64 >= 1: how many equal rows each row stands for; None where each stands for itself."""
 
     @classmethod
     def make(
@@ -48,6 +52,7 @@ class Dataset:
         y: Any = None,
         *,
         sample_weight: Any = None,
+        frequency: Any = None,
         categorical: bool | Sequence[str | int] | None = None,
         names: Sequence[str] | None = None,
         **row_data: Any,
@@ -58,10 +63,11 @@ class Dataset:
         other numbers must be listed in `categorical`; in a table, any two values make a binary column and texts or
         categories with 3 to 256 values a multiway one. `categorical`: names or positions, or True for every column of
         more than two values. `y`: n labels that can be sorted, or None. `row_data`: arrays with one entry per row.
+        `frequency`: n whole numbers >= 0, how many equal rows each row stands for; rows of frequency 0 are left out.
         Raises InputError that names the argument, and the column where there is one.
         """
         if isinstance(X, Dataset):
-            given = [y, sample_weight, categorical, names, *row_data.values()]
+            given = [y, sample_weight, frequency, categorical, names, *row_data.values()]
             if any(extra is not None for extra in given):
                 raise InputError(
                     "X", "it is a Dataset, given together with further arguments", "put them into Dataset.make instead"
@@ -71,6 +77,14 @@ class Dataset:
         n, p = source.shape if isinstance(source, np.ndarray) else (source.n_rows, len(source.columns))
         if n == 0:
             raise InputError("X", "it has no rows", "give at least one row")
+        weights, copies = read_weights(sample_weight, n), read_frequency(frequency, n)
+        read = read_row_data(row_data, n) if row_data else {}
+        if copies is not None and not copies.all():
+            kept = np.flatnonzero(copies)
+            source, y = take_rows(source, kept), None if y is None else take_values(y, kept, n, "y", "labels")
+            weights = None if weights is None else weights[kept]
+            read = {name: array[kept] for name, array in read.items()}
+            n, copies = len(kept), some_copies(copies[kept])
         named = _names(source, names, p)
         listed = _listed(categorical, named, p)
         if isinstance(source, np.ndarray):
@@ -87,17 +101,44 @@ class Dataset:
             X=codes,
             y=numbers,
             classes=classes,
-            weights=read_weights(sample_weight, n),
-            row_data=read_row_data(row_data, n) if row_data else {},
+            weights=weigh_copies(weights, copies),
+            row_data=read,
             categorical=tuple(j for j, column in coded.items() if column.multiway),
             names=named,
             coded=coded,
             pair=pair,
+            sample_weight=weights,
+            frequency=copies,
         )
 
     @property
     def n_rows(self) -> int:
+        """How many rows are kept, however many equal ones each of them stands for."""
         return len(self.X)
+
+    @property
+    def size(self) -> int:
+        """How many rows the data stand for: the sum of the frequencies, `n_rows` where there are none."""
+        return self.n_rows if self.frequency is None else int(self.frequency.sum())
+
+    @property
+    def counts(self) -> Array:
+        """(n,) int64: how many equal rows each row stands for."""
+        return np.ones(self.n_rows, np.int64) if self.frequency is None else self.frequency
+
+    def count(self, rows: Array) -> int:
+        """How many rows the rows given by number stand for."""
+        return len(rows) if self.frequency is None else int(self.frequency[rows].sum())
+
+    @functools.cached_property
+    def exact_weights(self) -> list[int | Fraction] | None:
+        """(n,) what each row adds to a sum, exactly: a float weight is the decimal it prints as; None: 1 of each."""
+        if self.weights is None:
+            return None
+        if self.sample_weight is None or self.frequency is None:
+            return [exact_number(w, "sample_weight") for w in self.weights.tolist()]
+        pairs = zip(self.sample_weight.tolist(), self.frequency.tolist(), strict=True)
+        return [exact_number(exact_number(w, "sample_weight") * f) for w, f in pairs]
 
     @property
     def n_columns(self) -> int:
@@ -139,9 +180,13 @@ class Dataset:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
         if self.weights is None:
             return np.bincount(self.y, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
+        each = self.weights if self.sample_weight is None else self.sample_weight
+        copies = self.counts if self.sample_weight is not None else np.ones(self.n_rows, np.int64)
         totals: list[int | Fraction] = []
         for k in range(self.n_classes):
-            weights, counts = np.unique(self.weights[self.y == k], return_counts=True)
+            weights, number = np.unique(each[self.y == k], return_inverse=True)
+            counts = np.zeros(len(weights), np.int64)
+            np.add.at(counts, number, copies[self.y == k])
             terms = [exact_number(w) * c for w, c in zip(weights.tolist(), counts.tolist(), strict=True)]
             totals.append(exact_number(sum(terms)))
         return totals
@@ -163,7 +208,16 @@ class Dataset:
             y=self.y[chosen],
             weights=None if self.weights is None else self.weights[chosen],
             row_data={name: array[chosen] for name, array in self.row_data.items()},
+            sample_weight=None if self.sample_weight is None else self.sample_weight[chosen],
+            frequency=None if self.frequency is None else self.frequency[chosen],
         )
+
+    def expanded(self) -> Dataset:
+        """The data with every row as often as its frequency says, in place of frequencies."""
+        if self.frequency is None:
+            return self
+        several = self.subset(np.repeat(np.arange(self.n_rows), self.frequency))
+        return attrs.evolve(several, weights=several.sample_weight, frequency=None)
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_rows} rows, {self.n_columns} columns, {self.n_classes} classes)"

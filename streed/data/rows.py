@@ -1,4 +1,4 @@
-"""What stands beside the rows: weights, and data by name such as costs or sensitive features."""
+"""What stands beside the rows: weights, frequencies, and data by name such as costs or sensitive features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.data.table import Table, read_input, read_values
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, Array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -36,6 +36,60 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     if float(weights.sum(dtype=np.float64)) >= LARGEST_TOTAL:
         raise InputError("sample_weight", "the total is beyond 2**60", "divide all weights by a common factor")
     return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64)
+
+
+def read_frequency(frequency: Any, n: int) -> Array | None:
+    """How many equal rows each row stands for, (n,) int64 >= 0, or None where each stands for itself.
+
+    Raises InputError for a wrong length, for what is no whole number >= 0 (truth values are none), where no row stands
+    for any, and for a total of 2**60 or more.
+    """
+    if frequency is None:
+        return None
+    remedy = "give whole numbers >= 0; weights that are no numbers of rows belong into sample_weight"
+    read = read_values(frequency, "frequency", "it").values
+    if len(read) != n:
+        raise InputError("frequency", f"it has {len(read)} numbers, but X has {n} rows", "give one per row")
+    if not isinstance(read, np.ndarray) or read.dtype.kind == "b":
+        whole = isinstance(read, list) and all(isinstance(x, int) and not isinstance(x, bool) for x in read)
+        if not whole:
+            raise InputError("frequency", f"row 0 has {np.asarray(read).tolist()[0]!r}", remedy)
+        if min(read) >= 0:
+            raise InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
+        read = np.array(read, dtype=object)
+    wrong = (read < 0) | (read != np.floor(read)) if read.dtype.kind == "f" else read < 0
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError("frequency", f"row {row} has {read[row]}", remedy)
+    if float(read.sum(dtype=np.float64)) >= LARGEST_TOTAL:
+        raise InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
+    if not read.any():
+        raise InputError("frequency", "every row stands for 0 rows", "give at least one row a positive number")
+    return some_copies(read.astype(np.int64))
+
+
+def some_copies(frequency: Array) -> Array | None:
+    """The frequencies, or None where all are 1."""
+    return None if (frequency == 1).all() else frequency
+
+
+def weigh_copies(weights: Array | None, frequency: Array | None) -> Array | None:
+    """(n,) what all copies of each row weigh together, or None where each is 1; short decimals stay so.
+
+    `weights` are those of one copy. Raises InputError for weights that are all zero, and a total beyond 2**60.
+    """
+    if weights is not None and not weights.any():
+        raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
+    if weights is None or frequency is None:
+        return frequency if weights is None else weights
+    if float(weights.astype(np.float64) @ frequency) >= LARGEST_TOTAL:
+        raise InputError("sample_weight", "times frequency, the total is beyond 2**60", "divide all by a common factor")
+    if weights.dtype.kind != "f":
+        return weights * frequency
+    whole, unit, exact = exact_array(weights, "sample_weight")
+    if exact and float(whole.astype(np.float64) @ frequency) < LARGEST_TOTAL:
+        return whole * frequency * unit.numerator / unit.denominator
+    return weights * frequency
 
 
 def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:

@@ -62,6 +62,35 @@ def read_values(x: Any, argument: str, what: str) -> Values:
     return _series_values(x, argument, what)
 
 
+def take_rows(source: Array | Table, rows: Array) -> Array | Table:
+    """The rows given by number, (m,) int64 in ascending order, of what `read_input` gave."""
+    if isinstance(source, np.ndarray):
+        return source[rows]
+    columns = tuple(take_values(column, rows, source.n_rows, "X", "values") for column in source.columns)
+    return attrs.evolve(source, columns=columns, n_rows=len(rows))
+
+
+def take_values(x: Any, rows: Array, n: int, argument: str, what: str) -> Any:
+    """The values of these rows (m,) of n of one column, as `read_values` takes it.
+
+    Raises InputError, naming `argument` and `what` it should have n of, for a column of another length.
+    """
+    if not hasattr(x, "__len__") or isinstance(x, (str, bytes, Mapping)):
+        return x
+    if len(x) != n:
+        raise InputError(argument, f"it has {len(x)} {what}, but X has {n} rows", "give one per row")
+    if isinstance(x, (list, tuple, range)):
+        return [x[row] for row in rows.tolist()]
+    if isinstance(x, np.ndarray):
+        return x[rows]
+    import narwhals as nw
+
+    try:
+        return nw.from_native(x, series_only=True)[rows.tolist()]
+    except TypeError:
+        return np.asarray(x)[rows]
+
+
 def _array_or_table(X: Array) -> Array | Table:
     if X.ndim != 2:
         raise InputError(

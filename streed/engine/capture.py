@@ -62,6 +62,11 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
     return tuple(found)
 
 
+def mentions(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function, or one that it names, has an attribute or a global of that name in it."""
+    return name in _names_within(function, set())
+
+
 def _attributes_of_self(function: Callable[..., Any]) -> frozenset[str]:
     """The attributes that a method reads from its first argument."""
     return _attributes_of_first(function.__code__)

@@ -41,6 +41,8 @@ class Groups:
     values: Array | None = None
     """(N, S padded to fours) int64: the numbers that are summed row by row, in place of counts of groups; see `sums`.
     There is one group then, whose rows are the distinct ones."""
+    counted: int = 0
+    """How many rows the rows stand for, where the rows plane adds up more than one for a row."""
 
 
 def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None = None) -> Groups:

@@ -93,16 +93,17 @@ def _head(shape: Shape, inputs: list[str]) -> str:
     arguments = ", ".join([*inputs, "rows"])
     parts = [_tuples(shape), _unpacking(shape)]
     for i, term in enumerate(shape.terms):
-        entries = [_entry(planes, several, inputs) for _, planes, several in term.statistics]
+        given = [f"{x} / parameters[{len(shape.terms)}]" for x in inputs] if shape.scaled else inputs
+        entries = [_entry(planes, several, given) for _, planes, several in term.statistics]
         parts.append(f"""
 @inline
-def state{i}_of({arguments}):
+def state{i}_of(parameters, {arguments}):
     return State{i}({", ".join(["rows", *entries])})
 """)
     parts += [_cost_of_label(shape), _least_cost(shape, arguments), _leaf_of(shape, arguments), _joined(shape)]
     if "lower_bound" in shape.members:
         bounds = [
-            f"{_weight(i, term)}lower_bound{i}(parameters[{i}], state{i}_of({arguments}))"
+            f"{_weight(i, term)}lower_bound{i}(parameters[{i}], state{i}_of(parameters, {arguments}))"
             for i, term in enumerate(shape.terms)
             if term.bounded
         ]
@@ -163,7 +164,7 @@ def _cost_of_label(shape: Shape) -> str:
     if "feasible" in shape.members:
         known = "" if shape.real else "cost <= LOWEST or "
         check = f"cost if {known}feasible(parameters[0], $SIGNcost) else $PRICE"
-    several = ", ".join([*(f"state{i}_of($ARG_P)" for i in range(len(shape.terms)))])
+    several = ", ".join([*(f"state{i}_of(parameters, $ARG_P)" for i in range(len(shape.terms)))])
     return f"""
 @inline
 def any_cost(parameters, {states}, k):
@@ -187,7 +188,7 @@ def find_costs_of_labels(numbers, planes, rows, found):
 def _least_cost(shape: Shape, arguments: str) -> str:
     """The least cost over the labels, which are unrolled unless they are many."""
     states = ", ".join(f"s{i}" for i in range(len(shape.terms)))
-    lines = [f"    s{i} = state{i}_of({arguments})" for i in range(len(shape.terms))]
+    lines = [f"    s{i} = state{i}_of(parameters, {arguments})" for i in range(len(shape.terms))]
     lines.append(f"    best = cost_of_label(parameters, {states}, int64(0))")
     if all(term.any_label for term in shape.terms):
         pass
@@ -211,7 +212,7 @@ def least_cost(parameters, {arguments}):
 def _leaf_of(shape: Shape, arguments: str) -> str:
     """The cost of a leaf where one may stand, else the price of what is infeasible."""
     checks = "\n".join(
-        f"    best = best if allows{i}(limits[{i}], state{term}_of({arguments})) else $PRICE"
+        f"    best = best if allows{i}(limits[{i}], state{term}_of(parameters, {arguments})) else $PRICE"
         for i, (term, _) in enumerate(shape.limits)
     )
     return f"""
@@ -270,6 +271,8 @@ def _unpacking(shape: Shape) -> str:
     limits = []
     for i, (_, numbers) in enumerate(shape.limits):
         limits.append(f"Limit{i}({', '.join(read(kind) for _, kind in numbers) or '0'})")
+    if shape.scaled:
+        parameters.append(read("real"))
     return f"""
 WORDS = {at}
 

@@ -137,11 +137,16 @@ class PackedProblem:
         """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
         return self.min_leaf <= 1 and self.prices is None and (self.scoring is None or self.scoring.worst_unit > 0)
 
+    @property
+    def most_rows(self) -> int:
+        """No sum of the rows plane is larger."""
+        return max(len(self.row_bits), self.groups.counted)
+
     def lane_type(self) -> Any:
         """The narrowest lane type in which no sum overflows."""
         if self.scoring is not None:
             return self.scoring.lane
-        worst, places = self.groups.worst, len(self.row_bits)
+        worst, places = self.groups.worst, self.most_rows
         if self.prices is None:
             return narrowest_lane(worst, self.split_cost, self.min_leaf, places)
         paid = self.prices.n_rows * int(self.prices.full.max(initial=0))

@@ -54,6 +54,8 @@ class Shape:
     """Whether rows have lower bounds that add up."""
     counts: bool = False
     """Whether methods ask for whole numbers, as an index does: sums in float64 are given to them as int64 then."""
+    scaled: bool = False
+    """Whether sums are whole numbers of a unit, by which they are divided before methods see them."""
     wide: bool = False
     """Whether methods compute with whole numbers beyond int64: they are given sums as float64 then."""
 

@@ -18,7 +18,7 @@ from streed.estimators.binarizer import Binarizer
 from streed.estimators.drawing import html_block
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
-from streed.estimators.reading import checked_table, checked_weights, forget, take_rows
+from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
 from streed.exact import Array
 from streed.result import Result
 from streed.task import Limit, Task
@@ -104,14 +104,14 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     # -- fitting -------------------------------------------------------------------------------------------------------
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
-        """Binarises, solves, and keeps the outcome, of what `fit` was given."""
+        """Binarises, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
         forget(self)
-        data = self._prepare(X, y, sample_weight, row_data)
+        data = self._prepare(*present_rows(X, y, sample_weight, row_data))
         self._accept(self._solve(data), data)
 
     @abc.abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
-        """The rows to solve on, of what `fit` was given, checked and binarised."""
+        """The rows to solve on, of what `present_rows` left of what `fit` was given, checked and binarised."""
 
     def _make_data(self, X: Any, y: Any, weights: Array | None, row_data: Mapping[str, Any]) -> Dataset:
         """The binarised rows of positive weight; fits `binarizer_`."""
@@ -122,6 +122,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             X, weights = take_rows(X, rows), weights[rows]
             y = None if y is None else take_rows(y, rows)
             given = {name: take_rows(values, rows) for name, values in given.items()}
+        masses = given.get(FREQUENCY) if weights is None else weights * given.get(FREQUENCY, 1)
         labels = y.tolist() if isinstance(y, np.ndarray) else y
         held = None if weights is None or (weights == 1).all() else _whole(weights)
         if self.binarizer is None:
@@ -134,7 +135,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         made = Binarizer() if isinstance(self.binarizer, str) else clone(self.binarizer)
         if made.target_type == "auto":
             made.set_params(target_type="numbers" if self._numeric_target else "classes")
-        self.binarizer_ = made.fit(X, y, weights)
+        self.binarizer_ = made.fit(X, y, masses)
         recipe = made.recipe_
         return recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
 
@@ -189,7 +190,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         nodes, and without their cost it is worth `task_values[i]`. Costs are in the units of `cost_complexity`.
         """
         other = clone(self)
-        data = other._prepare(X, y, sample_weight, row_data)
+        data = other._prepare(*present_rows(X, y, sample_weight, row_data))
         steps = complexity_path(lambda **given: other._solve(data, **given))
         return Bunch(
             cost_complexities=np.array([float(step.from_cost) for step in steps]),
@@ -204,7 +205,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         `trees[k]` has at most k of them, and is worth `task_values[k]`; nodes cost nothing here.
         """
         other = clone(self)
-        data = other._prepare(X, y, sample_weight, row_data)
+        data = other._prepare(*present_rows(X, y, sample_weight, row_data))
         steps = size_path(lambda **given: other._solve(data, **given), self.max_nodes)
         return Bunch(
             task_values=np.array(values(steps, other._objective(0).maximize)),
@@ -288,7 +289,8 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
         return task
     from streed.tasks import Splits
 
-    summed: Task = task + cost_complexity * Splits()
+    price = cost_complexity * Splits()
+    summed: Task = task - price if task.maximize else task + price
     return summed
 
 

@@ -24,7 +24,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import checked_column
+from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array
 from streed.task import Task
 from streed.tree import Tree
@@ -40,9 +40,12 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     Fitted: `classes_`, and what `OptimalTree` says.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeClassifier:
-        """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0."""
-        self._grow(X, y, sample_weight, {})
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeClassifier:
+        """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0.
+
+        `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
+        """
+        self._grow(X, y, sample_weight, {FREQUENCY: frequency})
         return self
 
     def predict(self, X: Any) -> Array:

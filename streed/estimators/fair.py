@@ -20,7 +20,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.classifier import OptimalTreeClassifier
-from streed.estimators.reading import as_array, checked_column
+from streed.estimators.reading import FREQUENCY, as_array, checked_column
 from streed.exact import Array
 from streed.registry import notions
 from streed.result import Result
@@ -75,9 +75,11 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.limit = limit
         self.sensitive = sensitive
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> FairTreeClassifier:
-        """Grows and proves the tree; X, y, sample_weight as for `OptimalTreeClassifier`, sensitive_features by row."""
-        self._grow(X, y, sample_weight, {ROW_DATA: sensitive_features})
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None, *, frequency: Any = None
+    ) -> FairTreeClassifier:
+        """Grows and proves the tree; the groups by row, the rest as for `OptimalTreeClassifier`."""
+        self._grow(X, y, sample_weight, {ROW_DATA: sensitive_features, FREQUENCY: frequency})
         return self
 
     def group_rates(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> dict[str, dict[str, float]]:
@@ -112,7 +114,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         return tags
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
-        return super()._prepare(X, y, sample_weight, {ROW_DATA: self._groups(X, row_data.get(ROW_DATA))})
+        return super()._prepare(X, y, sample_weight, {**row_data, ROW_DATA: self._groups(X, row_data.get(ROW_DATA))})
 
     def _further_limits(self, data: Dataset) -> list[Limit]:
         return [self._notion(data) <= self.limit]

@@ -19,7 +19,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import checked_weights
+from streed.estimators.reading import FREQUENCY, checked_weights
 from streed.exact import Array
 from streed.task import Task
 from streed.tree import Tree
@@ -78,14 +78,17 @@ class PolicyTree(OptimalTree):
         treatment: Any = None,
         propensity: Any = None,
         predicted: Any = None,
+        *,
+        frequency: Any = None,
     ) -> PolicyTree:
         """Grows and proves the policy on the rows X (n, m).
 
         `y`: the outcome (n,) under the `treatment` (n,) that was given, or a score (n, K) for each treatment 0 ... K-1,
         larger is better. `propensity`: the probability of the treatment that was given (n,), or of all (n, K).
-        `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each.
+        `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each. `frequency`: how
+        many equal rows each row stands for, whole numbers (n,) >= 0; not where propensities are learned here.
         """
-        past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
+        past = {"treatment": treatment, "propensity": propensity, "predicted": predicted, FREQUENCY: frequency}
         self._grow(X, y, sample_weight, past)
         return self
 
@@ -123,8 +126,13 @@ class PolicyTree(OptimalTree):
         if self.method not in METHODS:
             raise InputError("method", f"{self.method!r}", f"use one of {', '.join(METHODS)}")
         X, weights = self._checked(X, sample_weight)
-        data = self._make_data(X, None, weights, _past(y, len(X), **row_data))
+        copies = row_data.get(FREQUENCY)
+        past = {name: values for name, values in row_data.items() if name != FREQUENCY}
+        data = self._make_data(X, None, weights, {**_past(y, len(X), **past), FREQUENCY: copies})
         if "treatment" in data.row_data and not {"propensity", "predicted"} & set(data.row_data):
+            if data.frequency is not None:
+                found = "propensities and outcomes are learned here from single rows"
+                raise InputError("frequency", found, "give propensity= or predicted=, or repeat the rows")
             data = self._taught(data)
         self._method = _method(self.method, data.row_data)
         return data

@@ -14,7 +14,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from streed.data.rows import read_frequency
 from streed.exact import Array
+
+FREQUENCY = "frequency"
+"""The row data that say how many equal rows each row stands for."""
 
 
 def forget(estimator: Any) -> None:
@@ -67,6 +71,27 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights  # type: ignore[no-any-return]
+
+
+def present_rows(
+    X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
+) -> tuple[Any, Any, Any, Mapping[str, Any]]:
+    """The same without the rows whose `frequency`, one of the row data, is 0; whole numbers (n,) are in its place.
+
+    Raises InputError for frequencies that are no whole numbers >= 0.
+    """
+    if row_data.get(FREQUENCY) is None:
+        return X, y, sample_weight, {name: values for name, values in row_data.items() if name != FREQUENCY}
+    table = as_array(X) if isinstance(X, (list, tuple)) else X
+    found = read_frequency(row_data[FREQUENCY], len(table))
+    frequency = np.ones(len(table), np.int64) if found is None else found
+    rows = np.flatnonzero(frequency)
+
+    def taken(values: Any) -> Any:
+        return values if values is None else take_rows(values, rows)
+
+    kept = {name: taken(values) for name, values in row_data.items() if name != FREQUENCY}
+    return take_rows(table, rows), taken(y), taken(sample_weight), {**kept, FREQUENCY: frequency[rows]}
 
 
 def _check_rows(column: Any, n_rows: int) -> None:

@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin
 from streed.data import Dataset
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import checked_column
+from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array
 from streed.task import Task
 from streed.tree import Tree
@@ -34,9 +34,12 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     _numeric_target = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeRegressor:
-        """Grows and proves the tree; X (n, m) an array or table, y (n,) numbers, sample_weight (n,) >= 0."""
-        self._grow(X, y, sample_weight, {})
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeRegressor:
+        """Grows and proves the tree; X (n, m) an array or table, y (n,) numbers, sample_weight (n,) >= 0.
+
+        `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
+        """
+        self._grow(X, y, sample_weight, {FREQUENCY: frequency})
         return self
 
     def predict(self, X: Any) -> Array:
@@ -59,7 +62,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _statistics(self, data: Dataset) -> Array:
         targets = data.targets.astype(np.float64)
-        center = targets.mean()  # sums of squares of large numbers would cancel
+        center = np.average(targets, weights=data.weights)  # sums of squares of large numbers would cancel
         return np.column_stack([np.ones(data.n_rows), targets - center, (targets - center) ** 2])
 
     def _impurity(self, sums: Array) -> Array:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.rows import weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import checked_column
+from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array
 from streed.hazard import nelson_aalen, survival_functions
 from streed.task import Task
@@ -34,13 +35,16 @@ class SurvivalTree(OptimalTree):
 
     _numeric_target = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, event: Any = None) -> SurvivalTree:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, event: Any = None, *, frequency: Any = None
+    ) -> SurvivalTree:
         """Grows and proves the tree.
 
         `y`: times (n,) >= 0, with `event` (n,) 1 where the event was observed and 0 where the row was censored (None:
-        all observed); or a structured array of (event, time), as scikit-survival has it.
+        all observed); or a structured array of (event, time), as scikit-survival has it. `frequency`: how many equal
+        rows each row stands for, whole numbers (n,) >= 0.
         """
-        self._grow(X, y, sample_weight, {"event": event})
+        self._grow(X, y, sample_weight, {"event": event, FREQUENCY: frequency})
         return self
 
     def predict(self, X: Any) -> Array:
@@ -66,8 +70,9 @@ class SurvivalTree(OptimalTree):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
         times, events = _outcome(y, row_data.get("event"), len(X))
-        self.baseline_ = nelson_aalen(times, events, weights)
-        return self._make_data(X, times, weights, {"event": events})
+        copies = row_data.get(FREQUENCY)
+        self.baseline_ = nelson_aalen(times, events, weigh_copies(weights, copies))
+        return self._make_data(X, times, weights, {"event": events, FREQUENCY: copies})
 
     def _objective(self, cost_complexity: Any) -> Task:
         from streed.tasks import RelativeRisk

@@ -17,11 +17,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
+from streed.data.rows import weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree
 from streed.estimators.classifier import OptimalTreeClassifier
 from streed.estimators.paths import Step, at_cost, at_size, complexity_path, size_path
-from streed.estimators.reading import as_array, forget, take_rows
+from streed.estimators.reading import FREQUENCY, as_array, forget, present_rows, take_rows
 from streed.estimators.regressor import OptimalTreeRegressor
 
 BY = ("cost_complexity", "max_nodes", "max_depth")
@@ -81,9 +82,10 @@ class _Tuned(OptimalTree):
         if self.by not in BY:
             raise InputError("by", f"{self.by!r}", f"use one of {', '.join(BY)}")
         forget(self)
+        X, y, sample_weight, row_data = present_rows(X, y, sample_weight, row_data)
         data = self._prepare(X, y, sample_weight, row_data)
         choices = [choice for depth in self.max_depths for choice in self._choices(self._path(data, depth), depth)]
-        scores = np.array(list(self._scores(X, y, sample_weight, choices))).T
+        scores = np.array(list(self._scores(X, y, sample_weight, row_data.get(FREQUENCY), choices))).T
         means = scores.mean(axis=1)
         spread = scores.std(axis=1, ddof=1) / math.sqrt(scores.shape[1])
         # The simplest of the best; or of those that chance does not tell from the best.
@@ -128,8 +130,13 @@ class _Tuned(OptimalTree):
             return {"max_depth": choice.max_depth, "cost_complexity": choice.cost_complexity}
         return {"max_depth": choice.max_depth, "max_nodes": choice.max_nodes}
 
-    def _scores(self, X: Any, y: Any, sample_weight: Any, choices: list[Choice]) -> Iterator[list[float]]:
-        """For each fold, what each choice scores on its rows when the others are learned from."""
+    def _scores(
+        self, X: Any, y: Any, sample_weight: Any, frequency: Any, choices: list[Choice]
+    ) -> Iterator[list[float]]:
+        """For each fold, what each choice scores on its rows when the others are learned from.
+
+        All that a row of some frequency stands for is in one fold.
+        """
         labels = np.asarray(y)
         splits = check_cv(self.cv, labels, classifier=is_classifier(self))
         table = X if hasattr(X, "columns") or isinstance(X, np.ndarray) else as_array(X)
@@ -137,11 +144,15 @@ class _Tuned(OptimalTree):
             member = clone(self)
             weights = None if sample_weight is None else np.asarray(sample_weight)
             data = member._prepare(
-                take_rows(table, others), labels[others], None if weights is None else weights[others], {}
+                take_rows(table, others),
+                labels[others],
+                None if weights is None else weights[others],
+                {} if frequency is None else {FREQUENCY: frequency[others]},
             )
             paths = {depth: member._path(data, depth) for depth in self.max_depths}
             rows, truth = take_rows(table, held_out), labels[held_out]
-            held = {} if weights is None else {"sample_weight": weights[held_out]}
+            masses = weigh_copies(weights, frequency)
+            held = {} if masses is None else {"sample_weight": masses[held_out]}
             score = check_scoring(member, self.scoring)
             found: dict[int, float] = {}
             scores = []

@@ -109,7 +109,7 @@ class Relaxation:
 
     def raise_bound(self) -> bool:
         """Raises the bound as far as multipliers do; False if `best` then is the optimum, None if there is none."""
-        if self.trees.problem.min_leaf > self.trees.data.n_rows:
+        if self.trees.problem.min_leaf > self.trees.data.size:
             return False
         for found in self.trees.constants:
             self._meet(found)

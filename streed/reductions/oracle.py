@@ -59,7 +59,7 @@ class Oracle:
 
     def seed(self, incumbent: Incumbent) -> None:
         """Offers the trees that are a leaf."""
-        if self.trees.problem.min_leaf <= self.trees.data.n_rows:
+        if self.trees.problem.min_leaf <= self.trees.data.size:
             for found in self.trees.constants:
                 incumbent.offer(found)
 

@@ -285,7 +285,7 @@ class Search:
 
 def _most_nodes(trees: Trees) -> int:
     """No tree has more branching nodes."""
-    most = max(0, trees.data.n_rows // max(1, trees.problem.min_leaf) - 1)
+    most = max(0, min(trees.data.n_rows, trees.data.size // max(1, trees.problem.min_leaf)) - 1)
     if trees.problem.max_nodes is not None:
         most = min(most, trees.problem.max_nodes)
     depth = trees.problem.max_depth

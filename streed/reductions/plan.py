@@ -160,7 +160,7 @@ def make_plan(problem: Problem) -> Plan:
         name: tuple(_plain(unit * int(column.sum())) for column in part.T)
         for name, part in zip(scored.components, components, strict=True)
     }
-    totals = State(data.n_rows, bound=scored, **sizes)
+    totals = State(data.size, bound=scored, **sizes)
     fraction = scored.fraction(totals)
     found = None if fraction is None else fraction.in_units(unit)
     count = len(components)
@@ -192,5 +192,5 @@ def _within_nodes(problem: Problem, bounded: Sequence[BoundedSum]) -> Problem:
     if problem.max_nodes is not None:
         budgets.append(problem.max_nodes)
     # fewer nodes than none: no leaf has as many rows, either
-    min_leaf = problem.min_leaf if min(budgets) >= 0 else problem.data.n_rows + 1
+    min_leaf = problem.min_leaf if min(budgets) >= 0 else problem.data.size + 1
     return attrs.evolve(problem, max_nodes=max(0, min(budgets)), min_leaf=min_leaf)

@@ -21,6 +21,7 @@ from streed.reductions.reduction import Reduction, check_limit
 from streed.reductions.trees import count_branches, predict_rows
 from streed.search.compilation import clock
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
+from streed.search.ideal_point import ideal_score
 from streed.search.nondominated import nondominated_at_root
 from streed.sums import BoundedSum, BoundTask
 from streed.task import Task
@@ -50,6 +51,7 @@ class TradeOff(Driver):
         counts: dict[str, Any] = {"scalar_solves": 0, "listings": 0, "nodes": 0, "limited_solves": 0}
         stopped = None
         last: Outcome | None = None
+        first: Any = None
         try:
             while below is None or below > 0:
                 left = None if orders.time_limit is None else orders.time_limit - (clock() - started)
@@ -59,6 +61,8 @@ class TradeOff(Driver):
                 scalar = attrs.evolve(problem, task=_limited(problem.task, trade, below))
                 last = Reduction(self.driver).search(scalar, attrs.evolve(orders, time_limit=left))
                 counts["limited_solves"] += 1
+                if below is None:
+                    first = _first_bound(trade, last)
                 for key in ("scalar_solves", "listings", "nodes"):
                     counts[key] += last.stats[key]
                 if last.stopped is not None:
@@ -88,7 +92,20 @@ class TradeOff(Driver):
             stats["missing"] = {"gap_below": None if below is None else float(below), "score_bound": _bound(last)}
         # a limited solve knows the score of the objective only
         found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
-        return Outcome(found, None, stopped, stats)
+        ideal = None
+        if stopped is not None:
+            ideal = ideal_score(problem) if first is None else (first, *[0.0] * len(trade.gaps))
+        return Outcome(found, None, stopped, stats, score_bound=ideal)
+
+
+def _first_bound(trade: BoundTrade, unlimited: Outcome) -> Any:
+    """A score that the objective of no tree is better than, by a solve of any gap; None if nothing is known."""
+    if unlimited.stopped is None and unlimited.solutions:
+        return trade.task.score(trade.inner_value(unlimited.solutions[0].value), trade.totals)
+    if unlimited.score_bound is not None or unlimited.lower is None:
+        return unlimited.score_bound
+    base = trade.task.task if isinstance(trade.task, BoundTask) else trade.task
+    return base.score(unlimited.lower[0], trade.totals)
 
 
 def _bound(last: Outcome | None) -> float | None:

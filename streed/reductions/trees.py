@@ -128,7 +128,7 @@ class Trees:
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
     kinds: Array = attrs.field(init=False)
-    """(n,) int64: which kind each row is; rows of a kind have equal parts."""
+    """(n,) int64: which kind each row is; rows of a kind have equal parts, and equal frequencies if leaves count."""
     sizes: Array = attrs.field(init=False)
     """(G,) how many rows of each kind there are."""
     vectors: Array = attrs.field(init=False)
@@ -143,13 +143,16 @@ class Trees:
     _shallow: Trees | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
-        self._data = attrs.evolve(self.problem.data, weights=None, row_data={})
+        self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
         self._codes = writable(self._data.X)
         limit = self.orders.time_limit
         self._deadline = None if limit is None else clock() + limit
         m, n, labels = self.parts.shape
         words = np.ascontiguousarray(self.parts.transpose(1, 2, 0)).reshape(n, m * labels)
-        self.kinds, first = number_rows(words)
+        told_apart = words
+        if self._data.frequency is not None and self.problem.min_leaf > 1:
+            told_apart = np.hstack([words, self._data.frequency[:, None]])
+        self.kinds, first = number_rows(told_apart)
         self.sizes = np.bincount(self.kinds)
         self.vectors = words[first].reshape(len(first), labels, m)
         self.arity = category_counts(self.problem)
@@ -174,7 +177,8 @@ class Trees:
         codes, member = distinct_rows(self._codes)
         sums = np.zeros((len(codes), *self.vectors.shape[1:]), np.int64)
         np.add.at(sums, member, self.vectors[self.kinds])
-        counts = np.bincount(member, minlength=len(codes))
+        counts = np.zeros(len(codes), np.int64)
+        np.add.at(counts, member, self._data.counts)
         return Merged(codes, member, counts, np.ascontiguousarray(sums.transpose(2, 0, 1)))
 
     @functools.cached_property
@@ -362,7 +366,7 @@ class Trees:
     def constants(self) -> list[Found]:
         """The trees that are a leaf, one for each label."""
         totals = (self.sizes[:, None, None] * self.vectors).sum(axis=0).tolist()
-        leaf, rows = np.full(1, -1), np.array([self._data.n_rows])
+        leaf, rows = np.full(1, -1), np.array([self._data.size])
         return [Found(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from streed.algebra import objective
 from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
+from streed.weighing import in_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ class S(NamedTuple):
 
     @property
     def size(self) -> int:
-        """|D|, the number of rows, unweighted."""
+        """How many of the data's rows it has, however many equal ones each of them stands for."""
         return self.rows.bit_count()
 
 
@@ -52,9 +53,11 @@ class OptimizationTask:
     """The six components of an optimisation task (Def. 4.1); its methods bear the paper's names."""
 
     def __init__(self, task: Task, data: Dataset, min_leaf: int = 1) -> None:
+        data = in_copies(task, data)
         self.task = task.bind(data)
         self.data = data
         self.min_leaf = min_leaf
+        self._counts = data.counts.tolist()
         self.labels = tuple(self.task.labels(data))
         self.features = range(data.n_columns)
         self.s0 = S((1 << data.n_rows) - 1, ())
@@ -78,7 +81,7 @@ class OptimizationTask:
 
         Limits are on leaves, so a branching node meets them as soon as the leaves below it do.
         """
-        return s.size >= self.min_leaf and all(limit.allows(self.statistics(s)) for limit in self.task.limits)
+        return self.n_rows(s) >= self.min_leaf and all(limit.allows(self.statistics(s)) for limit in self.task.limits)
 
     def better(self, a: Value, b: Value) -> bool:
         """Whether value a dominates value b, a > b."""
@@ -90,13 +93,17 @@ class OptimizationTask:
 
     def merge(self, values: Sequence[Value], s: S, f: int) -> Value:
         """The values of the children of s after branching on f, combined, and with g(s, f)."""
-        return merged(self.task, values, s.size, s.path, f)
+        return merged(self.task, values, self.n_rows(s), s.path, f)
+
+    def n_rows(self, s: S) -> int:
+        """|D|, the number of rows, each as often as its frequency says, unweighted."""
+        return s.size if self.data.frequency is None else sum(self._counts[row] for row in _members(s.rows))
 
     def statistics(self, s: S) -> State:
         """The sums of the task's statistics over the rows of s, and the rows themselves if the task reads them."""
         members = _members(s.rows)
         sums = {name: total(members) for name, total in self._sums.items()}
-        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+        return State(self.n_rows(s), **sums, **beside_sums(self.task, self.data, members))
 
 
 def _members(rows: int) -> list[int]:

@@ -67,7 +67,7 @@ def best_trees(
     """Every nondominated value of a feasible tree, with the first tree that has it; empty if none is feasible."""
     evaluation = Evaluation(task, data)
     first: dict[Value, Node] = {}
-    for tree in every_tree(task, data, max_depth=max_depth, max_nodes=max_nodes):
+    for tree in every_tree(task, evaluation.data, max_depth=max_depth, max_nodes=max_nodes):
         if not evaluation.broken_limits(tree, min_leaf=min_leaf):
             first.setdefault(evaluation.cost(tree), tree)
     better = evaluation.task.better

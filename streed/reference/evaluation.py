@@ -12,6 +12,7 @@ from streed.errors import MismatchError
 from streed.reference.definition import merged
 from streed.task import State, Task, Value, beside_sums, sums_over
 from streed.tree import Branch, Leaf, Node
+from streed.weighing import in_copies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +33,13 @@ class Evaluation:
     """Evaluates trees on one task and one data set."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
+        data = in_copies(task, data)
         self.task = task.bind(data)
         self.data = data
         self.labels = tuple(self.task.labels(data))
         self.root_rows = list(range(data.n_rows))
         self._sums = {name: rows.tolist() for name, rows in sums_over(self.task, data).items()}
+        self._counts = data.counts.tolist()
         self._codes = data.X.tolist()
         self._widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
 
@@ -58,7 +61,7 @@ class Evaluation:
         ]
         if len(below) < 2:
             raise MismatchError(f"the split on column {node.column} after {path} separates no rows")
-        return merged(self.task, below, len(rows), path, node.column)
+        return merged(self.task, below, self.n_rows(rows), path, node.column)
 
     def visits(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Iterator[Visit]:
         """Every node, from the root down and left to right, with its rows and path."""
@@ -71,7 +74,11 @@ class Evaluation:
     def state(self, rows: list[int]) -> State:
         """The sums of the task's statistics over the rows, at least one, and the rows if the task reads them."""
         sums = {name: _total([values[i] for i in rows]) for name, values in self._sums.items()}
-        return State(len(rows), **sums, **beside_sums(self.task, self.data, sorted(rows)))
+        return State(self.n_rows(rows), **sums, **beside_sums(self.task, self.data, sorted(rows)))
+
+    def n_rows(self, rows: list[int]) -> int:
+        """How many rows these rows of the data stand for, by their frequencies."""
+        return sum(self._counts[row] for row in rows)
 
     def shape(self, root: Node) -> tuple[int, int, int]:
         """Depth, branching nodes and leaves, those without rows included."""
@@ -99,8 +106,8 @@ class Evaluation:
         for node, rows, path in self.visits(root):
             if isinstance(node, Branch) or not rows:
                 continue
-            if len(rows) < min_leaf:
-                broken.append(f"the leaf at {path} has {len(rows)} rows, fewer than {min_leaf}")
+            if self.n_rows(rows) < min_leaf:
+                broken.append(f"the leaf at {path} has {self.n_rows(rows)} rows, fewer than {min_leaf}")
             s = self.state(rows)
             broken += [f"the leaf at {path} breaks {limit!r}" for limit in self.task.limits if not limit.allows(s)]
         return broken

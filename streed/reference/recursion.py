@@ -116,7 +116,7 @@ class Recursion:
         Every leaf with rows has min_leaf of them, so a tree has at most |D| / min_leaf such leaves and one branching
         node less. No path meets a feature twice, because a feature does not separate the rows of its own children.
         """
-        most = max(s.size // self.o.min_leaf - 1, 0)
+        most = max(min(s.size, self.o.n_rows(s) // self.o.min_leaf) - 1, 0)
         if n is not None and (d is None or n < d):
             d = n
         if most == 0 or d == 0:
@@ -131,13 +131,13 @@ class Recursion:
     def tree(self, solution: Solution, s: S) -> Node:
         """The tree of a solution at state s; an empty leaf bears the best label of the rows of its parent."""
         if solution.parts is None:
-            return Leaf(solution.action, s.size, solution.value)
+            return Leaf(solution.action, self.o.n_rows(s), solution.value)
         parts = iter(solution.parts)
         empty = Leaf(nondom(self.o, self.leaves(s))[0].action, 0, 0)
         children = tuple(
             self.tree(next(parts), child) if child.rows else empty for child in self.o.t(s, solution.action)
         )
-        return Branch(solution.action, children, s.size)
+        return Branch(solution.action, children, self.o.n_rows(s))
 
 
 def _shares(total: int, children: int) -> Iterator[tuple[int, ...]]:

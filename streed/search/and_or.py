@@ -55,7 +55,7 @@ class AndOrSearch(BestSearch):
     def run(self) -> bool:
         """Searches until the optimum is proved, which it says, or the lookout stops it."""
         problem, cell = self._problem, self._states.root
-        limits = self._budgets.useful(cell.size, problem.max_depth, problem.max_nodes)
+        limits = self._budgets.useful(cell.most_leaves, problem.max_depth, problem.max_nodes)
         self._root = self._node(cell, limits, ())
         self.best = self._root.best
         while not self._root.solved:
@@ -89,7 +89,7 @@ class AndOrSearch(BestSearch):
         else:
             edge = self._best_edge(node)
             if edge is not None:
-                side = min((each for each in edge.sides if not each.solved), key=lambda each: each.cell.size)
+                side = min((each for each in edge.sides if not each.solved), key=lambda each: each.cell.n_rows)
                 self._step(side)
                 self._take(node, edge)
         if not self._lookout.stopped:
@@ -103,9 +103,11 @@ class AndOrSearch(BestSearch):
         for column, children in self._states.splits(cell):
             cost = self._cost(cell, path, column)
             under = tuple(sorted({*path, column})) if self._states.path_counts else ()
-            for shares in self._budgets.shares([c.size for c in children], below, None if nodes is None else nodes - 1):
+            for shares in self._budgets.shares(
+                [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
+            ):
                 sides = tuple(
-                    self._node(child, self._budgets.useful(child.size, below, share), under)
+                    self._node(child, self._budgets.useful(child.most_leaves, below, share), under)
                     for child, share in zip(children, shares, strict=True)
                 )
                 edges.append(_Edge(column, sides, cost, None))

@@ -13,7 +13,7 @@ from streed.exact import Array
 from streed.search.branches import Branches
 from streed.search.depth_first import DepthFirst
 from streed.search.driver import Driver, Orders, Outcome, Problem
-from streed.task import TOTAL, Task, state_of
+from streed.task import TOTAL, Task, beside_sums, state_of
 
 _MANY_SPLITS = 150
 """Where more may pay, best-first search was behind at any time, in value and in bound."""
@@ -54,11 +54,12 @@ def choose(problem: Problem, orders: Orders) -> tuple[Driver, str]:
 
 def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | None:
     """How many splits cost as much as all rows in one leaf, about kappa of Branches' Theorem 4.4; None if not known."""
-    costs = [task.branching_cost(data.n_rows, (), split) for split in range(data.n_columns)]
+    costs = [task.branching_cost(data.size, (), split) for split in range(data.n_columns)]
     prices = [abs(float(cost)) for cost in costs if isinstance(cost, numbers.Real) and cost]
     if not prices or task.maximize:
         return None
-    whole = state_of(sums, np.arange(data.n_rows))
+    rows = np.arange(data.n_rows)
+    whole = state_of(sums, rows, data, beside_sums(task, data, rows))
     leaves = [task.leaf_cost(whole, label) for label in range(len(task.labels(data)))]
     worths = [abs(float(leaf)) for leaf in leaves if isinstance(leaf, numbers.Real)]
     return min(worths, default=0.0) / min(prices)

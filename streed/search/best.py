@@ -45,10 +45,10 @@ class BestSearch:
     def run(self) -> bool:
         """Searches until the optimum is proved, which it says, or the lookout stops it."""
         root, problem = self._states.root, self._problem
-        deepest, nodes = self._budgets.useful(root.size, problem.max_depth, problem.max_nodes)
+        deepest, nodes = self._budgets.useful(root.most_leaves, problem.max_depth, problem.max_nodes)
         rising = range(_FIRST_DEPTHS if deepest is None else deepest)
         for depth in [*rising, deepest]:
-            limits = self._budgets.useful(root.size, depth, nodes)
+            limits = self._budgets.useful(root.most_leaves, depth, nodes)
             found = self._solve(root, *limits, (), None if self.best is None else self.best[0])
             self.best = found or self.best
             if self._lookout.stopped:
@@ -113,9 +113,11 @@ class BestSearch:
         for column, children in self._states.splits(cell):
             cost = self._cost(cell, path, column)
             under = tuple(sorted({*path, column})) if self._states.path_counts else ()
-            for shares in self._budgets.shares([c.size for c in children], below, None if nodes is None else nodes - 1):
+            for shares in self._budgets.shares(
+                [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
+            ):
                 limits = [
-                    self._budgets.useful(child.size, below, share)
+                    self._budgets.useful(child.most_leaves, below, share)
                     for child, share in zip(children, shares, strict=True)
                 ]
                 found = self._split(column, children, limits, under, cost, upper)
@@ -201,7 +203,9 @@ class BestSearch:
         return self._states.floor(child)
 
     def _cost(self, cell: Cell, path: _Path, column: int) -> Value | None:
-        return None if self._states.free and self._free is None else self._task.branching_cost(cell.size, path, column)
+        return (
+            None if self._states.free and self._free is None else self._task.branching_cost(cell.n_rows, path, column)
+        )
 
     @functools.cached_property
     def _free(self) -> Value | None:

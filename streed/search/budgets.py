@@ -16,17 +16,18 @@ Limits = tuple[int | None, int | None]
 class Budgets:
     """The limits of subtrees of one problem, written so that equal sets of trees have equal limits."""
 
-    min_leaf: int
     n_columns: int
     most_children: int
 
-    def useful(self, size: int, depth: int | None, nodes: int | None) -> Limits:
-        """The limits at a set of `size` rows; None where they exclude no tree, (0, None) where only a leaf is left.
+    def useful(self, leaves: int, depth: int | None, nodes: int | None) -> Limits:
+        """The limits at a set whose trees have at most `leaves` leaves with rows.
 
-        Every leaf with rows has `min_leaf` of them, so a tree has at most size / min_leaf such leaves and one branching
-        node less; and no path meets a column twice (as in `streed.reference.recursion`).
+        None where they exclude no tree, (0, None) where only a leaf is left.
+
+        A tree has one branching node less than such leaves, and no path meets a column twice (as in
+        `streed.reference.recursion`).
         """
-        most = size // self.min_leaf - 1
+        most = leaves - 1
         if nodes is not None and (depth is None or nodes < depth):
             depth = nodes
         if most <= 0 or depth == 0:
@@ -37,17 +38,17 @@ class Budgets:
             nodes = None
         return depth, nodes
 
-    def shares(self, sizes: Sequence[int], depth: int | None, nodes: int | None) -> Iterator[tuple[int | None, ...]]:
-        """How `nodes` branching nodes can be shared among children of these sizes, that may have `depth` levels.
+    def shares(self, leaves: Sequence[int], depth: int | None, nodes: int | None) -> Iterator[tuple[int | None, ...]]:
+        """How `nodes` branching nodes can be shared among children of so many leaves at most, and `depth` levels.
 
         None has a use for more nodes than its rows and depth allow, so it gets no more while others could use them.
         """
         if nodes is None:
-            yield (None,) * len(sizes)
+            yield (None,) * len(leaves)
             return
-        caps = [self._most_nodes(max(size // self.min_leaf - 1, 0), depth) for size in sizes]
+        caps = [self._most_nodes(max(most - 1, 0), depth) for most in leaves]
         if sum(caps) <= nodes:
-            yield (None,) * len(sizes)
+            yield (None,) * len(leaves)
             return
         yield from _shares(nodes, caps)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from streed.engine.packed import writable
 from streed.engine.records import LEAF
 from streed.engine.routing import measure_tree, route_rows
 from streed.errors import MismatchError
-from streed.exact import Array, IntegerCosts
+from streed.exact import Array, IntegerCosts, WideCosts
 from streed.search.driver import Problem, Solution
 from streed.task import State
 from streed.tree import Branch, Leaf, Node
@@ -26,12 +27,53 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     arity = np.zeros(data.n_columns, np.int64)
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
-    labels, rows, leaf_costs, depths = measure_tree(preorder, writable(data.X), arity, writable(costs.costs)).tolist()
+    codes = writable(data.X)
+    labels, rows, leaf_costs, depths = measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()
+    if data.frequency is not None:
+        leaf_of, end = route_rows(preorder, codes, arity)
+        sizes = _sums_by_leaf(data.frequency, leaf_of, len(preorder))
+        rows = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
     is_leaf = (preorder == LEAF).tolist()
     branches = is_leaf.count(False)
     _check_limits(problem, max(depths), branches, [n for n, here in zip(rows, is_leaf, strict=True) if here and n])
     root = nest_preorder(preorder, arity, labels, rows, leaf_costs)
     return sum(leaf_costs) + costs.split * branches, root
+
+
+def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solution:
+    """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`.
+
+    Its limits were checked: `measure_costs` measured it before by rounded costs.
+    """
+    data = problem.data
+    arity = np.zeros(data.n_columns, np.int64)
+    for j in data.categorical:
+        arity[j] = len(data.column(j).categories)
+    leaf_of, end = route_rows(preorder, writable(data.X), arity)
+    sums = _sums_by_leaf(costs.costs, leaf_of, len(preorder)).tolist()
+    rows = _sums_by_leaf(data.counts, leaf_of, len(preorder)).tolist()
+    labels, worths = [0] * len(preorder), [0] * len(preorder)
+
+    def place_labels(at: int, above: list[int]) -> None:
+        """Gives the leaves of the subtree their labels: of least cost for their rows, or for those of their parent."""
+        inside = sums[at : end[at]]
+        total = [sum(column) for column in zip(*inside, strict=True)]
+        size = sum(rows[at : end[at]])
+        seen = total if size else above
+        if preorder[at] == LEAF:
+            labels[at] = seen.index(min(seen))
+            worths[at] = total[labels[at]]
+            return
+        child = at + 1
+        while child < end[at]:
+            place_labels(child, seen)
+            child = int(end[child])
+
+    place_labels(0, [0] * costs.costs.shape[1])
+    sizes = [sum(rows[at : end[at]]) for at in range(len(preorder))]
+    root = nest_preorder(preorder, arity, labels, sizes, worths)
+    branches = int(np.count_nonzero(preorder != LEAF))
+    return Solution(costs.unit * (sum(worths) + costs.split * branches), root)
 
 
 def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
@@ -76,20 +118,27 @@ def measure_task(
     sums: dict[str, Array],
     counts: Array,
     visit: Callable[[State], None] | None = None,
+    units: dict[str, Fraction] | None = None,
+    exact: bool = True,
 ) -> Solution:
     """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
 
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
-    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
+    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows. With `units`
+    the statistics are whole numbers of these, of the rows themselves, and methods are given fractions if `exact`, else
+    floats that are rounded once; what a leaf costs is the task's `exact_cost`, where it has one.
     """
     task, data = problem.task, problem.data
     categories = {j: len(data.column(j).categories) for j in data.categorical}
     arity = np.zeros(data.n_columns, np.int64)
     arity[list(categories)] = list(categories.values())
     leaf_of, end = route_rows(preorder, codes, arity)
-    sizes = np.bincount(leaf_of, counts, len(preorder)).astype(np.int64)
+    sizes = _sums_by_leaf(counts, leaf_of, len(preorder))
     totals = {name: _sums_by_leaf(values, leaf_of, len(preorder)) for name, values in sums.items()}
-    numbers = {name: values.tolist() for name, values in totals.items()}
+    if units is None:
+        numbers = {name: values.tolist() for name, values in totals.items()}
+    else:
+        numbers = {name: _worths(values.tolist(), units[name], exact) for name, values in totals.items()}
     labels = range(len(task.labels(data)))
     columns, ends = preorder.tolist(), end.tolist()
     leaf_rows: list[int] = []
@@ -105,7 +154,10 @@ def measure_task(
             return State(int(sizes[begin]), **{k: tuple(v) if isinstance(v, list) else v for k, v in own.items()})
         found = {name: values[begin:behind].sum(axis=0) for name, values in totals.items()}
         rows = int(sizes[begin:behind].sum())
-        return State(rows, **{k: tuple(v.tolist()) if np.ndim(v) else v.item() for k, v in found.items()})
+        plain = {k: np.asarray(v).tolist() for k, v in found.items()}
+        if units is not None:
+            plain = {k: _worths([v], units[k], exact)[0] for k, v in plain.items()}
+        return State(rows, **{k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()})
 
     def measure(at: int, above: int, path: frozenset[int], depth: int) -> tuple[Any, Node]:
         nonlocal deepest
@@ -115,6 +167,9 @@ def measure_task(
             size = int(sizes[at])
             s = state(at, at + 1) if size else state(above, ends[above])
             costs = [task.leaf_cost(s, k) for k in labels]
+            if units is not None and size:
+                own = [task.exact_cost(data, np.flatnonzero(leaf_of == at), k) for k in labels]
+                costs = [cost if own_cost is None else own_cost for cost, own_cost in zip(costs, own, strict=True)]
             allowed = [k for k in labels if task.feasible(costs[k])] or labels
             best = allowed[0]
             for k in allowed:
@@ -146,6 +201,20 @@ def measure_task(
     branches = int(np.count_nonzero(preorder != LEAF))
     _check_limits(problem, deepest, branches, leaf_rows)
     return Solution(value, root, None if shows_labels else tuple(shown))
+
+
+def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:
+    """Whole numbers of a unit, and lists of them, as ints and fractions if `exact`, else as floats."""
+
+    def worth(total: Any) -> Any:
+        if isinstance(total, list):
+            return [worth(each) for each in total]
+        if not exact:
+            return total * unit.numerator / unit.denominator
+        number = total * unit
+        return int(number) if number.denominator == 1 else number
+
+    return [worth(total) for total in totals]
 
 
 def _sums_by_leaf(values: Array, leaf_of: Array, n_nodes: int) -> Array:

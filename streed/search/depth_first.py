@@ -16,7 +16,7 @@ from streed.engine import kernels
 from streed.engine.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.engine.eviction import evict
 from streed.engine.packed import PackedProblem
-from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, RAISED, UNLIMITED
+from streed.engine.records import CHILD, EDGE, INFINITE, LOWEST, NODE, NONE, RAISED, UNLIMITED
 from streed.engine.workspace import Workspace
 from streed.errors import TaskError
 from streed.exact import Array
@@ -75,6 +75,9 @@ class Native(Driver):
             except TooCoarse as coarse:
                 measure = coarse.finer
                 continue
+            if outcome is not None and outcome.stopped == "rounding":
+                left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
+                return measure.closed(problem, outcome, left)
             if outcome is not None:
                 return outcome
             measure = measure.coarser()
@@ -116,7 +119,7 @@ class Native(Driver):
             return None if upper >= INFINITE else measure.value(upper)
 
         def bound_of(lower: int) -> Value | None:
-            return measure.value(lower) if lower > LOWEST else None
+            return measure.bound(lower) if lower > LOWEST else None
 
         def look() -> str | None:
             nodes, lower, upper = _bounds(workspaces)
@@ -163,11 +166,17 @@ class Native(Driver):
             solutions = (solution,)
             if not is_whole:
                 stopped = stopped or "memory"
-        bound = measure.value(lower) if lower > LOWEST else None
+        bound, rounding = bound_of(lower), 0
+        if solutions and preorder is not None and not measure.exact:
+            rounding = measure.rounding(preorder)
         if solutions and stopped is None:
-            bound = solutions[0].value
-        stats = {**stats, "nodes": nodes, "exact": measure.exact, "route": measure.route}
-        return Outcome(solutions, bound, stopped, stats, measure.unit)
+            value = solutions[0].value
+            if measure.settles and bound is not None and problem.task.better(bound, value):
+                stopped = "rounding"
+            else:
+                bound = value
+        stats = {**stats, "nodes": nodes, "exact": measure.exact, "rounding": rounding, "route": measure.route}
+        return Outcome(solutions, bound, stopped, stats, measure.unit, measure.real)
 
 
 @final
@@ -214,6 +223,7 @@ def _workspaces(
         if orders.memory_limit is not None and not evict.signatures:
             evict.compile((int64,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
+        workspace.engine["taken"] = NONE
         workspaces.append(workspace)
     return workspaces
 
@@ -221,15 +231,17 @@ def _workspaces(
 def _bounds(workspaces: list[Workspace]) -> tuple[int, int, int]:
     """(nodes visited, lower, upper) of the root, by all threads together.
 
-    Of several threads, each edge was taken by one, whose lower bound of it is the largest.
+    Of several threads, each edge was taken by one, whose lower bound of it is the largest. A thread that was stopped
+    while it opened the root, or is looked at then, has some of its edges only, and has taken none.
     """
     if len(workspaces) == 1:
         return workspaces[0].engine["visits"], *workspaces[0].root_bounds
     nodes = sum(each.engine["visits"] for each in workspaces)
     lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
     lower, upper = max(lowers), min(uppers)
-    if lower < upper and len({int(each.root["n_edges"]) for each in workspaces}) == 1:
-        edges = np.max([each.root_edges["lower"] for each in workspaces], axis=0)
+    opened = [each for each in workspaces if each.engine["taken"] != NONE]
+    if lower < upper and len({int(each.root["n_edges"]) for each in opened}) == 1:
+        edges = np.max([each.root_edges["lower"] for each in opened], axis=0)
         lower = max(lower, min(upper, int(edges.min(initial=upper))))
     return nodes, lower, upper
 

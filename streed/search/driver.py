@@ -85,8 +85,13 @@ class Outcome:
     stats: Mapping[str, Any]
     unit: Fraction | int = 1
     """Leaves cost this much times their `cost`."""
+    real: bool = False
+    """Whether values are real numbers by their nature, so that whole ones are shown as floats, too."""
     score_bound: Any = None
-    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score."""
+    """In place of `lower`, where the value is a tuple: no tree within the limits has a better score.
+
+    Of a front whose scores are tuples: none has a better score in any component.
+    """
 
 
 class Driver(abc.ABC):

@@ -112,7 +112,7 @@ class EngineLists(TreeLists):
         self._split[COST] = self._split_cost // self._divisor
         kinds, _, width = entries.shape
         profits = (entries[:, 1:] - entries[:, :1]).reshape(kinds, -1)
-        self._weights = np.ascontiguousarray(np.concatenate([np.ones((kinds, 1), np.int64), profits], axis=1))
+        self._weights = np.ascontiguousarray(np.concatenate([engine.packed.groups.profits[:, -1:], profits], axis=1))
         self._under = np.ascontiguousarray(entries[:, 0])
         columns = engine.workspace.engine["width"]
         self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)

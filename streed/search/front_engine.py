@@ -77,7 +77,8 @@ class FrontEngine:
         """The depth that trees at the node can have."""
         if self._rows.min_leaf == 1:
             return max(0, int.from_bytes(node.tobytes(), "little").bit_count() - 1)
-        return max(0, self._packed.problem.data.n_rows // self._rows.min_leaf - 1)
+        data = self._packed.problem.data
+        return max(0, min(data.n_rows, data.size // self._rows.min_leaf) - 1)
 
     def _shallow(self, node: Array, depth: int) -> Front:
         if depth == 2:

@@ -101,7 +101,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
         return None
     vectors = keys.costs
     if problem.min_leaf > 1:
-        vectors = np.concatenate([vectors, np.ones((data.n_rows, 1), np.int64)], axis=1)
+        vectors = np.concatenate([vectors, data.counts[:, None]], axis=1)
     vectors = np.ascontiguousarray(vectors)
     groups = group_vectors(vectors, _MOST_GROUPS) or _sliced(vectors)
     columns, flipped, _, column_rows, row_bits = pack_columns(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -18,6 +20,7 @@ from streed.search.front_engine import Front, FrontEngine
 from streed.search.front_rows import Packed, pack_fronts
 from streed.search.front_trees import FrontTrees, depth_of, smallest_leaf
 from streed.search.ideal import ideal_tree
+from streed.search.ideal_point import costs_of_equal_rows, ideal_score
 from streed.search.nondominated import nondominated_at_root
 
 _MOST_BYTES = 2**30
@@ -55,8 +58,9 @@ def search_vectors(problem: Problem, orders: Orders) -> Outcome | None:
         "exact": True,
     }
     if search.stopped is not None:
-        stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed, solutions)]
-    return Outcome(solutions, None, search.stopped, stats)
+        stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed)]
+    ideal = None if search.stopped is None else ideal_score(problem)
+    return Outcome(solutions, None, search.stopped, stats, score_bound=ideal)
 
 
 @final
@@ -96,7 +100,7 @@ class _Search:
     def _rise(self) -> None:
         """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
         problem = self._packed.problem
-        most = min(len(self._packed.columns), problem.data.n_rows // problem.min_leaf - 1)
+        most = min(len(self._packed.columns), min(problem.data.n_rows, problem.data.size // problem.min_leaf) - 1)
         most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
         for depth in range(min(most, 2), most + 1):
             found = self.engine.solve(self._root, depth, self._front)
@@ -140,20 +144,26 @@ def _check(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exac
         raise MismatchError(f"the tree has a leaf of {smallest_leaf(root)} rows; please report this")
 
 
-def missing_bounds(packed: Packed, solutions: Sequence[Solution]) -> list[tuple[tuple[float, ...], float]]:
+def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:
     """Half-planes that hold every tree's value v, known or not: weights . v >= bound, by component and all together.
 
     Rows that are alike in every column get one label from every tree (the equivalent points bound).
     """
-    costs, data = packed.costs, packed.problem.data
-    _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
+    costs = packed.costs
+    by_group = costs_of_equal_rows(costs, packed.problem.data.X)
     width = len(costs.units)
-    summed = np.zeros((width, len(first), costs.costs.shape[2]), np.int64)
-    for j in range(width):
-        np.add.at(summed[j], groups.reshape(-1), costs.costs[j])
     found = []
     for weights in (*np.eye(width, dtype=np.int64).tolist(), [1] * width):
-        units = [w * unit for w, unit in zip(weights, costs.units, strict=True)]
-        together = sum(float(unit) * part.astype(np.float64) for unit, part in zip(units, summed, strict=True))
-        found.append((tuple(map(float, weights)), float(np.asarray(together).min(axis=1).sum())))
+        units = [Fraction(w * unit) for w, unit in zip(weights, costs.units, strict=True)]
+        common = math.lcm(*(unit.denominator for unit in units))
+        whole = [int(unit * common) for unit in units]
+        together = sum(w * part.astype(object) for w, part in zip(whole, by_group, strict=False))
+        least = Fraction(int(np.asarray(together).min(axis=1).sum()), common)
+        found.append((tuple(map(float, weights)), _float_below(least)))
     return found
+
+
+def _float_below(x: Fraction) -> float:
+    """The largest float that is not above x, or the one before it."""
+    near = float(x)
+    return near if Fraction(near) <= x else math.nextafter(near, -math.inf)

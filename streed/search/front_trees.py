@@ -89,11 +89,11 @@ def measured(packed: Packed, root: Node) -> Solution:
         if isinstance(node, Leaf):
             cost = costs.costs[:, rows, node.label].sum(axis=1)
             total = total + cost
-            return Leaf(node.label, len(rows), task.objective_of(costs.value(cost.tolist())) if len(rows) else 0)
+            return Leaf(node.label, data.count(rows), task.objective_of(costs.value(cost.tolist())) if len(rows) else 0)
         total = total + np.array(costs.splits)
         codes = data.X[rows, node.column]
         parts = [count(child, rows[codes == code]) for code, child in enumerate(node.children)]
-        return Branch(node.column, tuple(parts), len(rows))
+        return Branch(node.column, tuple(parts), data.count(rows))
 
     counted = count(root, np.arange(data.n_rows))
     return Solution(costs.value(total.tolist()), counted)

@@ -44,9 +44,9 @@ class FrontSearch:
         The limit on the depth rises one by one, so that a search that is stopped knows the fronts of lower trees.
         """
         root, problem = self._states.root, self._problem
-        deepest, nodes = self._budgets.useful(root.size, problem.max_depth, problem.max_nodes)
+        deepest, nodes = self._budgets.useful(root.most_leaves, problem.max_depth, problem.max_nodes)
         for depth in [*range(_FIRST_DEPTHS if deepest is None else deepest), deepest]:
-            limits = self._budgets.useful(root.size, depth, nodes)
+            limits = self._budgets.useful(root.most_leaves, depth, nodes)
             front = self._solve(root, *limits, ())
             if self._lookout.stopped:
                 return False
@@ -63,7 +63,7 @@ class FrontSearch:
         return known.front.found
 
     def bound(self) -> None:
-        """None: many values are nondominated, and there is no one bound on them."""
+        """None: many values are nondominated, and the bound on them is the ideal point (`ideal_point.py`)."""
         return
 
     def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: tuple[int, ...]) -> Front:
@@ -89,12 +89,14 @@ class FrontSearch:
     ) -> None:
         below = None if depth is None else depth - 1
         for column, children in self._states.splits(cell):
-            cost = self._task.branching_cost(cell.size, path, column)
+            cost = self._task.branching_cost(cell.n_rows, path, column)
             under = tuple(sorted({*path, column})) if self._states.path_counts else ()
-            for shares in self._budgets.shares([c.size for c in children], below, None if nodes is None else nodes - 1):
+            for shares in self._budgets.shares(
+                [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
+            ):
                 thetas = []
                 for child, share in zip(children, shares, strict=True):
-                    thetas.append(self._solve(child, *self._budgets.useful(child.size, below, share), under))
+                    thetas.append(self._solve(child, *self._budgets.useful(child.most_leaves, below, share), under))
                     if not thetas[-1].found:
                         break
                 else:
@@ -107,7 +109,7 @@ class FrontSearch:
             return
         first: dict[Any, Found] = {}
         for column, leaves in self._states.stumps(cell):
-            cost = self._task.branching_cost(cell.size, path, column)
+            cost = self._task.branching_cost(cell.n_rows, path, column)
             for found in gathering.combined(column, leaves, cost):
                 first.setdefault(found[0], found)
         gathering.add(list(first.values()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import numbers
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
+from streed.constrained import objective
 from streed.errors import MismatchError
 from streed.evaluate import Inspector
 from streed.search import memory
@@ -23,6 +25,7 @@ from streed.search.best import BestSearch
 from streed.search.budgets import Budgets
 from streed.search.driver import Driver, Orders, Outcome, Problem, Solution
 from streed.search.fronts import FrontSearch
+from streed.search.ideal_point import ideal_score
 from streed.search.lookout import Lookout
 from streed.search.nondominated import nondominated_at_root
 from streed.search.states import Found, States
@@ -34,6 +37,12 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-9
 """How much of the largest cost the sums of real data may differ by, added up in another order."""
+
+_REAL = 2.0**-44
+"""Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
+
+_NOISE = 2.0**-40
+"""Part of the largest sums that rounding of the statistics may cost."""
 
 _FRAMES = 8
 """Calls that a level of the tree takes, generously."""
@@ -71,7 +80,7 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
 
     lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
     widths = [len(data.column(j).categories) for j in data.categorical]
-    budgets = Budgets(problem.min_leaf, data.n_columns, max([2, *widths]))
+    budgets = Budgets(data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None
     kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
     prepared = time.perf_counter()
@@ -86,9 +95,18 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
             stopped = "interrupt"
         searched = time.perf_counter()
         solutions = _measured(problem, [] if search is None else search.solutions, states)
-    lower = None
+    exact = states is not None and states.exact and all(_is_exact(each.value) for each in solutions)
+    exact = exact and not _measures_apart(problem.task)
+    lower, rounding = None, 0.0
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else None) if complete else search.bound()
+        if isinstance(lower, numbers.Real) and not exact:
+            rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
+            if states is not None and _measures_apart(problem.task):
+                rounding = max(rounding, _REAL * _largest_sum(states))
+            lower = lower if complete else _widened(problem.task, lower, rounding, states)
+        if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
+            lower = solutions[0].value
     stats = {
         "search": General.name,
         "route": "general",
@@ -102,9 +120,16 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "pruned": 0 if search is None else search.pruned,
         "peak_bytes": memory.peak(),
         "columns": data.n_columns,
-        "exact": states is not None and states.exact and all(_is_exact(each.value) for each in solutions),
+        "exact": exact,
+        "rounding": rounding,
     }
-    return Outcome(solutions, lower, stopped, stats)
+    ideal = ideal_score(problem) if stopped is not None and not is_total else None
+    return Outcome(solutions, lower, stopped, stats, score_bound=ideal)
+
+
+def _is_rounded_below(value: Value, bound: Value) -> bool:
+    """Whether sums of real numbers in two orders let a tree's value fall below a bound on it."""
+    return not _is_exact(value) and not isinstance(value, tuple) and value < bound and _agree(bound, value, (value,))
 
 
 @contextlib.contextmanager
@@ -129,7 +154,8 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         bare = _grow(solution, states.root.rows, states)
         tree = Tree.grown(bare, data, labels)
         seen = inspector.inspect(tree)
-        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
+        noise = _NOISE * _largest_sum(states) if _measures_apart(task) else 0.0
+        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs, noise)
         costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
         measured.append(Solution(seen.value, _costed(bare, costs)))
     if task.order != TOTAL:
@@ -146,9 +172,11 @@ def _check(
     leaf_rows: tuple[int, ...],
     broken: tuple[Any, ...],
     leaf_costs: tuple[Value, ...],
+    noise: float,
 ) -> None:
     """Raises MismatchError if the tree does not have the value that the search claimed, or breaks a limit."""
-    if not _agree(claimed, value, leaf_costs):
+    near = isinstance(value, numbers.Real) and abs(claimed - value) <= noise
+    if not near and not _agree(claimed, value, leaf_costs):
         raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
     smallest = min(rows for rows in leaf_rows if rows)
     kept = {
@@ -179,6 +207,32 @@ def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
     return math.isclose(claimed, value, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale)
 
 
+def _measures_apart(task: Task) -> bool:
+    """Whether trees are measured by more than the sums that are searched by."""
+    return type(objective(task)).exact_cost is not Task.exact_cost
+
+
+def _largest_sum(states: States) -> float:
+    """The largest size of the sums over all rows."""
+    sums = vars(states.state(states.root))
+    flat = [x for total in sums.values() for x in (total if isinstance(total, tuple) else (total,))]
+    return max((abs(float(x)) for x in flat if isinstance(x, numbers.Real)), default=0.0)
+
+
+def _widened(task: Task, bound: Any, rounding: float, states: States | None) -> Any:
+    """A bound that rounding cannot break, by the task's own bound where that is closer."""
+    widened = bound - rounding if task.better(0, 1) else bound + rounding
+    own = None if states is None else task.lower_bound(states.state(states.root))
+    return widened if own is None or task.better(own, widened) else own
+
+
+def _largest_cost(node: Node) -> float:
+    """The largest size of what a leaf below the node costs."""
+    if isinstance(node, Leaf):
+        return abs(float(node.cost))
+    return max(map(_largest_cost, node.children))
+
+
 def _is_exact(value: Value) -> bool:
     return all(map(_is_exact, value)) if isinstance(value, tuple) else not isinstance(value, float)
 
@@ -190,7 +244,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
     """
     _, action, parts = solution
     if parts is None:
-        return Leaf(action, rows.bit_count(), 0)
+        return Leaf(action, states.count(rows), 0)
     remaining = iter(parts)
     empty = None
     children: list[Node] = []
@@ -201,7 +255,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
         else:
             empty = empty or Leaf(_best_label(states.state_of_rows(rows), states), 0, 0)
             children.append(empty)
-    return Branch(action, tuple(children), rows.bit_count())
+    return Branch(action, tuple(children), states.count(rows))
 
 
 def _best_label(state: State, states: States) -> int:

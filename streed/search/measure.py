@@ -11,7 +11,7 @@ from typing import Any
 
 from streed.engine.packed import PackedProblem
 from streed.exact import Array
-from streed.search.driver import Problem, Solution
+from streed.search.driver import Outcome, Problem, Solution
 
 
 class Measure(abc.ABC):
@@ -21,13 +21,25 @@ class Measure(abc.ABC):
     unit: Any = 1
     """What a leaf's cost of 1 is worth."""
     exact: bool
-    """Whether no input was rounded."""
+    """Whether no number was rounded."""
+    real: bool = False
+    """As in `Outcome`."""
+    settles: bool = False
+    """Whether the values are known exactly, so that bounds meet only where they are equal."""
     route: str
     """What the user is told: the kind of kernels."""
 
     @abc.abstractmethod
     def value(self, code: int) -> Any:
         """The value, in the bound task's units, of a code."""
+
+    def bound(self, code: int) -> Any:
+        """No tree whose code is proved to be this or more has a better value (default: the value of the code)."""
+        return self.value(code)
+
+    def rounding(self, preorder: Array) -> Any:
+        """How far the value of this tree may be from its `bound`, where the search was complete (default: 0)."""
+        return 0
 
     @abc.abstractmethod
     def solution(
@@ -38,6 +50,13 @@ class Measure(abc.ABC):
         `lower` is the bound that was proved. Raises MismatchError if the value is not that of the code; a tree that is
         not `complete`, because parts of it were forgotten or the search was stopped, may be worse.
         """
+
+    def closed(self, problem: Problem, outcome: Outcome, seconds: float | None) -> Outcome:
+        """The outcome of a complete search whose bounds rounding keeps apart, with bounds that meet where possible.
+
+        `seconds` are left of the time limit, None without one.
+        """
+        return outcome
 
     def coarser(self) -> Measure | None:
         """The same with codes for a wider range of values, or None if there is none."""

@@ -62,9 +62,17 @@ class Methods:
         """Whether branching costs depend on the columns tested above."""
         return any(term.by_path for term in self.terms)
 
+    @property
+    def reads_weight(self) -> bool:
+        """Whether a method may ask what the rows of a state weigh together."""
+        return any(capture.mentions(function, "weight") for function in self.functions.values())
+
     def term_shapes(self, places: Places) -> tuple[TermShape, ...]:
         """What the text depends on of each term; `places`: the planes of the statistics."""
-        return tuple(term.shape(places, _kinds(numbers)) for term, numbers in zip(self.terms, self.read, strict=True))
+        weighs = self.reads_weight
+        return tuple(
+            term.shape(places, _kinds(numbers), weighs) for term, numbers in zip(self.terms, self.read, strict=True)
+        )
 
     def limit_shapes(self) -> tuple[tuple[int, Read], ...]:
         """What the text depends on of each limit."""
@@ -72,8 +80,11 @@ class Methods:
             (place, _kinds(numbers)) for (_, place), numbers in zip(self.limits, self.read_by_limits, strict=True)
         )
 
-    def words(self, scale: float) -> tuple[Array, tuple[Any, ...]]:
-        """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits."""
+    def words(self, scale: float, per_unit: float | None) -> tuple[Array, tuple[Any, ...]]:
+        """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits.
+
+        `per_unit` comes last: what sums are divided by; None where they are as methods see them.
+        """
         words = [_bits(scale)]
         kept: list[Any] = []
 
@@ -93,6 +104,8 @@ class Methods:
         for numbers in self.read_by_limits:
             for number in numbers:
                 write(number)
+        if per_unit is not None:
+            words.append(_bits(per_unit))
         return np.array(words, np.int64), tuple(kept)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import attrs
@@ -13,12 +14,23 @@ from streed.engine.groups import Groups, group_vectors
 from streed.engine.packed import PackedProblem, pack, writable
 from streed.engine.shapes import ROWS
 from streed.engine.sums import FOUR
+from streed.errors import InputError
 from streed.exact import Array
 from streed.search.driver import Problem
 from streed.search.row_costs import category_counts
+from streed.task import exact_sums
 
 Places = dict[str, tuple[tuple[int, ...], bool]]
 """The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
+
+_LARGEST_SUM = 2**53
+"""Below this, float64 adds whole numbers exactly."""
+
+_SUM_BITS = 52
+"""Bits of the sums of rounded values; a row in 2**52 may be rounded up from next to nothing."""
+
+_FINEST = 1e9
+"""Numbers with more decimals than this has digits are not tried as decimals."""
 
 _MOST_GROUPS = 48
 """More different rows of statistics than this are summed, not counted."""
@@ -43,28 +55,34 @@ class Planes:
     """Whether the statistics are whole numbers,"""
     exact: bool
     """and all their sums are so small that the engine adds them exactly."""
+    per_unit: float | None = None
+    """What the values are to be divided by, decimals that are held as whole numbers; None for 1."""
 
     @classmethod
-    def of(cls, problem: Problem) -> Planes:
-        """The planes of the problem's statistics."""
-        n, sums = problem.data.n_rows, problem.sums
-        values, places = _place(sums, n)
-        codes, counts = writable(problem.data.X), np.ones(n, np.int64)
+    def of(cls, problem: Problem, weighs: bool) -> Planes:
+        """The planes of the problem's statistics; `weighs`: whether what rows weigh is asked for, too."""
+        sums, counts = problem.sums, problem.data.counts
+        asked = {name: values for name, values in sums.items() if weighs or name != "weight"}
+        values, places = _place(asked, counts)
+        codes = writable(problem.data.X)
         integral = values.dtype == np.int64
         if integral:
-            groups = group_vectors(np.hstack([values, np.ones((n, 1), np.int64)]), _MOST_GROUPS)
+            groups = group_vectors(np.hstack([values, counts[:, None]]), _MOST_GROUPS)
             if groups is not None:
                 return cls(codes, counts, sums, values, places, groups, True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
-        codes, counts, values, sums = _merge(codes, values, sums)
-        return cls(codes, counts, sums, values, places, None, integral, exact)
+        per_unit = None
+        if not integral:
+            values, per_unit = _add_exactly(problem, values, list(asked))
+        codes, counts, values, sums = _merge(codes, counts, values, sums)
+        return cls(codes, counts, sums, values, places, None, integral, exact, per_unit)
 
     @property
     def lane(self) -> Any:
         """The narrowest lane type in which no sum overflows."""
         if self.groups is None:
             return np.float64
-        largest = max(int(np.abs(self.values).sum(axis=0).max(initial=0)), len(self.values))
+        largest = max(int(np.abs(self.values).sum(axis=0).max(initial=0)), int(self.counts.sum()))
         return np.int32 if largest < 2**30 else np.int64
 
     @property
@@ -93,14 +111,15 @@ class Planes:
         return padded
 
 
-def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, Places]:
-    """(values (n, S) int64 or float64, the planes of each statistic); 1 for every row is the number of rows."""
+def _place(sums: dict[str, Array], counts: Array) -> tuple[Array, Places]:
+    """(values (n, S) int64 or float64, the planes of each statistic); `counts` (n,) add up to the number of rows."""
+    n_rows = len(counts)
     columns: list[Array] = []
     plane_of = {}
     for name, values in sums.items():
         places = []
         for column in values.reshape(n_rows, -1).T:
-            if (column == 1).all():
+            if (column == counts).all():
                 places.append(ROWS)
             else:
                 places.append(len(columns))
@@ -109,15 +128,58 @@ def _place(sums: dict[str, Array], n_rows: int) -> tuple[Array, Places]:
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0), np.int64), plane_of
 
 
-def _merge(codes: Array, values: Array, sums: dict[str, Array]) -> tuple[Array, Array, Array, dict[str, Array]]:
-    """The distinct rows of codes, how often each occurs, and the sums of their statistics."""
+def _add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:
+    """(values (n, S) float64 whose sums and differences are exact in float64, what to divide them by; None for 1).
+
+    Decimals become whole numbers of a unit. What is no decimal is rounded to multiples of a power of two, and never to
+    nothing: a sum over rows that have none of a quantity is nothing, and one over rows that have some is not.
+    """
+    scaled = _decimals(problem, values, names)
+    if scaled is not None:
+        return scaled
+    sizes = np.abs(values).sum(axis=0)
+    shifts = _SUM_BITS - np.frexp(sizes)[1]
+    rounded = np.rint(np.ldexp(values, shifts))
+    lost = (rounded == 0) & (values != 0)
+    return np.ldexp(np.where(lost, np.sign(values), rounded), -shifts), None
+
+
+def _decimals(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float] | None:
+    """The values as whole numbers (n, S) float64 of one unit, and how many make 1; None where they do not fit."""
+    weights = problem.data.weights
+    for each in (values,) if weights is None else (weights.astype(np.float64),):
+        if float(np.abs(each).sum()) * _FINEST < 2**53 and (np.rint(each * _FINEST) / _FINEST != each).any():
+            return None
+    try:
+        found = exact_sums(problem.task, problem.data)
+    except InputError:
+        return None
+    sums = {name: found[name] for name in names}
+    common = math.lcm(*(unit.denominator for _, unit in sums.values()))
+    if common >= _LARGEST_SUM:
+        return None
+    columns: list[list[int]] = []
+    for whole, unit in sums.values():
+        factor = int(unit * common)
+        columns.extend([int(x) * factor for x in column] for column in whole.reshape(len(values), -1).T)
+    rows = [count * common for count in problem.data.counts.tolist()]
+    kept = [column for column in columns if column != rows]
+    if len(kept) < values.shape[1] or any(sum(map(abs, column)) >= _LARGEST_SUM for column in kept):
+        return None
+    return np.array(kept, np.float64).reshape(len(kept), len(values)).T, float(common)
+
+
+def _merge(
+    codes: Array, counts: Array, values: Array, sums: dict[str, Array]
+) -> tuple[Array, Array, Array, dict[str, Array]]:
+    """The distinct rows of codes, how many rows each stands for, and the sums of their statistics."""
     first, class_of = find_classes(codes)
     m = len(first)
-    counts = np.bincount(class_of, minlength=m)
     if m == len(codes):
         return codes, counts, values.astype(np.float64), sums
     order = np.argsort(class_of, kind="stable")
-    begins = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    begins = np.concatenate([[0], np.cumsum(np.bincount(class_of, minlength=m))[:-1]])
     merged = {name: np.add.reduceat(values[order], begins, axis=0) for name, values in sums.items()}
     values = np.add.reduceat(values[order].astype(np.float64), begins, axis=0)
+    counts = np.add.reduceat(counts[order], begins)
     return np.ascontiguousarray(codes[first]), counts, values, merged

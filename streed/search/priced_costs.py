@@ -14,14 +14,13 @@ import numpy as np
 
 from streed.algebra import exact_costs
 from streed.constrained import objective
-from streed.engine import groups
 from streed.engine.packed import PackedProblem, Prices, pack, writable
 from streed.exact import LARGEST_TOTAL, Array, IntegerCosts
 from streed.prices import Priced
 from streed.search.certificate import check_claim, measure_costs
 from streed.search.driver import Problem, Solution
 from streed.search.measure import Measure
-from streed.search.row_costs import category_counts
+from streed.search.row_costs import category_counts, group_problem
 from streed.tracing import adds
 from streed.tree import Branch, Node
 
@@ -38,10 +37,7 @@ class PricedCosts(Measure):
     given: Array
     divisor: int
     route = "row costs"
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]
-        return self.costs.exact
+    exact = True
 
     @property
     def unit(self) -> Any:
@@ -54,18 +50,19 @@ class PricedCosts(Measure):
         priced = objective(task).priced(data) if adds(objective(task)) else None
         if priced is None or data.categorical or any(limit.support is None for limit in task.limits):
             return None
-        found = _in_one_unit(exact_costs(priced.costs, data), priced, data.n_rows)
+        own = exact_costs(priced.costs, data)
+        found = _in_one_unit(own, priced, data.size) if own.exact else None
         if found is None:
             return None
         costs, full, given = found
         divisor = math.gcd(_divisor(costs.costs), int(np.gcd.reduce(full)), int(np.gcd.reduce(given, axis=None))) or 1
         codes = writable(data.X)
-        rows = groups.group_rows(costs.costs, divisor, True, codes)
+        rows = group_problem(problem, costs.costs, divisor, counts_rows=True)
         packed = pack(codes, category_counts(problem), rows, costs.costs.shape[1], 0, problem.min_leaf, merge=False)
         column = packed.column
         there = np.ascontiguousarray(given[np.ix_(column, column)] // divisor)
         _, first, alike = np.unique(there, axis=0, return_index=True, return_inverse=True)
-        prices = Prices(full[column] // divisor, there, first[alike.ravel()].astype(np.int64), data.n_rows)
+        prices = Prices(full[column] // divisor, there, first[alike.ravel()].astype(np.int64), data.size)
         return cls(attrs.evolve(packed, prices=prices), costs, full, given, divisor)
 
     def value(self, code: int) -> Any:

@@ -47,14 +47,14 @@ class Probe:
         largest = max((abs(float(x)) for x in seen if math.isfinite(x)), default=0.0)
         if table is not None:
             largest = max(largest, float(np.abs(table).max()))
-        record = magnitudes(task, sums, len(task.labels(problem.data)), problem.data.n_rows)
+        record = magnitudes(task, sums, len(task.labels(problem.data)), problem.data.size)
         wide = record.whole >= _LARGEST_NATIVE
         return cls(whole and largest < coding.LARGEST_CODE, wide, bool(is_larger_better(own)), largest)
 
 
 def _branching_costs(task: Task, data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
-    n, columns = data.n_rows, range(data.n_columns)
+    n, columns = data.size, range(data.n_columns)
     own = objective(task)
     if not (reads_split(own) or reads_path(own) or reads_rows(own)):
         columns = columns[:1]
@@ -73,7 +73,7 @@ def _branching_costs(task: Task, data: Dataset) -> list[Value]:
 def asks_whole(problem: Problem) -> bool:
     """Whether the methods of a state take whole numbers only, as an index does, or a shift."""
     sums = {name: values.sum(axis=0, dtype=np.float64) for name, values in problem.sums.items()}
-    task, n = problem.task, problem.data.n_rows
+    task, n = problem.task, problem.data.size
     s = State(n, **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in sums.items()})
     s.rows = float(n)  # type: ignore[assignment]
     try:

@@ -157,7 +157,7 @@ class RepricedEngine(Repricing):
         base, worst, divisor, accuracy = set_prices(costs, self.sizes, split, workspace.profits, workspace.signed_costs)
         packed = self.packed
         split_cost = min(split // divisor, worst + 1)
-        self._link(narrowest_lane(worst, split_cost, packed.min_leaf, len(packed.row_bits)))
+        self._link(narrowest_lane(worst, split_cost, packed.min_leaf, packed.most_rows))
         self.control[:] = 0
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         engine["split_cost"] = split_cost
@@ -207,7 +207,11 @@ def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, spli
     """The problem's columns with a row group for each kind of row, whose costs are all zero as yet."""
     places, words = place_groups(kinds, n_kinds)
     profits = np.zeros((n_kinds, n_labels + 2), np.int64)
+    counted = 0
     profits[:, n_labels + 1] = 1
-    groups = Groups(places, words, profits, 0, 0)
+    if problem.data.frequency is not None and problem.min_leaf > 1:
+        profits[kinds, n_labels + 1] = problem.data.frequency
+        counted = problem.data.size
+    groups = Groups(places, words, profits, 0, 0, counted=counted)
     codes = writable(problem.data.X)
     return pack(codes, category_counts(problem), groups, n_labels, int(splits), problem.min_leaf)

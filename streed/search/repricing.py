@@ -89,7 +89,8 @@ class TreeLists(abc.ABC):
 class Repricing(abc.ABC):
     """One problem under costs that change from solve to solve; what does not change is prepared once.
 
-    Rows are of few kinds, numbered from 0, and cost alike within a kind.
+    Rows are of few kinds, numbered from 0, and cost alike within a kind; where leaves need several rows, the rows of a
+    kind have equal frequencies, too.
     """
 
     @abc.abstractmethod

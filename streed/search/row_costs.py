@@ -9,11 +9,14 @@ import numpy as np
 
 from streed.algebra import exact_costs
 from streed.engine import groups
+from streed.engine.copies import group_copies
 from streed.engine.equivalence import find_floors
 from streed.engine.packed import PackedProblem, pack, writable
+from streed.engine.records import LEAF
 from streed.exact import Array, IntegerCosts
-from streed.search.certificate import check_claim, measure_costs
-from streed.search.driver import Problem, Solution
+from streed.search.certificate import check_claim, measure_costs, measure_widely
+from streed.search.closing import close_exactly
+from streed.search.driver import Outcome, Problem, Solution
 from streed.search.expand import SHALLOW
 from streed.search.measure import Measure
 
@@ -30,6 +33,11 @@ class RowCosts(Measure):
     costs: IntegerCosts
     divisor: int
     route = "row costs"
+    settles = True
+
+    @property
+    def real(self) -> bool:  # type: ignore[override]
+        return self.costs.unit.denominator > 1 or self.costs.wide is not None
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -37,7 +45,7 @@ class RowCosts(Measure):
 
     @property
     def unit(self) -> Any:
-        return self.costs.unit
+        return self.costs.unit if self.costs.wide is None else self.costs.wide.unit
 
     @classmethod
     def of(cls, problem: Problem) -> RowCosts:
@@ -45,7 +53,7 @@ class RowCosts(Measure):
         data = problem.data
         costs = exact_costs(problem.task, data)
         divisor = int(groups.common_divisor(costs.costs, costs.split))
-        rows = groups.group_rows(costs.costs, divisor, problem.min_leaf > 1, writable(data.X))
+        rows = group_problem(problem, costs.costs, divisor, counts_rows=problem.min_leaf > 1)
         packed = pack(
             writable(data.X),
             category_counts(problem),
@@ -63,17 +71,38 @@ class RowCosts(Measure):
     def value(self, code: int) -> Any:
         return self.costs.value(self._total(code))
 
+    def bound(self, code: int) -> Any:
+        return self.costs.lower(self._total(code))
+
+    def rounding(self, preorder: Array) -> Any:
+        wide = self.costs.wide
+        return 0 if wide is None else wide.rounding(int(np.count_nonzero(preorder != LEAF)))
+
     def solution(
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
     ) -> tuple[Solution, bool]:
         cost, root = measure_costs(problem, self.costs, preorder)
         claimed = self._total(code)
         check_claim(cost, claimed, self._total(lower), complete=complete)
+        if self.costs.wide is not None:
+            return measure_widely(problem, self.costs.wide, preorder), cost == claimed
         return Solution(self.costs.value(cost), root), cost == claimed
+
+    def closed(self, problem: Problem, outcome: Outcome, seconds: float | None) -> Outcome:
+        wide = self.costs.wide
+        return outcome if wide is None else close_exactly(problem, wide, outcome, seconds)
 
     def _total(self, code: int) -> int:
         """A code in whole costs."""
         return self.packed.groups.base + self.divisor * code
+
+
+def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> groups.Groups:
+    """The row groups of a problem with costs (n, K) int64; `counts_rows`: leaves are asked how many rows they have."""
+    codes, frequency = writable(problem.data.X), problem.data.frequency
+    if counts_rows and frequency is not None:
+        return group_copies(costs, divisor, frequency, codes)
+    return groups.group_rows(costs, divisor, counts_rows, codes)
 
 
 def category_counts(problem: Problem) -> Array:

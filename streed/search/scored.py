@@ -17,10 +17,10 @@ import numpy as np
 from streed.constrained import objective
 from streed.data import Dataset
 from streed.engine import coding
-from streed.engine.packed import PackedProblem, Scoring
+from streed.engine.packed import PackedProblem, Scoring, writable
 from streed.engine.records import INFINITE, LOWEST
 from streed.engine.shapes import Shape
-from streed.errors import MismatchError, TaskError
+from streed.errors import MismatchError, StreedError, TaskError
 from streed.exact import Array
 from streed.facts import can_generate
 from streed.search.certificate import measure_task
@@ -32,7 +32,7 @@ from streed.search.methods import Methods
 from streed.search.planes import Planes
 from streed.search.probe import Probe, asks_whole
 from streed.search.terms import split_table
-from streed.task import State, Task, Value
+from streed.task import State, Task, Value, exact_sums, state_of
 from streed.tracing import row_cost_form
 
 _GRID_BITS = 44
@@ -45,6 +45,12 @@ _COARSER = 2.0**-16
 
 _NOISE = 2.0**-40
 """Part of the largest numbers that rounding may cost, in all sums together."""
+
+_REAL = 2.0**-44
+"""Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
+
+_BITS_STEP = 2.0**-49
+"""Part of a value that coding it by its bits may lose."""
 
 _TOLERANCE = 1e-9
 """Native values and Python's may differ by this part of 1 + |value|."""
@@ -63,6 +69,8 @@ class Scored(Measure):
     scale: float
     sign: int
     exact: bool
+    largest: float
+    """Of the costs that were seen beforehand."""
     settled: bool = False
     """Whether a finer grid was found to be too fine."""
     route = "generated"
@@ -76,7 +84,7 @@ class Scored(Measure):
         task, data = problem.task, problem.data
         own = objective(task)
         methods = Methods.of(task, data.n_columns)
-        planes = Planes.of(problem)
+        planes = Planes.of(problem, methods.reads_weight)
         table = split_table(methods.terms, problem)
         probe = Probe.of(problem, table)
         wide = planes.integral and probe.wide
@@ -98,12 +106,14 @@ class Scored(Measure):
             members=methods.members,
             multiway=bool(data.categorical),
             counts=summed and planes.integral and not wide and asks_whole(problem),
+            scaled=planes.per_unit is not None,
             wide=wide,
             floors=summed and own.superadditive and not methods.combines and free,
         )
         compiled = compile_kernels(shape, methods.functions, task)
-        scale, on_grains = _grid(kind, own, probe.largest)
-        numbers, kept = methods.words(scale)
+        # where all costs cancel, what rounding leaves of the sums must have codes, too
+        scale, on_grains = _grid(kind, own, max(probe.largest, _NOISE * _largest_sum(planes)))
+        numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
         packed = planes.pack(problem, merge=alike and not methods.calls)
         bounded = free and not (summed or methods.calls or methods.combines or methods.limits)
@@ -123,10 +133,34 @@ class Scored(Measure):
             kept=kept,
         )
         packed = attrs.evolve(packed, scoring=scoring)
-        return cls(packed, problem, task, planes, kind, scale, sign, whole or on_grains)
+        exact = whole or (on_grains and (planes.integral or planes.per_unit is not None))
+        return cls(packed, problem, task, planes, kind, scale, sign, exact, probe.largest)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
+
+    def bound(self, code: int) -> Value:
+        widened = self.value(code) - self.sign * self._slack(code)
+        own = self._own_bound()
+        return own if own is not None and self.task.better(widened, own) else widened
+
+    def _own_bound(self) -> Value | None:
+        """The task's own bound at the state of all rows."""
+        sums = state_of(self.problem.sums, np.arange(self.problem.data.n_rows), self.problem.data)
+        return None if self.exact else self.task.lower_bound(sums)
+
+    def rounding(self, preorder: Array) -> float:
+        return 0.0 if self.exact else self._slack(0)
+
+    def _slack(self, code: int) -> float:
+        """How far rounding may have moved the value of any tree: on the grid by half a step for each leaf and split."""
+        if self.exact:
+            return 0.0
+        size = max(self.largest, abs(float(self.value(code))))
+        limits = [self.problem.max_nodes, None if self.problem.max_depth is None else 2**self.problem.max_depth - 1]
+        branches = min([self.problem.data.n_rows - 1, *(each for each in limits if each is not None)])
+        steps = (2 * branches + 1) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
+        return steps + _REAL * size
 
     def coarser(self) -> Measure | None:
         assert self.packed.scoring is not None
@@ -147,7 +181,7 @@ class Scored(Measure):
     def solution(
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
     ) -> tuple[Solution, bool]:
-        solution = measure_task(problem, preorder, self.planes.codes, self.planes.sums, self.planes.counts)
+        solution = self._measured(problem, preorder)
         value, claimed = solution.value, self.value(code)
         apart = abs(value - claimed)
         near = bool(apart <= _TOLERANCE * (1 + max(abs(value), abs(claimed))))
@@ -159,10 +193,39 @@ class Scored(Measure):
         near = near or bool(apart <= self._noise(problem, preorder))
         if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
-                f"the tree is worth {value} by the task's Python methods and {claimed} by its native ones; a method "
-                "that depends on more than the sums, or whole numbers beyond 2**63, could be why"
+                f"the tree is worth {float(value)!r} by the task's Python methods and {claimed!r} by its native ones; "
+                f"{self._cause()}"
             )
         return solution, near
+
+    def _cause(self) -> str:
+        """What could have made native values and Python's differ."""
+        if self.planes.integral:
+            return "a method that depends on more than the sums, or whole numbers beyond 2**63, could be why"
+        if self.planes.per_unit is not None:
+            return "the sums are exact in both, so a method that depends on more than the sums could be why"
+        return (
+            "the statistics are real numbers that fit no common unit, so native sums are rounded to one part in 2**52 "
+            "of their total, and a cost that leaps or turns steep at such a difference could be why: round the "
+            "statistics to decimals, or let the cost be smooth there"
+        )
+
+    def _measured(self, problem: Problem, preorder: Array) -> Solution:
+        """The tree by the task's Python methods, at exact sums where statistics are real numbers."""
+        planes = self.planes
+        if planes.integral:
+            return measure_task(problem, preorder, planes.codes, planes.sums, planes.counts)
+        found = exact_sums(problem.task, problem.data)
+        sums = {name: whole for name, (whole, _) in found.items()}
+        units = {name: unit for name, (_, unit) in found.items()}
+        counts = problem.data.counts
+        codes = writable(problem.data.X)
+        try:
+            return measure_task(problem, preorder, codes, sums, counts, units=units)
+        except StreedError:
+            raise
+        except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
+            return measure_task(problem, preorder, codes, sums, counts, units=units, exact=False)
 
     def _beats(self, value: Value, lower: int) -> bool:
         """Whether the value is better than the proved bound, by more than rounding.
@@ -180,10 +243,12 @@ class Scored(Measure):
         labels = range(len(self.task.labels(problem.data)))
         visit = functools.partial(note_costs, self.task, record, labels)
         measure_task(problem, preorder, self.planes.codes, self.planes.sums, self.planes.counts, visit)
-        summed = max(
-            (float(np.abs(values).sum(axis=0).max(initial=0)) for values in self.planes.sums.values()), default=0.0
-        )
-        return _NOISE * max(record.whole, record.real, summed)
+        return _NOISE * max(record.whole, record.real, _largest_sum(self.planes))
+
+
+def _largest_sum(planes: Planes) -> float:
+    """The largest size that a sum of the statistics can have."""
+    return max((float(np.abs(values).sum(axis=0).max(initial=0)) for values in planes.sums.values()), default=0.0)
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:
@@ -199,9 +264,10 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     assert scoring is not None
     planes, rows = [], []
     for s in states:
-        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.sums]
+        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.places]
         flat = np.concatenate(sums) if sums else np.zeros(0)
-        planes.append(flat[measure.planes.kept_entries])
+        kept = flat[measure.planes.kept_entries]
+        planes.append(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit))
         rows.append(s.rows)
     kind = np.float64 if scoring.row_values is not None else np.int64
     found = np.zeros((len(states), len(task.labels(data))), np.float64 if scoring.real else np.int64)

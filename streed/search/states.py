@@ -1,24 +1,21 @@
 """The sets of rows of a general search: their sums, what they cost as leaves, and how columns split them.
 
 A set of rows is a Python integer whose bit i says whether row i is in it. The sums over all children of a set come from
-one matrix product: of the statistics of its rows with the indicators of all columns' codes. They are integers over a
-common denominator where that is exact, and float64 for real data only.
+one matrix product: of the statistics of its rows with the indicators of all columns' codes (`exact_sums.py`).
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from streed.algebra import objective
-from streed.exact import LARGEST_TOTAL, Array
-from streed.search.dependence import reads_path, reads_split
-from streed.task import RowCostTask, State, Task, beside_sums, sums_over
+from streed.exact import Array
+from streed.search.dependence import reads_path, reads_rows, reads_split
+from streed.search.exact_sums import ExactSums
+from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -32,25 +29,25 @@ Found = tuple[Any, int, Any]
 Sums = tuple[Any, ...]
 """The rows of a set, then the sums of all statistics over it, flat."""
 
-_LARGEST_FLOAT = 2**53
-"""Up to here float64 adds whole numbers exactly, and matrix products of it are quick."""
-
-_BLOCK = 2**22
-"""Numbers of a block of a matrix product."""
-
 _MOST_LEAVES = 200_000
 """Leaves by their rows that are remembered; sets at the last level are as many as all others together."""
+
+_MOST_COSTS = 2**14
+"""Branching nodes that are asked what they cost, to see whether any is paid for."""
 
 
 @final
 class Cell:
     """A set of rows, and what is known of it."""
 
-    __slots__ = ("floor", "leaves", "memo", "rows", "size", "splits", "sums")
+    __slots__ = ("floor", "leaves", "memo", "most_leaves", "n_rows", "rows", "splits", "sums")
 
-    def __init__(self, rows: int, sums: Sums | None) -> None:
+    def __init__(self, rows: int, n_rows: int, min_leaf: int, sums: Sums | None) -> None:
         self.rows = rows
-        self.size = rows.bit_count()
+        self.n_rows = n_rows
+        """How many rows it has, each as often as its frequency says."""
+        self.most_leaves = min(rows.bit_count(), n_rows // min_leaf)
+        """No tree has more leaves with rows: each has a row of the data, and `min_leaf` by their frequencies."""
         self.sums = sums
         self.leaves: list[Found] | None = None
         self.splits: list[tuple[int, tuple[Cell, ...]]] | None = None
@@ -78,7 +75,7 @@ class States:
         self.column_counts = not self.free and reads_split(inner)
         self._lookout = lookout
         self._literals, self._codes = _indicators(data)
-        self._sums = _Planes(task, data)
+        self._sums = ExactSums(task, data)
         self._by_sums: dict[Sums, list[Found]] = {}
         self._by_rows: dict[int, list[Found]] = {}
         self._cells: dict[int, Cell] = {}
@@ -86,7 +83,7 @@ class States:
         self.asked = 0
         """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
-        self.root = Cell(everything, self._sums.total(np.arange(data.n_rows)))
+        self.root = Cell(everything, data.size, self.min_leaf, self._sums.total(np.arange(data.n_rows)))
         self._cells[everything] = self.root
 
     @property
@@ -96,12 +93,16 @@ class States:
 
     @property
     def exact(self) -> bool:
-        """Whether all statistics are added exactly."""
+        """Whether the task is given all sums exactly."""
         return self._sums.exact
 
     def literals(self, column: int) -> list[int]:
         """The rows of each child of the column."""
         return self._literals[column][1]
+
+    def count(self, rows: int) -> int:
+        """How many rows the set has, each as often as its frequency says."""
+        return rows.bit_count() if self.data.frequency is None else self.data.count(self.members(rows))
 
     def members(self, rows: int) -> Array:
         """(m,) int64: the numbers of the rows in the set, in ascending order."""
@@ -115,7 +116,7 @@ class States:
         """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
         if cell.leaves is None:
             if self.task.reads_rows:
-                cell.leaves = self._leaves_of_rows(cell.rows, cell.size)
+                cell.leaves = self._leaves_of_rows(cell.rows)
             else:
                 assert cell.sums is not None
                 cell.leaves = self.leaves_of_sums(cell.sums)
@@ -127,13 +128,14 @@ class States:
             found = self._by_sums[sums] = self._ask(self._sums.state(sums)) if sums[0] >= self.min_leaf else []
         return found
 
-    def _leaves_of_rows(self, rows: int, size: int) -> list[Found]:
+    def _leaves_of_rows(self, rows: int) -> list[Found]:
         found = self._by_rows.get(rows)
         if found is None:
             self._lookout.look()
             if len(self._by_rows) >= _MOST_LEAVES:
                 self._by_rows.clear()
-            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if size >= self.min_leaf else []
+            enough = self.count(rows) >= self.min_leaf
+            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if enough else []
         return found
 
     def _ask(self, state: State) -> list[Found]:
@@ -153,7 +155,7 @@ class States:
         """The state of the set with all that the task may ask of it."""
         members = self.members(rows)
         sums = self._sums.named(self._sums.total(members))
-        return State(len(members), **sums, **beside_sums(self.task, self.data, members))
+        return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
 
     def state(self, cell: Cell) -> State:
         """The state of the cell."""
@@ -204,7 +206,7 @@ class States:
         for column, (_, literals) in enumerate(self._literals):
             parts = tuple(part for literal in literals if (part := cell.rows & literal))
             if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((column, tuple(self._leaves_of_rows(part, part.bit_count()) for part in parts)))
+                stumps.append((column, tuple(self._leaves_of_rows(part) for part in parts)))
             if self._lookout.stopped:
                 break
         return stumps
@@ -225,7 +227,7 @@ class States:
     def _cell(self, rows: int, sums: Sums | None) -> Cell:
         cell = self._cells.get(rows)
         if cell is None:
-            cell = self._cells[rows] = Cell(rows, sums)
+            cell = self._cells[rows] = Cell(rows, self.count(rows), self.min_leaf, sums)
         return cell
 
     def child_sums(self, cell: Cell) -> list[Sums]:
@@ -238,12 +240,17 @@ class States:
         """A value that no tree on the cell's rows is better than, or None; for total orders.
 
         The task's own bound, or that of equal rows: no split separates them, and if splitting never costs, a leaf costs
-        at least what its groups of equal rows cost as leaves (the equivalent points bound).
+        at least what its groups of equal rows cost as leaves (the equivalent points bound). Where adding never makes a
+        value better, no value of a branching tree is below 0.
         """
         if cell.floor is cell:
             cell.floor = None
-            if type(objective(self.task)).lower_bound is not Task.lower_bound:
+            inner = objective(self.task)
+            if type(inner).lower_bound is not Task.lower_bound:
                 cell.floor = self.task.lower_bound(self.state(cell))
+            if cell.floor is None and self.is_sum and inner.worsening and self.task.order == TOTAL:
+                leaves = self.leaves(cell)
+                cell.floor = min(0, leaves[0][0]) if leaves else 0
             if self._floors is not None:
                 floors = self._floors[self.members(cell.rows)]
                 groups = sum(floors[floors != 0].tolist())
@@ -251,9 +258,24 @@ class States:
                     cell.floor = groups
         return cell.floor
 
+    def _never_pays(self, inner: Task) -> bool:
+        """Whether it is certain that no branching node costs less than nothing."""
+        if type(inner).branching_cost is Task.branching_cost or inner.worsening:
+            return True
+        if isinstance(inner, RowCostTask):
+            return inner.split_cost() >= 0
+        if self.path_counts:
+            return False
+        rows = range(2, self.data.n_rows + 1) if reads_rows(inner) else [self.data.n_rows]
+        columns = range(self.data.n_columns if self.column_counts else 1)
+        if len(rows) * len(columns) > _MOST_COSTS or not columns:
+            return False
+        costs = [inner.branching_cost(size, (), column) for size, column in itertools.product(rows, columns)]
+        return all(cost is None or (not isinstance(cost, tuple) and cost >= 0) for cost in costs)
+
     def _group_floors(self, inner: Task) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
-        if not (self.task.superadditive and self.is_sum and type(inner).branching_cost is Task.branching_cost):
+        if not (self.task.superadditive and self.is_sum and self._never_pays(inner)):
             return None
         data = self.data
         _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
@@ -268,91 +290,6 @@ class States:
                 return None
             floors[place] = best
         return floors
-
-
-@final
-class _Planes:
-    """The statistics of all rows times their weights, as machine numbers that add up exactly where they can."""
-
-    def __init__(self, task: Task, data: Dataset) -> None:
-        exact = sums_over(task, data)
-        self._named: list[tuple[str, int, int | None, int]] = []
-        """Name, first place among the sums, how many (None: a number), and what the integers are to be divided by."""
-        whole: list[Array] = [np.ones(data.n_rows, dtype=np.int64)]
-        real: list[Array] = []
-        for name, values in exact.items():
-            table = values.reshape(data.n_rows, -1)
-            width = table.shape[1]
-            integers = _whole(table)
-            denominator = 0 if integers is None else integers[1]
-            columns = real if integers is None else whole
-            place = len(columns)
-            source = table.astype(np.float64) if integers is None else integers[0]
-            columns.extend(source.T)
-            self._named.append((name, place, None if values.ndim == 1 else width, denominator))
-        self._whole = np.array(whole).T
-        self._real = np.array(real).T.reshape(data.n_rows, len(real))
-        if float(np.abs(self._whole.astype(np.float64)).sum(axis=0).max(initial=0)) < _LARGEST_FLOAT:
-            self._whole = self._whole.astype(np.float64)
-        self.exact = not real
-
-    def total(self, members: Array) -> Sums:
-        """The sums over these rows (m,)."""
-        if not self._named:
-            return (len(members),)
-        whole = self._whole[members].sum(axis=0).astype(np.int64).tolist()
-        return (*whole, *self._real[members].sum(axis=0).tolist())
-
-    def by_literal(self, members: Array, codes: Array) -> list[Sums]:
-        """The sums over the rows (m,) that have each literal; `codes` (n, L) uint8 says which row has which."""
-        n_literals = codes.shape[1]
-        whole = np.zeros((n_literals, self._whole.shape[1]), dtype=self._whole.dtype)
-        real = np.zeros((n_literals, self._real.shape[1]))
-        block = max(1, _BLOCK // max(1, n_literals))
-        for begin in range(0, len(members), block):
-            rows = members[begin : begin + block]
-            here = codes[rows].astype(np.float64)
-            whole += (here.astype(self._whole.dtype, copy=False)).T @ self._whole[rows]
-            if real.shape[1]:
-                real += here.T @ self._real[rows]
-        sums = whole.astype(np.int64).tolist()
-        if real.shape[1]:
-            return [(*a, *b) for a, b in zip(sums, real.tolist(), strict=True)]
-        return list(map(tuple, sums))
-
-    def named(self, sums: Sums) -> dict[str, Any]:
-        """The sums by the names of the statistics."""
-        shift = self._whole.shape[1]
-        found: dict[str, Any] = {}
-        for name, place, width, denominator in self._named:
-            begin = place if denominator else shift + place
-            numbers: Sequence[Any] = sums[begin : begin + (1 if width is None else width)]
-            if denominator > 1:
-                numbers = [_fraction(x, denominator) for x in numbers]
-            found[name] = numbers[0] if width is None else tuple(numbers)
-        return found
-
-    def state(self, sums: Sums) -> State:
-        """The state that has these sums."""
-        return State(sums[0], **self.named(sums))
-
-
-def _whole(table: np.ndarray[Any, Any]) -> tuple[Array, int] | None:
-    """Exact numbers (n, m) as int64 over their common denominator, and that; None if their sums would not fit."""
-    denominator = 1
-    for x in set(table.flat):
-        denominator = math.lcm(denominator, Fraction(x).denominator)
-        if denominator >= LARGEST_TOTAL:
-            return None
-    integers = [int(x * denominator) for x in table.flat]
-    if sum(map(abs, integers)) >= LARGEST_TOTAL:
-        return None
-    return np.array(integers, dtype=np.int64).reshape(table.shape), denominator
-
-
-def _fraction(x: int, denominator: int) -> int | Fraction:
-    whole, rest = divmod(x, denominator)
-    return Fraction(x, denominator) if rest else whole
 
 
 def _indicators(data: Dataset) -> tuple[list[tuple[int, list[int]]], Array]:

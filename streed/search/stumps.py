@@ -66,7 +66,7 @@ class StumpTable:
         """What a branch costs, by column or once for all, and the same as an array; None, None if arrays cannot."""
         states = self._states
         columns = range(states.data.n_columns if states.column_counts else 1)
-        costs = [states.task.branching_cost(cell.size, path, column) for column in columns]
+        costs = [states.task.branching_cost(cell.n_rows, path, column) for column in columns]
         if all(cost is None for cost in costs):
             return costs, None
         added = None if any(cost is None for cost in costs) else Front([(cost, 0, None) for cost in costs]).array()

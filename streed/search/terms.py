@@ -15,7 +15,7 @@ import numpy as np
 from streed.algebra.parts import PartLimit, part_name
 from streed.algebra.terms import Term, Watched
 from streed.constrained import OwnLimit
-from streed.engine.shapes import TermShape
+from streed.engine.shapes import ROWS, TermShape
 from streed.exact import Array, exact_number
 from streed.search.dependence import reads_path, reads_rows, reads_split
 from streed.search.driver import Problem
@@ -59,10 +59,15 @@ class ScoredTerm:
                 found[name] = getattr(kind, name)
         return found
 
-    def shape(self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any]) -> TermShape:
-        mine = {name: place for name, place in plane_of.items() if name.startswith(self.prefix)}
+    def shape(
+        self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any], weighs: bool
+    ) -> TermShape:
+        """What the text depends on; `weighs`: whether a state has to know its weight."""
+        mine = {name[len(self.prefix) :]: place for name, place in plane_of.items() if name.startswith(self.prefix)}
+        if weighs:
+            mine.setdefault("weight", plane_of.get("weight", ((ROWS,), False)))
         return TermShape(
-            statistics=tuple((name[len(self.prefix) :], *place) for name, place in mine.items()),
+            statistics=tuple((name, *place) for name, place in mine.items()),
             numbers=tuple(read),
             weighted=self.weight not in (0, 1),
             costs=self.weight != 0,
@@ -74,7 +79,7 @@ class ScoredTerm:
 
 def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
     """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none."""
-    p, n = problem.data.n_columns, problem.data.n_rows
+    p, n = problem.data.n_columns, problem.data.size
     total: list[Any] | None = None
     for term in terms:
         if term.called or not p or term.task.branching_cost(n, (), 0) is None:

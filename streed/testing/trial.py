@@ -7,6 +7,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING, final
 
+import attrs
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from streed.errors import InputError, TaskError
 from streed.testing.cases import Case, Violation
 from streed.testing.constants import without_local_constants
 from streed.testing.report import HOLDS, NOT_APPLICABLE, VIOLATED, Counterexample, Finding
+from streed.weighing import takes_weights
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -125,6 +127,8 @@ class Trial:
             raise OutOfTime
         if self.law.max_rows is not None and data.n_rows > self.law.max_rows:
             data = data.subset(range(self.law.max_rows))
+        if data.sample_weight is not None and not takes_weights(self.task):
+            data = attrs.evolve(data, weights=data.frequency, sample_weight=None)
         try:
             check_contract(self.task, data)
             case = Case(self.task, data, tags, choices.draw)

@@ -6,15 +6,29 @@ written to `cases/`, where `test_cases` tries it again in every run of the tests
 
 from __future__ import annotations
 
+import collections
+import functools
 import random
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import streed
 from streed.errors import TaskError
-from tests.differential import applications, comparison, depth_two, fuzz_fronts, generated_tasks, instances, reduced
+from tests.differential import (
+    applications,
+    comparison,
+    depth_two,
+    fuzz_fronts,
+    generated_tasks,
+    hostile,
+    instances,
+    reduced,
+    stops,
+)
 from tests.differential.test_generated import wrong_in
 from tests.differential.volume import runner
 from tests.differential.volume.problem import Problem
@@ -93,6 +107,22 @@ def _depth_two(seed: int, number: int) -> list[str]:
     return [*filter(None, depth_two.judge_limits(rows, notion, (limit,), depth_two.OBJECTIVES))]
 
 
+def _stops(seed: int, number: int) -> list[str]:
+    names = list(stops.ROUTES)
+    return stops.judge(stops.make_posed(names[number % len(names)], _one(seed, number)))[1]
+
+
+@functools.cache
+def _bench() -> hostile.Bench:
+    return hostile.Bench.build(Path(tempfile.mkdtemp()))
+
+
+def _hostile(seed: int, number: int) -> list[str]:
+    bench = _bench()
+    faults = bench.table_faults if number % 3 == 2 else bench.tree_faults
+    return [fault for fault, _ in faults(seed, number, collections.Counter())]
+
+
 def _of_volume(family: str) -> Fuzzer:
     def wrong(seed: int, number: int) -> list[str]:
         return list(runner.outcome_of(runner.Drawn(family, seed, number)).verdict.wrong)
@@ -114,5 +144,7 @@ FUZZERS: dict[str, Fuzzer] = {
     "reduced": Fuzzer(_reduced),
     "applications": Fuzzer(_applications),
     "depth two": Fuzzer(_depth_two),
+    "stops": Fuzzer(_stops),
+    "hostile": Fuzzer(_hostile),
     **{f"volume {family}": _of_volume(family) for family in runner.FAMILIES},
 }

@@ -29,6 +29,8 @@ def sum_of_squares(counts: Any) -> Any:
 class ByClass(Task):
     """What most tasks below share: the rows of each class."""
 
+    takes_weights: ClassVar[bool] = True
+
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"of": data.y[:, None] == np.arange(data.n_classes)}
 
@@ -145,6 +147,8 @@ class FreeSquaredErrors(Task):
 @attrs.frozen
 class Outcome(Task):
     """Real gains of two treatments, the larger the better."""
+
+    takes_weights: ClassVar[bool] = True
 
     maximize: ClassVar[bool] = True
 

@@ -17,7 +17,7 @@ from streed.reference import best_trees, optimal_front
 from streed.search.driver import Driver, Orders, Outcome, Problem
 from streed.search.general import search_general
 from streed.task import TOTAL, Task, Totals
-from streed.tasks import F1, Accuracy, SparseAccuracy
+from streed.tasks import F1, AbsoluteError, Accuracy, SparseAccuracy, Splits
 from tests.differential import test_general
 from tests.differential.comparison import differences
 from tests.differential.instances import make_instance
@@ -173,3 +173,10 @@ def test_auto_says_which_driver_it_took(task: Task, options: dict[str, Any], dri
     assert result.stats["chosen"]
     if "gap" not in options:
         assert result.value == streed.solve(task, data, **options).value
+
+
+def test_auto_takes_a_task_that_reads_rows_with_a_price() -> None:
+    data = Dataset.make([[0], [0], [1], [1], [1]], [3, 5, 3, 9, 7])
+    found = [streed.solve(AbsoluteError() + 0.01 * Splits(), data, search=search) for search in ("auto", "depth-first")]
+    assert found[0].value == found[1].value == 8.01
+    assert found[0].tree == found[1].tree

@@ -107,7 +107,7 @@ def test_it_tells_what_is_wrong_and_makes_it_small(
     assert not judged(problem).wrong
     monkeypatch.setattr(streed, "solve", Wrong())
     assert judged(problem).wrong
-    little = smaller(problem, 5)
+    little = smaller(problem, 600)
     assert (little.n_rows, little.X.shape[1]) == (2, 1)
     assert command.main(["--family", "costs", "--count", "6", "--shown", "1"]) == 1
     assert '"family": "costs"' in capsys.readouterr().out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -75,6 +75,8 @@ class WorstLeaf(ClassCounts):
 @attrs.frozen
 class Discounted(ClassCounts):
     """Errors, and a price per row for a column, which is nothing below a column of the same parity."""
+
+    takes_weights: ClassVar[bool | None] = True
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return 20 * (sum(s.rows_of) - s.rows_of[k])

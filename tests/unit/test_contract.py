@@ -140,10 +140,14 @@ class TooFewCosts(RowCostTask):
 
 
 WRONG: dict[str, tuple[Task, str, str]] = {
-    "a text": (Text(), "Text.leaf_cost(State(rows=3, n=(1.0, 2.5), rows_left=3.5), 1) returned '3.5'", "text"),
+    "a text": (
+        Text(),
+        "Text.leaf_cost(State(rows=3, n=(1.0, 2.5), rows_left=3.5, weight=3.5), 1) returned '3.5'",
+        "text",
+    ),
     "no return": (NoReturn(), "returned None; return a number (is a `return` missing?)", "no return"),
     "an index beyond the end": (BeyondTheEnd(), "1) raised IndexError: tuple index out of range", "beyond"),
-    "NaN at one row": (NoNumber(), "State(rows=1, n=(1.0, 0.0), rows_left=1.0), 0) returned nan", "nan"),
+    "NaN at one row": (NoNumber(), "State(rows=1, n=(1.0, 0.0), rows_left=1.0, weight=1.0), 0) returned nan", "nan"),
     "an attribute that is not there": (Misspelt(), "object has no attribute 'weight'", "attribute"),
     "a statistic that is not there": (NoStatistic(), "raised this state has no statistic 'm'; it has n,", "statistic"),
     "a helper that raises": (RaisingHelper(), "RaisingHelper.leaf_cost(", "helper"),

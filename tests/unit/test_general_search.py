@@ -133,13 +133,13 @@ def test_useful_limits_are_those_of_the_reference() -> None:
     for size, min_leaf, n_columns in itertools.product((1, 2, 3, 5, 9, 40), (1, 2), (0, 2, 5)):
         data = Dataset.make(np.zeros((size, n_columns), dtype=np.uint8), [0] * size)
         o = Recursion(streed.reference.definition.OptimizationTask(Accuracy(), data, min_leaf))
-        budgets = Budgets(min_leaf, n_columns, 2)
+        budgets = Budgets(n_columns, 2)
         for depth, nodes in itertools.product((None, 0, 1, 2, 4, 9), (None, 0, 1, 3, 7, 50)):
-            assert budgets.useful(size, depth, nodes) == o._useful(o.o.s0, depth, nodes)
+            assert budgets.useful(size // min_leaf, depth, nodes) == o._useful(o.o.s0, depth, nodes)
 
 
 def test_nobody_is_given_more_nodes_than_it_has_a_use_for() -> None:
-    budgets = Budgets(1, 9, 2)
+    budgets = Budgets(9, 2)
     assert list(budgets.shares([9, 9], None, None)) == [(None, None)]
     assert list(budgets.shares([9, 2], None, 3)) == [(2, 1), (3, 0)]
     assert list(budgets.shares([9, 9], 1, 1)) == [(0, 1), (1, 0)]
@@ -276,7 +276,7 @@ def float_of(value: Any) -> Any:
 def test_time_limit(task: Task, limit: float) -> None:
     begin = time.perf_counter()
     result = general(task, LARGE, max_depth=6, time_limit=limit)
-    assert time.perf_counter() - begin < limit + 10  # it would take hours
+    assert time.perf_counter() - begin < limit + 60  # it would take hours
     assert result.stats["stopped"] == "time"
     check_stopped(result, LARGE)
 

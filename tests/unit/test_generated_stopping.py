@@ -126,7 +126,7 @@ def check(result: Result) -> None:
 def test_a_time_limit(task: Task, limit: float, threads: int) -> None:
     begin = time.perf_counter()
     result = solve(task, DATA, max_depth=7, time_limit=limit, threads=threads)
-    assert time.perf_counter() - begin < limit + 10  # it would take hours
+    assert time.perf_counter() - begin < limit + 60  # it would take hours
     assert result.stats["stopped"] == "time"
     check(result)
 
@@ -190,4 +190,4 @@ def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
     status, stopped, value = json.loads(last)
     assert (status, stopped) == ("feasible", "interrupt")
     assert 0 < value < 1_700
-    assert took < 10  # it would take hours
+    assert took < 60  # it would take hours

@@ -118,7 +118,7 @@ def test_the_public_names() -> None:
         ("Accuracy()", {"max_depth": 1}, 3),
         ("Accuracy()", {"max_depth": 2}, 1),
         ("SparseAccuracy(0.01)", {"max_nodes": 2}, 0.145),
-        ("BalancedAccuracy()", {"max_depth": 0}, 1 - 2 / 3),
+        ("BalancedAccuracy()", {"max_depth": 0}, 1 / 3),
     ],
 )
 def test_several_classes(source: str, limits: dict[str, Any], optimum: Any) -> None:

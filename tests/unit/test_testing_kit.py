@@ -197,7 +197,7 @@ def test_a_time_limit() -> None:
 
     begin = time.monotonic()
     report = find_violations(Slow, LAWS[:1], max_examples=100_000, time_limit=0.3)
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 60  # it would take hours
     assert report.holds
 
 

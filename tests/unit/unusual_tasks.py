@@ -111,6 +111,8 @@ class WorstLeaf(ClassCounts):
 class Discounted(ClassCounts):
     """Errors, and a price per row for a column, which is nothing below a column of the same parity."""
 
+    takes_weights: ClassVar[bool | None] = True
+
     def leaf_cost(self, s: State, k: int) -> Any:
         return 20 * (sum(s.rows_of) - s.rows_of[k])
 
@@ -122,6 +124,8 @@ class Discounted(ClassCounts):
 @attrs.frozen
 class DiscountedFront(ClassCounts):
     """(errors, a price as in `Discounted`), a front: costs that depend on the path, in tuples."""
+
+    takes_weights: ClassVar[bool | None] = True
 
     order: ClassVar[str] = COMPONENTWISE
 
@@ -197,6 +201,8 @@ class Gini(ClassCounts):
 @attrs.frozen
 class Spread(GeneralTask):
     """(largest class number less the smallest, whether the first row has another class than the label), a front."""
+
+    takes_weights: ClassVar[bool | None] = True
 
     order: ClassVar[str] = COMPONENTWISE
 

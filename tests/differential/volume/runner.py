@@ -77,7 +77,10 @@ def judged(problem: Problem) -> Verdict:
         return Verdict(f"refused: {kind}", () if right else (f"solve raises {type(error).__name__}: {error}",))
     except Exception as error:  # noqa: BLE001 - reported as a mismatch, with its traceback
         return Verdict(f"raised: {type(error).__name__}", (traceback.format_exc(),))
-    return compare(problem, family.judge(problem), result)
+    try:
+        return compare(problem, family.judge(problem), result)
+    except Exception:  # noqa: BLE001 - one judge at fault ends no run
+        return Verdict("not judged", (traceback.format_exc(),))
 
 
 def outcome_of(drawn: Drawn) -> Outcome:

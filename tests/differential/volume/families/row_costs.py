@@ -160,7 +160,9 @@ def _in_units(problem: Problem, source: str) -> tuple[Array, int, Fraction]:
         by_class = [[factor[j] * (j != k) for k in classes] for j in classes]
     elif name == "BalancedAccuracy":
         totals = [sum((w for w, k in zip(weights, y, strict=True) if k == j), Fraction(0)) for j in range(len(classes))]
-        by_class = [[(j != k) / total / len(classes) for k in range(len(classes))] for j, total in enumerate(totals)]
+        share = Fraction(1, sum(total > 0 for total in totals))  # classes that weigh nothing do not count
+        each = [share / total if total > 0 else Fraction(0) for total in totals]
+        by_class = [[each[j] * (j != k) for k in range(len(classes))] for j in range(len(classes))]
     elif name == "MisclassificationCosts":
         table = eval(base, dict(NAMES)).costs
         by_class = [list(map(Fraction, table.matrix[table.classes.index(label)])) for label in classes]
@@ -207,10 +209,5 @@ def too_fine(problem: Problem, error: StreedError) -> bool:
 
 
 def refused(problem: Problem, error: StreedError) -> bool:
-    """Whether an error is right: classes that weigh nothing have no rate."""
-    if "BalancedAccuracy" not in problem.task or problem.sample_weight is None or problem.y is None:
-        return False
-    weigh: dict[Any, Any] = {}
-    for label, weight in zip(problem.y, problem.sample_weight, strict=True):
-        weigh[label] = weigh.get(label, 0) + weight
-    return bool(min(weigh.values()) == 0)
+    """No error is right here."""
+    return False

@@ -34,7 +34,7 @@ from tests.differential.volume.truth import Truth
 
 NAME = "user-tasks"
 
-SHAPES = 160
+SHAPES = 80
 """How many different classes are drawn."""
 
 __all__ = ["NAME", "NAMES", "draw_problem", "judge", "refused"]
@@ -101,7 +101,7 @@ def make_shape(number: int) -> Shape:
     lines.append("return v")
     source = _HEAD.format(
         name=f"Shape{number}",
-        facts="maximize: ClassVar[bool] = True" if better else "pass",
+        facts=f"maximize: ClassVar[bool] = {better}\n    takes_weights: ClassVar[bool] = True",
         statistics=", ".join(statistics),
         labels=draw.choice(("list(range(data.n_classes))", "list(range(data.n_classes))", '("one",)')),
         leaf="\n        ".join(lines),

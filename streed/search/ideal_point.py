@@ -1,0 +1,79 @@
+"""The ideal point of a front: no tree is better than it in any component, whatever the search has not seen yet.
+
+A component that is a sum of costs per row is at least what rows that no column tells apart cost with the label that is
+best for them (the equivalent points bound); that of another task is at least its own bound of all rows. The score of
+the ideal point bounds the scores of all trees, because no score rises with what a component costs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from streed.algebra import Product, Thresholded, objective
+from streed.exact import Array
+from streed.search.driver import Orders, Problem
+from streed.search.lookout import Lookout
+from streed.search.states import States
+from streed.sums import BoundTask, SumTask
+from streed.task import TOTAL, State, Task, Totals, Value
+from streed.trades import BoundTrade
+from streed.vectors import VectorCosts, vector_costs
+
+
+def ideal_score(problem: Problem) -> Any | None:
+    """The score of the ideal point of the problem's bound task; None where nothing is known of some component."""
+    task = objective(problem.task)
+    value = ideal_value(problem)
+    return None if value is None else _score(task, value, Totals(task, problem.data))
+
+
+def ideal_value(problem: Problem) -> tuple[Value, ...] | None:
+    """A value that no tree is better than in any component; None where nothing is known of some component."""
+    task, data = objective(problem.task), problem.data
+    costs = vector_costs(problem.task, data)
+    if costs is not None and min(costs.splits, default=0) >= 0:
+        return costs.value(least_sums(costs, data.X))
+    product = task.task if isinstance(task, Thresholded) else task
+    if not isinstance(product, Product):
+        return None
+    found = [_least(part, problem) for part in product.parts]
+    return None if None in found else tuple(found)
+
+
+def least_sums(costs: VectorCosts, codes: Array) -> list[int]:
+    """By component, what trees over rows of `codes` (n, p) cost at least, without their branching nodes."""
+    return [int(each.min(axis=1).sum()) for each in costs_of_equal_rows(costs, codes)]
+
+
+def costs_of_equal_rows(costs: VectorCosts, codes: Array) -> Array:
+    """(m, groups, K) int64: what each set of equal rows of `codes` (n, p) costs in every component, by label."""
+    _, first, groups = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    width, _, labels = costs.costs.shape
+    summed = np.zeros((width, len(first), labels), np.int64)
+    for j in range(width):
+        np.add.at(summed[j], groups.reshape(-1), costs.costs[j])
+    return summed
+
+
+def _least(part: Task, problem: Problem) -> Value | None:
+    """A value that no tree of one part of a product is better than; None where nothing is known."""
+    if part.order != TOTAL:
+        return None
+    alone = Problem(problem.data, part, problem.max_depth, problem.max_nodes, problem.min_leaf)
+    states = States(alone, Lookout(Orders(), None))
+    return states.floor(states.root)
+
+
+def _score(task: Task, value: Value, totals: State) -> Any | None:
+    """The score of an ideal value; None where a score of the task's own may rise with a component."""
+    if isinstance(task, BoundTrade):
+        first = _score(task.task, task.inner_value(value), task.totals)
+        return None if first is None else (first, *[0.0] * len(task.gaps))
+    if isinstance(task, BoundTask):
+        own = task.task
+        return _score(own, value[: len(own.components)] if isinstance(own, SumTask) else value[0], totals)
+    if isinstance(task, (SumTask, Product, Thresholded)) or task.order == TOTAL or type(task).score is Task.score:
+        return task.score(value, totals)
+    return None

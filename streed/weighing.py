@@ -1,0 +1,146 @@
+"""What weights and frequencies mean to a task: whether it takes weights, and the data as it can count them.
+
+A row of weight w is to count as w equal rows. The statistics see to that, as their sums are weighted, unless a task
+asks how many rows there are beside. Where it does not say itself whether it takes weights, its methods tell.
+"""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from streed.errors import InputError
+from streed.task import RowCostTask, Task
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+MOST_COPIES = 2**20
+"""Rows of frequency above 1 are written out for functions of a leaf's rows as long as there are no more than this."""
+
+_OWN = "streed."
+_SHIPPED = "streed.tasks."
+
+
+def takes_weights(task: Task) -> bool:
+    """Whether a row of weight w counts as w equal rows for the task and all that it is made of."""
+    return all(_objection(part) is None for part in _parts(task))
+
+
+def check_weights(task: Task, data: Dataset) -> None:
+    """Raises InputError if rows of the data weigh differently and the task takes no weights."""
+    if data.sample_weight is None:
+        return
+    for part in _parts(task):
+        objection = _objection(part)
+        if objection is not None:
+            raise InputError("sample_weight", *objection)
+
+
+def in_copies(task: Task, data: Dataset) -> Dataset:
+    """The data as the task counts its rows: a function of a leaf's rows gets each as often as its frequency says.
+
+    Such a task is given the data as they are if it declares that it takes weights. Raises InputError for more than
+    2**20 rows.
+    """
+    if data.frequency is None or not task.reads_rows:
+        return data
+    asking = [part for part in _parts(task) if part.reads_rows and not _is_wrapper(part)]
+    if all(part.takes_weights for part in asking):
+        return data
+    if data.size > MOST_COPIES:
+        name = next(type(part).__name__ for part in asking if not part.takes_weights)
+        raise InputError(
+            "frequency",
+            f"{name} is a function of a leaf's rows, which come to {data.size:,}, more than {MOST_COPIES:,}",
+            "let it use data.weights and declare takes_weights = True, or give fewer rows",
+        )
+    return data.expanded()
+
+
+def _parts(task: Task) -> Iterator[Task]:
+    """The task, and those that it is made of."""
+    yield task
+    for field in attrs.fields(type(task)) if attrs.has(type(task)) else ():
+        yield from _tasks_in(getattr(task, field.name, None))
+
+
+def _tasks_in(value: Any) -> Iterator[Task]:
+    if isinstance(value, Task):
+        yield from _parts(value)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _tasks_in(each)
+
+
+def _is_wrapper(task: Task) -> bool:
+    """Whether it is one of streed's own compositions, which does what its parts do."""
+    module = type(task).__module__
+    return module.startswith(_OWN) and not module.startswith(_SHIPPED)
+
+
+def _objection(task: Task) -> tuple[str, str] | None:
+    """(what stands against weights, what to do); None if the task takes them."""
+    kind = type(task)
+    name = kind.__name__
+    if kind.takes_weights or _is_wrapper(task):
+        return None
+    if kind.takes_weights is not None:
+        return f"{name} takes no weights", "leave it out; whole numbers of equal rows go into frequency="
+    asked = ("score",) if issubclass(kind, RowCostTask) else ("leaf_cost", "lower_bound", "score")
+    for method in asked:
+        function = getattr(kind, method)
+        if function is not getattr(Task, method) and _mentions(function, "rows", set()):
+            remedy = "use s.weight for what they weigh, or declare takes_weights = True if it is meant so"
+            return f"{name}.{method} reads the number of rows, whatever they weigh", remedy
+    if kind.branching_cost is not Task.branching_cost and not issubclass(kind, RowCostTask) and _loads_rows(kind):
+        remedy = "give whole weights as frequency=, or declare takes_weights = True if it is meant so"
+        return f"{name}.branching_cost reads the number of rows, whatever they weigh", remedy
+    if task.reads_rows and not _mentions(getattr(kind, "rows_cost", kind.leaf_cost), "weights", set()):
+        remedy = "let it use data.weights, or declare takes_weights = True if it does"
+        return f"{name} is a function of a leaf's rows and does not read data.weights", remedy
+    return None
+
+
+def _mentions(function: Any, name: str, seen: set[int]) -> bool:
+    """Whether a function, or one that it names, has an attribute or a global of that name in it."""
+    if not isinstance(function, types.FunctionType) or id(function) in seen:
+        return False
+    seen.add(id(function))
+    names = set(_names(function.__code__))
+    known = {**{key: function.__globals__.get(key) for key in names}, **_cells(function)}
+    return name in names or any(_mentions(each, name, seen) for each in known.values())
+
+
+def _cells(function: types.FunctionType) -> dict[str, Any]:
+    """The variables of outer functions that a function names."""
+    found = {}
+    for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[key] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            found[key] = None
+    return found
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _loads_rows(kind: type[Task]) -> bool:
+    """Whether the branching cost loads its argument `rows`; False where that cannot be told."""
+    function = kind.branching_cost
+    if not isinstance(function, types.FunctionType) or function.__code__.co_argcount != 4:
+        return False
+    rows = function.__code__.co_varnames[1]
+    return any(
+        rows in (i.argval if isinstance(i.argval, tuple) else (i.argval,))
+        for i in dis.get_instructions(function.__code__)
+    )

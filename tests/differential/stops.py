@@ -1,0 +1,449 @@
+"""Solves that are stopped at drawn moments, judged against the true optimum: no bound is wrong, on any route.
+
+A stop comes at a drawn look, question or search, or when drawn room for nodes is full, and not at a time.
+The optimum is that of the same solve left alone, which other tests compare with the reference. As a program, it tries
+as many as one likes:
+
+    python -m tests.differential.stops --count 2000 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import attrs
+import numpy as np
+
+import streed
+from streed.engine.control import STOP
+from streed.errors import InputError
+from streed.reductions.trees import Stop, Trees
+from streed.search import depth_first, memory, watch
+from streed.search.front_engine import FrontEngine
+from streed.search.lookout import Lookout
+from streed.task import TOTAL, State, Task
+from streed.tasks import (
+    F1,
+    AbsoluteError,
+    Accuracy,
+    BalancedAccuracy,
+    ClassErrors,
+    DemographicParity,
+    Entropy,
+    EqualizedOdds,
+    Gini,
+    GMean,
+    InstanceCosts,
+    MatthewsCorrelation,
+    QuantileError,
+    Recall,
+    SparseAccuracy,
+    Splits,
+    SquaredError,
+    WorstLeaf,
+)
+from tests.differential.generated_tasks import ByRows, SquaredErrors, WorstErrors
+
+_NEAR = 1e-9
+"""How far apart sums of real numbers in another order may be, as a part of the value."""
+
+
+@attrs.frozen(eq=False)
+class Route:
+    """Instances that are searched in one way."""
+
+    task: Callable[[random.Random], Task]
+    stopping: tuple[str, ...]
+    """Ways to stop, see `stopping`."""
+    rows: tuple[int, int] = (60, 200)
+    columns: tuple[int, int] = (6, 10)
+    depths: tuple[int | None, ...] = (4, 4, 5)
+    real: bool = False
+    """Whether y is a real number."""
+    search: str = "depth-first"
+    threads: int = 1
+    bounded: bool = True
+    """Whether there must be a bound, whenever the solve is stopped."""
+    more: Callable[[random.Random, int], dict[str, Any]] = lambda draw, n: {}
+    """Further arguments of the solve."""
+
+
+SMALL: dict[str, Any] = {"rows": (12, 40), "columns": (3, 5), "depths": (2, 3, 4), "stopping": ("looks",)}
+NATIVE = ("begin", "store", "store", "room")
+SCALAR = ("begin", "store", "room", "questions", "interrupt")
+
+
+def _sensitive(draw: random.Random, n: int) -> dict[str, Any]:
+    return {"sensitive_features": [draw.choice("ab") for _ in range(n - 2)] + ["a", "b"]}
+
+
+def _costs(draw: random.Random, n: int) -> dict[str, Any]:
+    return {"costs": np.array([[draw.randint(0, 30) for _ in range(3)] for _ in range(n)])}
+
+
+def _weights(draw: random.Random, n: int) -> dict[str, Any]:
+    return {"sample_weight": [draw.randint(1, 199) for _ in range(n)]}
+
+
+def _groups_and_weights(draw: random.Random, n: int) -> dict[str, Any]:
+    return {**_sensitive(draw, n), **_weights(draw, n)}
+
+
+def _nodes(draw: random.Random, n: int) -> dict[str, Any]:
+    return {"max_nodes": draw.randint(2, 6)}
+
+
+def _z(draw: random.Random, n: int) -> dict[str, Any]:
+    return {"z": np.array([draw.gauss(0, 2) for _ in range(n)])}
+
+
+@attrs.frozen
+class Alone(Task):
+    """A task that declares nothing: a root of the errors."""
+
+    def statistics(self, data: Any) -> dict[str, Any]:
+        return {"n": np.eye(data.n_classes, dtype=np.int64)[data.y]}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return (sum(s.n) - s.n[k]) ** 0.5
+
+
+ROUTES: dict[str, Route] = {
+    "accuracy": Route(lambda _: Accuracy(), NATIVE),
+    "accuracy, best first": Route(lambda _: Accuracy(), NATIVE, search="branches"),
+    "accuracy, few nodes": Route(lambda _: Accuracy(), NATIVE, more=_nodes),
+    "accuracy, weights": Route(lambda _: Accuracy(), NATIVE, more=_weights),
+    "accuracy, two threads": Route(lambda _: Accuracy(), NATIVE, threads=2),
+    "balanced accuracy": Route(lambda _: BalancedAccuracy(), NATIVE),
+    "costs": Route(lambda _: InstanceCosts(), NATIVE, more=_costs),
+    "costs, best first": Route(lambda _: InstanceCosts(), NATIVE, search="branches", more=_costs),
+    "sparse, any depth": Route(
+        lambda draw: SparseAccuracy(draw.choice((0.01, 0.03))), NATIVE, depths=(None,), rows=(40, 90)
+    ),
+    "sparse, any depth, best first": Route(
+        lambda draw: SparseAccuracy(draw.choice((0.01, 0.03))),
+        NATIVE,
+        depths=(None,),
+        rows=(40, 90),
+        search="branches",
+    ),
+    "sparse, auto": Route(lambda _: SparseAccuracy(0.02), NATIVE, depths=(None, 4), rows=(40, 90), search="auto"),
+    "squared error": Route(lambda _: SquaredError(), NATIVE, real=True),
+    "gini": Route(lambda _: Gini(), NATIVE, depths=(4,), bounded=False),
+    "entropy, best first": Route(lambda _: Entropy(), NATIVE, depths=(4,), search="branches", bounded=False),
+    "user, by rows": Route(lambda _: ByRows(), NATIVE, depths=(4,), bounded=False),
+    "user, largest": Route(lambda _: WorstErrors(2), NATIVE, depths=(4,), bounded=False),
+    "user, regression": Route(lambda _: SquaredErrors(0.3), NATIVE, depths=(4,), bounded=False, more=_z),
+    "general, accuracy": Route(lambda _: Accuracy(), search="general", **SMALL),
+    "general, sparse": Route(lambda _: SparseAccuracy(0.02), search="general", **SMALL),
+    "general, absolute error": Route(lambda _: AbsoluteError(), real=True, **SMALL),
+    "general, absolute error, best first": Route(lambda _: AbsoluteError(), search="branches", real=True, **SMALL),
+    "general, quantile": Route(lambda _: QuantileError(0.3), search="general", real=True, **SMALL),
+    "general, gini": Route(lambda _: Gini(), search="general", **SMALL),
+    "general, squared error": Route(lambda _: SquaredError(), search="general", real=True, **SMALL),
+    "general, worst leaf": Route(lambda _: WorstLeaf(), search="general", **SMALL),
+    "general, nothing declared": Route(lambda _: Alone(), search="general", bounded=False, **SMALL),
+    "general, F1": Route(lambda _: F1(), search="general", **{**SMALL, "rows": (12, 24), "depths": (1, 2)}),
+    "F1": Route(lambda _: F1(), SCALAR, depths=(2, 4)),
+    "F1, best first": Route(lambda _: F1(), SCALAR, depths=(2, 4), search="branches"),
+    "F1, weights": Route(lambda _: F1(), SCALAR, depths=(2,), more=_weights),
+    "F1, two threads": Route(lambda _: F1(), SCALAR, depths=(2,), threads=2),
+    "F1 and a price": Route(lambda _: F1() - 0.01 * Splits(), SCALAR, depths=(2, 4)),
+    "geometric mean": Route(lambda _: GMean(), SCALAR, depths=(2, 4)),
+    "correlation": Route(lambda _: MatthewsCorrelation(), SCALAR, depths=(2,)),
+    "parity": Route(
+        lambda draw: Accuracy().subject_to(DemographicParity() <= draw.choice((0.05, 0.2))),
+        SCALAR,
+        depths=(2, 4),
+        more=_sensitive,
+    ),
+    "parity, weights": Route(
+        lambda draw: Accuracy().subject_to(DemographicParity() <= draw.choice((0.05, 0.2))),
+        SCALAR,
+        depths=(2,),
+        more=_groups_and_weights,
+    ),
+    "odds and F1": Route(
+        lambda _: F1().subject_to(EqualizedOdds() <= 0.3), SCALAR, rows=(60, 90), depths=(2,), more=_sensitive
+    ),
+    "recall": Route(lambda draw: Accuracy().subject_to(Recall() >= draw.choice((0.6, 0.9))), SCALAR, depths=(2, 4)),
+    "front": Route(lambda _: ClassErrors(), ("begin", "asks", "asks"), depths=(2, 3, 4)),
+    "front of F1": Route(lambda _: F1(), ("begin", "asks", "asks"), depths=(2, 3, 4), search="fronts"),
+    "front of costs and splits": Route(lambda _: Accuracy() & Splits(), ("begin", "asks", "asks"), depths=(2, 3, 4)),
+    "general front": Route(lambda _: ClassErrors(), search="general", **{**SMALL, "rows": (12, 24), "depths": (1, 2)}),
+    "general front of gini": Route(lambda _: Accuracy() & Gini(), **{**SMALL, "rows": (12, 24), "depths": (1, 2)}),
+    "general front of parity": Route(
+        lambda _: Accuracy() & DemographicParity(),
+        search="general",
+        more=_sensitive,
+        **{**SMALL, "rows": (12, 20), "depths": (1, 2)},
+    ),
+    "trade-off": Route(
+        lambda _: Accuracy() & DemographicParity(), SCALAR, rows=(30, 60), depths=(1, 2), more=_sensitive
+    ),
+    "trade-off of F1": Route(
+        lambda _: F1() & DemographicParity(), SCALAR, rows=(30, 50), depths=(1, 2), more=_sensitive
+    ),
+}
+
+
+@attrs.frozen(eq=False)
+class Posed:
+    """A solve, and when to stop it."""
+
+    route: Route
+    task: Task
+    X: Any
+    y: Any
+    arguments: dict[str, Any]
+    way: str
+    moment: int
+    """After so many looks; the room for nodes."""
+    search: int
+    """Which of the searches, the workspaces or the questions of a solve is stopped."""
+
+
+def make_posed(name: str, seed: int) -> Posed:
+    """The stopped solve of a route that belongs to the seed."""
+    route = ROUTES[name]
+    draw = random.Random(f"{name}/{seed}")
+    n, p = draw.randint(*route.rows), draw.randint(*route.columns)
+    X = np.array([[draw.randint(0, 1) for _ in range(p)] for _ in range(n)])
+
+    X[: n // 3] = X[n // 3 : 2 * (n // 3)]
+    y: Any = [int((row[0] and row[1]) ^ (draw.random() < 0.25)) for row in X.tolist()]
+    y[0], y[1] = 0, 1
+    if route.real:
+        y = [label + draw.choice((0, 0.5, 1, 2.25)) for label in y]
+    arguments = {
+        "max_depth": draw.choice(route.depths),
+        "min_leaf": draw.choice((1, 1, 3)),
+        "search": route.search,
+        "threads": route.threads,
+        **route.more(draw, n),
+    }
+    moment = int(draw.choice((0, 0, 1, 2, 5, 10, 20, 50, 100, 300)) * draw.uniform(0.5, 1.5))
+    way = draw.choice(route.stopping)
+    chosen = 0 if route.stopping == NATIVE else draw.choice((0, 0, 1, 2, 4, 8))
+    return Posed(route, route.task(draw), X, y, arguments, way, moment, chosen)
+
+
+@contextlib.contextmanager
+def stopping(posed: Posed) -> Iterator[None]:
+    """A context in which solves are stopped, by
+
+    - "looks": the lookout of an interpreted search, at its n-th look;
+    - "begin": the word that stops a compiled search, one of a reduction's, before its first step;
+    - "store": the room for nodes of a compiled search, which is full, and nothing may be forgotten;
+    - "room": little room for nodes, until forgetting makes no room any more;
+    - "asks": the front engine, at its n-th set of rows;
+    - "questions": a reduction, when it asks for the time that is left;
+    - "interrupt": a reduction, by Ctrl-C before one of its scalar solves.
+    """
+    with contextlib.ExitStack() as stack:
+
+        def replace(owner: Any, name: str, by: Any) -> None:
+            stack.enter_context(mock.patch.object(owner, name, by))
+
+        replace(depth_first, "_SHORT", 0.0)
+        if posed.way == "looks":
+            replace(Lookout, "look", _limited_look(Lookout.look, posed.moment))
+        elif posed.way == "begin":
+            replace(watch, "run", _stopped_run(watch.run, posed.search))
+        elif posed.way in ("store", "room"):
+            replace(memory, "space_for", _small_space(memory.space_for, posed.search, posed.moment))
+            if posed.way == "store":
+                replace(depth_first, "evict", lambda address: sys.maxsize)
+        elif posed.way == "asks":
+            replace(watch, "run", _stopped_front(watch.run, posed.moment))
+        elif posed.way == "questions":
+            replace(Trees, "remaining", _stopped_after(posed.search, Stop("time"), Trees.remaining))
+        else:
+            replace(Trees, "cheapest", _stopped_after(posed.search, KeyboardInterrupt(), Trees.cheapest))
+        yield
+
+
+def _limited_look(look: Callable[[Lookout], bool], most: int) -> Callable[[Lookout], bool]:
+    looks = 0
+
+    def limited(self: Lookout) -> bool:
+        nonlocal looks
+        looks += 1
+        if looks > most and self.stopped is None:
+            self.stopped = "time"
+        return look(self)
+
+    return limited
+
+
+def _stopped_run(run: Callable[..., Any], chosen: int) -> Callable[..., str | None]:
+    """`watch.run` by which the chosen one of the searches, counted from 0, is stopped before it begins."""
+    count = 0
+
+    def stopped(searches: Any, control: Any, deadline: Any, look: Any) -> str | None:
+        nonlocal count
+        count += 1
+        if count - 1 == chosen:
+            control[STOP] = 1
+        reason: str | None = run(searches, control, deadline, look)
+        return reason or ("time" if control[STOP] else None)
+
+    return stopped
+
+
+def _small_space(space_for: Callable[..., Any], chosen: int, nodes: int) -> Callable[..., Any]:
+    """`space_for` that gives the chosen one of the workspaces, and those after it, room for few nodes."""
+    count = 0
+
+    def small(*arguments: Any) -> Any:
+        nonlocal count
+        count += 1
+        space = space_for(*arguments)
+        return space if count - 1 < chosen else attrs.evolve(space, nodes=min(space.nodes, max(12, nodes)))
+
+    return small
+
+
+def _stopped_front(run: Callable[..., Any], most: int) -> Callable[..., str | None]:
+    """`watch.run` by which a search for a front is stopped when it asks for one more set of rows than so many."""
+    solve = FrontEngine.solve
+
+    def stopped(searches: Any, control: Any, deadline: Any, look: Any) -> str | None:
+        count = 0
+
+        def limited(self: FrontEngine, *arguments: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count > most:
+                control[STOP] = 1
+            return solve(self, *arguments)
+
+        with mock.patch.object(FrontEngine, "solve", limited):
+            reason: str | None = run(searches, control, deadline, look)
+        return reason or ("time" if control[STOP] else None)
+
+    return stopped
+
+
+def _stopped_after(calls: int, error: BaseException, function: Callable[..., Any]) -> Callable[..., Any]:
+    count = 0
+
+    def limited(*arguments: Any, **named: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > calls:
+            raise error
+        return function(*arguments, **named)
+
+    return limited
+
+
+def judge(posed: Posed) -> tuple[str, list[str]]:
+    """(what came of the stop, what its result says wrongly, in words)."""
+    try:
+        whole = streed.solve(posed.task, posed.X, posed.y, **posed.arguments)
+        with stopping(posed):
+            result = streed.solve(posed.task, posed.X, posed.y, **posed.arguments)
+    except InputError as error:
+        return "refused", [] if error.argument == "sensitive_features" else [str(error)]
+    if whole.status == "infeasible":
+        return result.status, [] if result.status in ("infeasible", "unknown") else [
+            f"a tree where there is none: {result}"
+        ]
+    if whole.status != "optimal":
+        return "unsolved", [f"the whole solve is {whole.status}"]
+    if posed.task.order != TOTAL and isinstance(whole.value, tuple):
+        return _judge_front(posed, result, whole)
+    return _judge_value(posed, result, whole)
+
+
+def _judge_value(posed: Posed, result: streed.Result, whole: streed.Result) -> tuple[str, list[str]]:
+    sign = -1 if posed.task.maximize else 1
+    optimum = sign * whole.value
+    bound = result.upper_bound if posed.task.maximize else result.lower_bound
+    wrong = []
+    if result.status == "infeasible":
+        wrong.append("infeasible, and there is a tree")
+    if result.status == "optimal" and not _alike(result.value, whole.value):
+        wrong.append(f"optimal with {result.value}, the optimum is {whole.value}")
+    if result.tree is not None and not _at_most(optimum, sign * result.value):
+        wrong.append(f"the value {result.value} is better than the optimum {whole.value}")
+    if bound is not None and not _at_most(sign * bound, optimum):
+        wrong.append(f"the bound {bound} is beyond the optimum {whole.value}")
+    if bound is None and posed.route.bounded and result.status != "optimal":
+        wrong.append(f"no bound: {result!r}")
+    return (result.status if bound is not None else f"{result.status}, no bound"), wrong
+
+
+def _judge_front(posed: Posed, result: streed.Result, whole: streed.Result) -> tuple[str, list[str]]:
+    """Components are smaller-is-better, but for the first one of a maximised task."""
+
+    def turned(value: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (-value[0], *value[1:]) if posed.task.maximize else value
+
+    front, known = ([turned(value) for value, _ in each.front] for each in (whole, result))
+    wrong = []
+    if result.status == "optimal" and len(known) != len(front):
+        wrong.append(f"complete with {len(known)} points of {len(front)}")
+    beyond = [value for value in known if not any(all(map(_at_most, point, value)) for point in front)]
+    wrong.extend(f"{value} is on the better side of the front" for value in beyond)
+    bound = result.upper_bound if posed.task.maximize else result.lower_bound
+    if result.status == "optimal":
+        return "complete", wrong
+    if bound is None:
+        return f"{result.status}, no bound", [*wrong, "no ideal point"] if posed.route.bounded else wrong
+    ideal = turned(bound)
+    wrong.extend(
+        f"the ideal point {ideal} is beyond {point}" for point in front if not all(map(_at_most, ideal, point))
+    )
+    return result.status, wrong
+
+
+def _at_most(a: Any, b: Any) -> bool:
+    """Whether a <= b, but for the order in which real numbers were added."""
+    return bool(a <= b) or _alike(a, b)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    real = isinstance(a, float) or isinstance(b, float)
+    return bool(a == b) or (real and abs(a - b) <= _NEAR * max(1.0, abs(a), abs(b)))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """1 if a stopped solve says anything wrong, else 0; prints what came of them, by route."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.differential.stops",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed (default: 0)")
+    parser.add_argument("--count", type=int, default=500, metavar="N", help="how many solves (default: 500)")
+    parser.add_argument("--routes", nargs="+", choices=list(ROUTES), default=list(ROUTES), help="(default: all)")
+    options = parser.parse_args(arguments)
+    seen: Counter[tuple[str, str, str]] = Counter()
+    failed = 0
+    for number in range(options.count):
+        name = options.routes[number % len(options.routes)]
+        seed = options.seed + number // len(options.routes)
+        posed = make_posed(name, seed)
+        outcome, wrong = judge(posed)
+        seen[name, posed.way, outcome] += 1
+        if wrong:
+            failed += 1
+            print(f"make_posed({name!r}, {seed}), {posed.way} {posed.moment}: {'; '.join(wrong)}", flush=True)
+    for (name, way, outcome), count in sorted(seen.items()):
+        print(f"{name:36} {way:10} {outcome:22} {count}")
+    early = sum(count for (_, _, outcome), count in seen.items() if outcome.startswith(("feasible", "unknown")))
+    print(f"{sum(seen.values())} solves, {early} of them stopped early, {failed} wrong")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""Every value is the returned tree's own, rounded once, and bounds hold whatever was rounded on the way."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.evaluate import evaluate
+from streed.exact import Array, exact_array, exact_integers, integer_costs, readable, readable_bound
+from streed.reference import optimum
+from streed.task import State, Task, Totals
+from streed.tasks import Accuracy, BalancedAccuracy, InstanceCosts, SparseAccuracy, SquaredError
+
+WEIGHTS = np.array([1e-9, 1e-4, 0.1, 0.3, 1.0, 1e9])
+"""Weights that no common unit of 64 bits holds."""
+
+
+def _check(task: Task, data: Dataset, max_depth: int) -> streed.Result:
+    """A solve whose claims agree with fractions and with the definition."""
+    result = streed.solve(task, data, max_depth=max_depth)
+    assert result.tree is not None
+    totals = Totals(task, data)
+    own = task.score(evaluate(result.tree, task, data), totals)
+    found = optimum(task, data, max_depth=max_depth)
+    assert found is not None
+    best = task.score(found[0], totals)
+    assert result.value == readable(own)
+    assert result.lower_bound <= readable(best) <= result.upper_bound
+    if result.status == "optimal":
+        assert own == best
+        assert result.gap == 0
+    else:
+        assert result.stats["stopped"] == "rounding"
+        assert result.gap > 0
+    return result
+
+
+def _tasks(rng: np.random.Generator) -> tuple[Task, Dataset]:
+    """A task of costs per row on data whose numbers are far apart."""
+    n, kind = int(rng.integers(4, 40)), int(rng.integers(5))
+    X = rng.integers(0, 2, (n, 4))
+    classes = int(rng.integers(2, 11))
+    y = np.r_[np.arange(min(n, classes)), rng.integers(0, classes, max(0, n - classes))]
+    weights = [rng.choice(WEIGHTS, n), rng.random(n) + 0.01, rng.choice([2.0**40, 1.0, 3.0], n)][int(rng.integers(3))]
+    if kind == 3:
+        costs = rng.choice([1, 1e15, 0.5, 3, 0.1, 1e-9], (n, 3))
+        return InstanceCosts(), Dataset.make(X, None, costs=costs)
+    if kind == 4:
+        costs = np.round(rng.random((n, 3)) * 100, 2)
+        return InstanceCosts(), Dataset.make(X, None, costs=costs, sample_weight=weights)
+    task: Task = (Accuracy(), BalancedAccuracy(), SparseAccuracy(0.01))[kind]
+    return task, Dataset.make(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_costs_that_are_far_apart(seed: int) -> None:
+    task, data = _tasks(np.random.default_rng(seed))
+    assert _check(task, data, 2).status == "optimal"  # so small that it is closed exactly
+
+
+def test_ten_classes_under_weights_far_apart() -> None:
+    rng = np.random.default_rng(7)
+    X, y = rng.integers(0, 2, (60, 5)), np.r_[np.arange(10), rng.integers(0, 10, 50)]
+    result = _check(BalancedAccuracy(), Dataset.make(X, y, sample_weight=rng.choice(WEIGHTS, 60)), 2)
+    assert result.stats["rounding"] == 0
+
+
+def test_what_rounding_leaves_open_is_said() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 2, (300, 20)), rng.integers(0, 2, 300)
+    data = Dataset.make(X, y, sample_weight=rng.random(300))
+    result = streed.solve(Accuracy(), data, max_depth=4)
+    assert result.tree is not None
+    assert (result.status, result.stats["stopped"], result.stats["exact"]) == ("feasible", "rounding", False)
+    assert result.value == float(evaluate(result.tree, Accuracy(), data))
+    assert 0 < result.gap <= float(result.stats["rounding"]) * (1 + 1e-6) + math.ulp(result.value)
+    assert result.gap < 1e-9 * result.value
+    assert "rounding" in result.to_text()
+
+
+def test_rates_are_rounded_once() -> None:
+    assert streed.solve(BalancedAccuracy(), [[0], [1], [1]], [0, 1, 2], max_depth=1).value == 2 / 3
+    for classes in range(2, 20):
+        X = np.r_[np.zeros(1, int), np.ones(classes - 1, int)][:, None]
+        assert streed.solve(BalancedAccuracy(), X, range(classes), max_depth=1).value == float(Fraction(2, classes))
+
+
+@pytest.mark.parametrize("targets", [[0.1], [0.1] * 7, [1 / 3] * 5, [1e9 + 0.1] * 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("search", ["depth-first", "general"])
+def test_equal_targets_leave_no_error(targets: list[float], weighted: bool, search: str) -> None:
+    weights = [0.1, 0.3, 0.7, 0.2, 1.1, 0.4, 0.9][: len(targets)] if weighted else None
+    X = [[0]] * len(targets)
+    result = streed.solve(SquaredError(), X, targets, sample_weight=weights, max_depth=1, search=search)
+    assert (result.value, result.status) == (0, "optimal")
+
+
+def test_squared_errors_are_the_trees_own() -> None:
+    rng = np.random.default_rng(5)
+    for targets in (rng.normal(size=60), np.round(rng.normal(size=60) * 1e3, 1), rng.normal(size=60) + 1e9):
+        data = Dataset.make(rng.integers(0, 2, (60, 5)), targets)
+        result = streed.solve(SquaredError(), data, max_depth=3)
+        assert result.tree is not None
+        leaves = result.tree.apply(data)
+        exact: Any = Fraction(0)
+        for leaf in set(leaves.tolist()):
+            mine = [Fraction(repr(x)) for x in targets[leaves == leaf].tolist()]
+            mean = sum(mine) / len(mine)
+            exact += sum((x - mean) ** 2 for x in mine)
+        assert result.value == float(exact)
+        assert result.lower_bound <= result.value
+        assert result.gap <= float(result.stats["rounding"]) + 1e-6 * result.value
+
+
+@final
+@attrs.frozen
+class Severity(Task):
+    """Costs of what the losses add up to; nothing where they are nothing."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"y": data.row_data["losses"]}
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        return ("mean",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 0.0 if s.y <= 0 else math.sqrt(s.y * s.rows)
+
+
+@pytest.mark.parametrize("kind", ["decimals", "reals", "signed", "wide"])
+@pytest.mark.parametrize("seed", range(10))
+def test_sums_that_should_be_zero_are(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 200))
+    X = rng.integers(0, 2, (n, 8))
+    losses = np.where(rng.random(n) < 0.9, 0, rng.gamma(2, 50, n))
+    if kind == "decimals":
+        losses = np.round(losses, 2)
+    elif kind == "signed":
+        losses = np.round(losses, 1) * np.sign(rng.random(n) - 0.3)
+    elif kind == "wide":
+        losses = losses * rng.choice([1e-6, 1.0, 1e6], n)
+    native = streed.solve(Severity(), X, losses=losses, max_depth=2)
+    general = streed.solve(Severity(), X, losses=losses, max_depth=2, search="general")
+    best = _best_of_depth_two(X, losses)
+    assert native.value == pytest.approx(best, rel=1e-12)
+    assert general.value == pytest.approx(best, rel=1e-12)
+    for result in (native, general):
+        assert result.status == "optimal"
+        assert result.lower_bound <= best * (1 + 1e-15)
+
+
+def _best_of_depth_two(X: Array, losses: Array) -> float:
+    """The least severity of any tree of depth two, by fractions."""
+    exact = [Fraction(repr(x)) for x in losses.tolist()]
+
+    def leaf(rows: Array) -> float:
+        total = sum(exact[i] for i in np.flatnonzero(rows).tolist())
+        return 0.0 if total <= 0 else math.sqrt(total * int(rows.sum()))
+
+    def best(rows: Array, depth: int) -> float:
+        found = leaf(rows)
+        for j in range(X.shape[1] if depth else 0):
+            one, other = rows & (X[:, j] == 1), rows & (X[:, j] == 0)
+            if one.any() and other.any():
+                found = min(found, best(one, depth - 1) + best(other, depth - 1))
+        return found
+
+    return best(np.ones(len(X), bool), 2)
+
+
+def test_decimals_of_any_length_are_exact() -> None:
+    values = np.array([123456789.123456789, 1e-9, 1e15 + 0.5, -0.1])
+    whole, unit = exact_integers(values)
+    assert [Fraction(x) * unit for x in whole.tolist()] == [Fraction(repr(x)) for x in values.tolist()]
+    assert exact_array(np.array([0.1, 1e-12]))[1:] == (Fraction(1, 10**12), True)
+
+
+def test_rounded_costs_know_their_error() -> None:
+    rng = np.random.default_rng(3)
+    costs, weights = rng.random((30, 3)), rng.choice(WEIGHTS, 30)
+    found = integer_costs([(Fraction(1, 7), costs)], Fraction(1, 3), weights)
+    assert found.wide is not None
+    assert not found.exact
+    for _ in range(50):
+        labels, branches = rng.integers(0, 3, 30), int(rng.integers(0, 8))
+        rounded = sum(found.costs[np.arange(30), labels].tolist()) + found.split * branches
+        exact = Fraction(branches, 3) + sum(
+            Fraction(repr(float(costs[i, k]))) * Fraction(repr(float(weights[i]))) / 7 for i, k in enumerate(labels)
+        )
+        assert 0 <= exact - found.lower(rounded) <= found.wide.rounding(branches)
+
+
+def test_bounds_are_rounded_outwards() -> None:
+    third, more = Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30)
+    assert readable_bound(third, third, upper=False) == 1 / 3
+    assert Fraction(readable_bound(third, more, upper=False)) <= third
+    assert readable_bound(third, more, upper=False) < readable(more)
+    assert readable_bound(more, third, upper=True) > readable(third)

@@ -1,0 +1,144 @@
+"""What a frequency may be, and what it does to data, trees, their claims and estimators."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import streed
+from streed.cli import app
+from streed.evaluate import evaluate
+from streed.task import GeneralTask, Value
+from streed.tasks import Accuracy, Misclassifications
+from streed.tree import Tree
+from streed.verification import check
+from streed.weighing import MOST_COPIES
+
+X = [[0, 1], [1, 0], [1, 1]]
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "negative": ([1, -1, 1], "row 1 has -1"),
+    "fractional": ([1, 0.5, 1], "row 1 has 0.5"),
+    "a truth value": ([True, False, True], "row 0 has True"),
+    "missing": ([1, float("nan"), 1], "missing value in row 1"),
+    "too few": ([1, 1], "2 numbers, but X has 3 rows"),
+    "texts": (["a", "b", "c"], "row 0 has 'a'"),
+    "beyond int64 together": ([2**59, 2**59, 1], "the total is 2\\*\\*60 or more"),
+    "beyond int64 each": ([2**70, 1, 1], "the total is 2\\*\\*60 or more"),
+    "nothing": ([0, 0, 0], "every row stands for 0 rows"),
+    "one number": (3, "not a column|no list|give a list"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_number_of_rows_is_refused(kind: str) -> None:
+    given, words = REFUSED[kind]
+    with pytest.raises(streed.InputError, match=words) as caught:
+        streed.solve(Accuracy(), X, [0, 1, 0], frequency=given)
+    assert str(caught.value).startswith("frequency: ")
+
+
+def test_weights_times_frequencies_stay_below_their_limit() -> None:
+    with pytest.raises(streed.InputError, match="times frequency"):
+        streed.solve(Accuracy(), X, [0, 1, 0], sample_weight=[2**40, 1, 1], frequency=[2**30, 1, 1])
+    with pytest.raises(streed.InputError, match="together with further arguments"):
+        streed.solve(Accuracy(), streed.Dataset.make(X, [0, 1, 0]), frequency=[1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("table", "labels"),
+    [
+        (np.array([[0, 1], [2, 2], [1, 1]]), [1, 2, 3]),
+        (pd.DataFrame({"a": ["x", None, "z"], "b": [0, 1, 1]}), pd.Series(["a", None, "c"])),
+        (pl.DataFrame({"a": ["x", None, "z"], "b": [0, 1, 1]}), pl.Series([1, None, 3])),
+        ({"a": ["x", "y", "z"], "b": [0, 1, 1]}, ("a", "b", "c")),
+    ],
+)
+def test_a_row_of_frequency_0_is_as_absent(table: Any, labels: Any) -> None:
+    data = streed.Dataset.make(table, labels, frequency=[2, 0, 3], sample_weight=[0.1, 9, 0.3], z=[5, 6, 7])
+    assert (data.n_rows, data.size, len(data.classes)) == (2, 5, 2)
+    assert all(not column.multiway for column in data.columns)
+    assert data.exact_weights == [Fraction(1, 5), Fraction(9, 10)]
+    assert data.weights is not None
+    assert data.weights.tolist() == [0.2, 0.9]
+    assert data.class_totals() == [Fraction(1, 5), Fraction(9, 10)]
+    assert data.row_data["z"].tolist() == [5, 7]
+    copies = data.expanded()
+    assert copies.weights is not None
+    assert copies.weights.tolist() == [0.1, 0.1, 0.3, 0.3, 0.3]
+    assert copies.frequency is None
+
+
+def test_frequencies_of_1_are_none() -> None:
+    data = streed.Dataset.make(X, [0, 1, 0], frequency=[1.0, 1, 1])
+    assert data.frequency is None
+    assert data.weights is None
+
+
+def test_a_tree_claims_and_shows_all_rows() -> None:
+    y, frequency = [0, 1, 0], [2, 30, 4]
+    result = streed.solve(Misclassifications(), X, y, frequency=frequency, max_depth=1, min_leaf=5)
+    assert result.value == 0
+    assert result.tree is not None
+    assert [leaf.rows for leaf in result.tree.leaves()] == [30, 6]
+    saved = Tree.from_json(result.tree.to_json())
+    data = streed.Dataset.make(X, y, frequency=frequency)
+    assert saved.claims is not None
+    assert saved.claims.n_rows == 36
+    assert all(each.holds for each in check(saved, data))
+    assert not all(each.holds for each in check(saved, streed.Dataset.make(X, y)))
+    assert evaluate(saved, Misclassifications(), data) == result.value
+
+
+@attrs.frozen
+class Spread(GeneralTask):
+    """The difference of the largest and the smallest target, and one for each row: it does not know of weights."""
+
+    def labels(self, data: streed.Dataset) -> Any:
+        return ("all",)
+
+    def rows_cost(self, data: streed.Dataset, rows: Any, k: int) -> Value:
+        return int(np.ptp(data.targets[rows])) + len(rows)
+
+
+def test_a_function_of_rows_is_given_them_as_often_as_they_are() -> None:
+    y = [1, 5, 2]
+    assert streed.solve(Spread(), X, y, frequency=[2, 1, 4], max_depth=1).value == 1 + 7
+    with pytest.raises(streed.InputError, match=r"frequency: Spread is a function of a leaf's rows"):
+        streed.solve(Spread(), X, y, frequency=[MOST_COPIES, 1, 4], max_depth=1)
+
+
+def test_the_shell_takes_a_column_of_frequencies(tmp_path: Path) -> None:
+    table, copies, saved = tmp_path / "few.csv", tmp_path / "many.csv", tmp_path / "tree.json"
+    rows = [
+        (0, 0, "no", 10),
+        (0, 1, "yes", 10),
+        (1, 0, "yes", 10),
+        (1, 1, "no", 10),
+        (0, 0, "yes", 0),
+        (1, 1, "yes", 3),
+    ]
+    table.write_text("a,b,class,times\n" + "".join(f"{a},{b},{y},{f}\n" for a, b, y, f in rows))
+    copies.write_text("a,b,class\n" + "".join(f"{a},{b},{y}\n" * f for a, b, y, f in rows))
+    limits = ["--target", "class", "--max-depth", "2", "--min-leaf", "5", "--json"]
+    shell = CliRunner()
+    few = shell.invoke(app, ["solve", str(table), "--frequency", "times", "--out", str(saved), *limits])
+    many = shell.invoke(app, ["solve", str(copies), *limits])
+    assert few.exit_code == many.exit_code == 0, few.output + many.output
+    found, known = json.loads(few.stdout), json.loads(many.stdout)
+    assert found["value"] == known["value"]
+    checked = shell.invoke(app, ["verify", str(saved), str(table)])
+    assert checked.exit_code == 0, checked.output
+    assert "MISMATCH" not in checked.output
+    wrong = shell.invoke(app, ["solve", str(table), "--frequency", "b", "--target", "b"])
+    assert wrong.exit_code == 2
+    assert "frequency" in wrong.output
