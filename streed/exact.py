@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -117,8 +116,13 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
 
     What `values` may be, and the errors, are as in `exact_array`; floats are the decimals that Python prints.
     """
-    integers, unit, exact = exact_array(values, name)
-    return (integers, unit) if exact else _any_size(np.asarray(values), name)
+    values = np.asarray(values)
+    small = _small(values, name)
+    if small is not None:
+        return small
+    whole, unit = _any_size(values, name)
+    fits = sum(map(abs, whole.flat)) < LARGEST_TOTAL
+    return (whole.astype(np.int64) if fits else whole), unit
 
 
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
@@ -128,30 +132,34 @@ def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, b
     denominator that fits are scaled exactly; others are rounded to a grid of 2**-44 of their total. Raises InputError
     for non-finite values and totals of integers beyond 2**60.
     """
-    values = np.asarray(values)
+    whole, unit = exact_integers(values, name)
+    if whole.dtype != object:
+        return whole, unit, True
+    shift = max(0, sum(map(abs, whole.flat)).bit_length() - _GRID_BITS)
+    return ((whole + (1 << shift >> 1)) >> shift).astype(np.int64), unit * (1 << shift), False
+
+
+def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
+    """Integers and floats of few decimals as int64 and the worth of 1; None for other numbers."""
     if values.dtype.kind in "bui":
         largest = max(int(values.max(initial=0)), -int(values.min(initial=0)))
         if largest * values.size >= LARGEST_TOTAL:
             _check_total(values.astype(np.float64), 1.0, name)
-        return values.astype(np.int64, copy=False), _ONE, True
-    if values.dtype.kind != "O":
-        values = values.astype(np.float64)
-        if not np.isfinite(values).all():
-            raise InputError(name, "a value is NaN or infinite", "give finite numbers")
-        top, total = float(np.abs(values).max(initial=0)), float(np.abs(values).sum())
-        for decimals in range(_DECIMALS + 1):
-            scale = 10**decimals
-            if total * scale >= LARGEST_TOTAL or top * scale >= _EXACT_FLOATS:
-                break
-            scaled = np.rint(values * scale)
-            if (scaled / scale == values).all():
-                return scaled.astype(np.int64), Fraction(1, scale), True
-    whole, unit = _any_size(values, name)
-    size = sum(map(abs, whole.flat))
-    if size < LARGEST_TOTAL:
-        return whole.astype(np.int64), unit, True
-    shift = max(0, int(size).bit_length() - _GRID_BITS)
-    return ((whole + (1 << shift >> 1)) >> shift).astype(np.int64), unit * (1 << shift), False
+        return values.astype(np.int64, copy=False), _ONE
+    if values.dtype.kind == "O":
+        return None
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(name, "a value is NaN or infinite", "give finite numbers")
+    top, total = float(np.abs(values).max(initial=0)), float(np.abs(values).sum())
+    for decimals in range(_DECIMALS + 1):
+        scale = 10**decimals
+        if total * scale >= LARGEST_TOTAL or top * scale >= _EXACT_FLOATS:
+            return None
+        scaled = np.rint(values * scale)
+        if (scaled / scale == values).all():
+            return scaled.astype(np.int64), Fraction(1, scale)
+    return None
 
 
 def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
@@ -162,22 +170,22 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
         whole = [x.numerator * (common // x.denominator) for x in fractions]
     else:
         different, place = np.unique(values, return_inverse=True)
-        decimals = [Decimal(repr(x)) for x in different.astype(np.float64).tolist()]
-        digits = max([0, *(-int(x.as_tuple().exponent) for x in decimals)])
+        decimals = [_decimal(x) for x in different.astype(np.float64).tolist()]
+        digits = max([0, *(-power for _, power in decimals)])
+        powers = {power: 10 ** (power + digits) for _, power in decimals}
         common = 10**digits
-        scaled = [_scaled(x, digits) for x in decimals]
+        scaled = [figures * powers[power] for figures, power in decimals]
         whole = [scaled[at] for at in place.ravel().tolist()]
     found = np.empty(len(whole), object)
     found[:] = whole
     return found.reshape(values.shape), Fraction(1, common)
 
 
-def _scaled(x: Decimal, digits: int) -> int:
-    """x * 10**digits, which is whole."""
-    sign, figures, exponent = x.as_tuple()
-    power = int(exponent) + digits
-    size = int("".join(map(str, figures))) * int(10**power)
-    return -size if sign else size
+def _decimal(x: float) -> tuple[int, int]:
+    """(figures, power): the number is written as figures * 10**power."""
+    written, _, power = repr(x).partition("e")
+    whole, _, rest = written.partition(".")
+    return int(whole + rest), int(power or 0) - len(rest)
 
 
 def _check_total(values: Array, scale: float, name: str) -> None:

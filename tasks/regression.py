@@ -82,6 +82,8 @@ class SquaredError(Task):
     normalized: bool = False
     center: Any = bound(0)
     """Targets are measured from here, near their mean, lest sums of squares of large numbers cancel."""
+    offsets: Any = bound((None, None))
+    """The data set, and its targets as measured from the center."""
     scale: float = bound(1)
     """What squared errors are multiplied by: a division per leaf would take longer than all else of it."""
 
@@ -90,10 +92,13 @@ class SquaredError(Task):
         center = np.average(targets, weights=data.weights).item()
         center = round(center) if targets.dtype.kind == "i" else float(f"{center:.6g}")
         squares = float(_squared_error(data, np.arange(data.n_rows))) if self.normalized else 0.0
-        return attrs.evolve(self, center=center, scale=1 / squares if squares > 0 else 1)
+        offsets = data, _offsets(targets, center)
+        return attrs.evolve(self, center=center, offsets=offsets, scale=1 / squares if squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        offsets = _offsets(data.targets, self.center)
+        known, offsets = self.offsets
+        if known is not data:
+            offsets = _offsets(data.targets, self.center)
         return {"weight": np.ones(data.n_rows, np.int64), "sum": offsets, "square": offsets**2}
 
     def labels(self, data: Dataset) -> Sequence[Any]:

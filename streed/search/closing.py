@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from streed.data import Dataset
 
+_FEW_ROWS = 2_000
+"""Of more rows than this, the time to split a set grows with them."""
+
 _MOST_STEPS = 300_000
 """Splits that the general route may have to look at, if no bound helps: a second or two."""
 
@@ -70,4 +73,4 @@ def _steps(problem: Problem) -> float:
     sides = sum(widths)
     sets = sum(float(sides) ** level for level in range(max(depth, 1)))
     paths = math.prod(float(width + 1) for width in widths)
-    return min(sets, paths, 2.0 ** min(data.n_rows, 64)) * sides
+    return min(sets, paths, 2.0 ** min(data.n_rows, 64)) * sides * max(1.0, data.n_rows / _FEW_ROWS)
