@@ -37,7 +37,7 @@ def begin() -> None:
     directory = cache_directory()
     if directory is None or any(directory.glob(f"*{SUFFIX}")):
         return
-    command = f"import sys; sys.path[:] = {sys.path!r}; from streed.drivers import warmup; warmup.compile_search()"
+    command = f"import sys; sys.path[:] = {sys.path!r}; from streed.bnb import warmup; warmup.compile_search()"
     with contextlib.suppress(OSError):
         child = subprocess.Popen(
             [sys.executable, "-c", command],
