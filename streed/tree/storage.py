@@ -1,4 +1,4 @@
-"""A tree in a file: JSON by `streed/tree.schema.json`, lossless, and checked when read.
+"""A tree in a file: JSON by `streed/tree/tree.schema.json`, lossless, and checked when read.
 
 Numbers are exact: fractions are texts such as "3/958". Labels and categories carry their type, because readers in
 other languages do not tell 1 from 1.0 and true.
