@@ -261,7 +261,7 @@ class Tree:
         return dot(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The tree and its claims as JSON by `streed/tree/tree.schema.json`; raises InputError for labels it cannot hold."""
+        """The tree and its claims as JSON by `tree.schema.json`; raises InputError for labels it cannot hold."""
         from streed.tree.storage import dump
 
         return dump(self, indent)
