@@ -18,7 +18,7 @@ from streed import drivers as searches
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import readable, readable_bound
-from streed.problem import Driver, Orders, Problem, Solution
+from streed.problem import Driver, Problem, SearchLimits, Solution
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
@@ -112,13 +112,13 @@ def solve(
             if listener.due():
                 listener.tell(_progress(shown(best), shown(bound), nodes, time.perf_counter() - begin, phase))
 
-        def enough(best: Any, bound: Any) -> bool:
+        def close(best: Any, bound: Any) -> bool:
             return within_gap(shown(best), shown(bound), gap)
 
-        told, stops = None if listener.silent else report, None if gap is None else enough
+        told, stops = None if listener.silent else report, None if gap is None else close
         with Compilation(functools.partial(_kind, task, bound, data)) as compilation:
-            orders = Orders(_capped(time_limit), _capped(memory_limit), threads, told, stops)
-            outcome = driver.search(problem, orders)
+            search_limits = SearchLimits(_capped(time_limit), _capped(memory_limit), threads, told, stops)
+            outcome = driver.search(problem, search_limits)
         if not shipped:
             for solution in outcome.solutions:
                 check_declarations(bound, data, solution.root)

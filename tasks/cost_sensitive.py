@@ -33,7 +33,7 @@ from streed.applications.cost_tables import NO_TEST, CostTable
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
-from streed.task.test_costs import Priced
+from streed.task.test_costs import CostsWithTests
 from streed.tree.description import FILE
 
 if TYPE_CHECKING:
@@ -132,13 +132,13 @@ class CostSensitive(Task):
     def grain(self) -> Fraction | None:
         return Fraction(1, math.lcm(Fraction(self.unit).denominator, Fraction(self.price_unit).denominator))
 
-    def priced(self, data: Dataset) -> Priced:
+    def priced(self, data: Dataset) -> CostsWithTests:
         """Prices given a column: nothing for its own feature, the discounted ones for its group."""
         full, discounted, _ = self.prices
         same = self.group_of[:, None] == self.group_of[None, :]
         given = np.where(same, discounted, full)
         given[self.feature_of[:, None] == self.feature_of[None, :]] = 0
-        return Priced(MisclassificationCosts(self.costs), full, given, Fraction(self.price_unit))
+        return CostsWithTests(MisclassificationCosts(self.costs), full, given, Fraction(self.price_unit))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"cost": self.matrix[_places(self.costs, data)]}

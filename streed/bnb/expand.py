@@ -1,6 +1,6 @@
 """The expansion of a node: bounds for both sides of every split, and the edges that may still be optimal.
 
-Two ways, one result. By pair lookahead (`engine/expansion.py`) every side is known exactly with up to one split. By
+Two ways, one result. By pair lookahead (`bnb/expand.py`) every side is known exactly with up to one split. By
 relaxation, where splits cost nothing and a depth is given, every side is solved exactly at depth two, which gives
 better incumbents and a better order.
 
@@ -55,7 +55,7 @@ def normal_budget(e, depth, budget):  # type: ignore[no-untyped-def]
 
 @inline
 def ask_like(e, rows, target, lower, entry, high, low):  # type: ignore[no-untyped-def]
-    """As `ask` at depth three, with the bounds of an entry of the archive."""
+    """As `ask` at depth three, with the bounds of an entry of the similarity cache."""
     e.asked_rows = rows.ctypes.data
     e.asked_depth = SHALLOW
     e.asked_target = target

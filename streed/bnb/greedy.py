@@ -27,11 +27,11 @@ def grow_first(engine, depth, budget):  # type: ignore[no-untyped-def]
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root
     if nodes_of(e)[e.root].depth == UNLIMITED:
-        dive(e, int64(0), e.root_high, e.root_low)
+        split_greedily(e, int64(0), e.root_high, e.root_low)
 
 
 @native
-def dive(e, level, high, low):  # type: ignore[no-untyped-def]
+def split_greedily(e, level, high, low):  # type: ignore[no-untyped-def]
     """Gives the node path[level], reached by the branch (high, low), a tree by its edge of least upper bound."""
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
@@ -50,7 +50,7 @@ def dive(e, level, high, low):  # type: ignore[no-untyped-def]
             continue
         if enter(e, level, edge, side):
             _, side_high, side_low = aim(e, level, edge, side, int64(INFINITE), high, low)
-            dive(e, level + 1, side_high, side_low)
+            split_greedily(e, level + 1, side_high, side_low)
             leave(e, level, edge, side)
     use_edge(e, level, edge, int64(0))
 

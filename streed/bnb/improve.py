@@ -308,7 +308,7 @@ def use_edge(e, level, edge, raised):  # type: ignore[no-untyped-def]
 
 @native
 def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
-    """Raises the lower bounds of the sides of all other edges by that of a solved side (see engine/bounds.py)."""
+    """Raises the lower bounds of the sides of all other edges by that of a solved side (see bnb/bounds.py)."""
     if source.lower <= 0:
         return
     node = nodes_of(e)[v]

@@ -17,7 +17,7 @@ from streed.kernels.views import inline, matrix, vector
 ALIGNMENT = 64
 
 _FEW_NODES = 64
-"""Searches of no more nodes than this use no archive."""
+"""Searches of no more nodes than this use no similarity cache."""
 
 _NODE, _EDGE, _CHILD = NODE.itemsize, EDGE.itemsize, CHILD.itemsize
 
@@ -81,16 +81,16 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.costs, at = _reserve(at, generated.ROWS_OF_COSTS * splits * 8)
         if calls_costs:
             e.pair_costs, at = _reserve(at, 16 * splits * splits)
-    if e.priced == 1:
+    if e.has_test_costs == 1:
         e.here_prices, at = _reserve(at, width * 8)
-        e.pair_prices, at = _reserve(at, width * width * lane)
+        e.pair_test_costs, at = _reserve(at, width * width * lane)
     if e.wide == 1:
         e.table, at = _reserve(at, width * width * padded(e.planes) * 8)
         e.rows_with, at = _reserve(at, (rows + 64) * 4)
         e.row_starts, at = _reserve(at, (rows + 1) * 4)
         e.row_columns, at = _reserve(at, rows * width * 2)
     if e.node_space > _FEW_NODES:
-        e.archive, at = _reserve(at, similarity_cache.ROWS_OF_ARCHIVE * similarity_cache.ENTRIES * 8)
+        e.similarity_cache, at = _reserve(at, similarity_cache.ROWS_OF_SIMILARITY_CACHE * similarity_cache.ENTRIES * 8)
         e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * width * 4)
     else:
         e.archived = 0
@@ -125,7 +125,7 @@ def link_problem(  # type: ignore[no-untyped-def]
     e.control = control.ctypes.data
     if e.scored == 1:
         return
-    e.class_bound = 1 - max(e.priced, e.wide)
+    e.class_bound = 1 - max(e.has_test_costs, e.wide)
     for g in range(e.groups):
         if e.labels == 2:
             signed_costs[g, 0] = profits[g, 1] - profits[g, 0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.kernels.counting.equal_rows import floor_of
+from streed.kernels.counting.equal_rows import equivalent_points_bound
 from streed.kernels.records import INFINITE, LOWEST, NO_TREE, NONE, UNLIMITED
 from streed.kernels.simd import count_ones
 from streed.kernels.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
@@ -132,7 +132,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     slots[e.slot_offset + slot] = new + 1
     node = nodes[new]
     node.hash = key
-    node.lower = floor_of(e, rows[new]) if e.scored == 0 else LOWEST
+    node.lower = equivalent_points_bound(e, rows[new]) if e.scored == 0 else LOWEST
     node.n_edges = NONE
     node.depth = depth
     node.budget = budget

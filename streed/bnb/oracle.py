@@ -27,7 +27,7 @@ from streed.kernels.counting.groups import Groups, place_groups
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
 from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.routing import count_kinds
-from streed.problem import Orders, Problem
+from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, ListSpec, Repricing, TreeLists
 
 _DEEP = SHALLOW + 1
@@ -36,7 +36,7 @@ _DEEP = SHALLOW + 1
 _WIDEST = np.int64
 
 
-ListMaker = Callable[["NativeOracle", ListSpec, Orders], TreeLists | None]
+ListMaker = Callable[["NativeOracle", ListSpec, SearchLimits], TreeLists | None]
 """Makes the lists of an oracle's trees, or None where it cannot."""
 
 
@@ -50,7 +50,7 @@ class NativeOracle(Repricing):
         kinds: Array,
         n_labels: int,
         splits: bool,
-        orders: Orders,
+        search_limits: SearchLimits,
         best_first: bool,
         make_lists: ListMaker,
     ) -> None:
@@ -65,7 +65,7 @@ class NativeOracle(Repricing):
         limit = min(depth, budget)
         space = cache_sizes.space_for(
             self.packed,
-            orders.memory_limit,
+            search_limits.memory_limit,
             scratch_bytes(self.packed, _WIDEST),
             1,
             None if limit >= UNLIMITED else limit,
@@ -131,8 +131,8 @@ class NativeOracle(Repricing):
         counts: Array = count_kinds(self.workspace.engine.address, self.rows, preorder, self._bit_columns)
         return counts
 
-    def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
-        return self._make_lists(self, spec, orders)
+    def lists(self, spec: ListSpec, search_limits: SearchLimits) -> TreeLists | None:
+        return self._make_lists(self, spec, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)

@@ -18,7 +18,7 @@ from streed.bnb.workspace import Workspace
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import CHILD, EDGE, NODE, NONE, UNLIMITED
-from streed.problem import Orders, Problem, process_memory
+from streed.problem import Problem, SearchLimits, process_memory
 
 _SHORT = 0.05
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -46,7 +46,7 @@ _COUNTERS = (
 def make_workspaces(
     problem: Problem,
     packed: PackedProblem,
-    orders: Orders,
+    search_limits: SearchLimits,
     threads: int,
     depth: int,
     budget: int,
@@ -58,7 +58,7 @@ def make_workspaces(
     limit = min(depth, budget)
     space = cache_sizes.space_for(
         packed,
-        orders.memory_limit,
+        search_limits.memory_limit,
         scratch_bytes(packed, lane_type),
         threads,
         None if limit >= UNLIMITED else limit,
@@ -69,7 +69,7 @@ def make_workspaces(
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
         link_units(workspace, packed.kind, relaxed, threads > 1, depth)
-        if orders.memory_limit is not None and not evict.signatures:
+        if search_limits.memory_limit is not None and not evict.signatures:
             evict.compile((int64,))  # not in the middle of the search
         workspace.engine["frontier"] = UNLIMITED
         workspace.engine["taken"] = NONE

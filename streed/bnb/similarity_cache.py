@@ -1,6 +1,6 @@
 """Bounds from similar subproblems that were solved elsewhere in the search.
 
-The archive holds the last subproblems of depth three with their lower bounds, and those of all their children at depth
+The cache holds the last subproblems of depth three with their lower bounds, and those of all their children at depth
 two. A tree for the rows D serves the rows E at the price of the worst costs of the rows in E but not in D (bounds.py),
 so opt(D) >= lower(E) - worst(E without D), and likewise, column by column, for the children.
 """
@@ -19,23 +19,23 @@ from streed.kernels.views import matrix, native, vector
 ENTRIES = 256
 
 NODE_OF, LOWER_OF, WEIGHT_OF = 0, 1, 2
-"""Rows of `archive`: the node, its lower bound and the worst costs of its rows, by entry."""
+"""Rows of `cache`: the node, its lower bound and the worst costs of its rows, by entry."""
 
-ROWS_OF_ARCHIVE = 3
+ROWS_OF_SIMILARITY_CACHE = 3
 
 
 @native
 def find_similar(e, v, lower):  # type: ignore[no-untyped-def]
-    """(bound, entry): the best lower bound of node v that the archive gives above `lower`, else (lower, NONE)."""
-    archive = matrix(e.archive, ROWS_OF_ARCHIVE, ENTRIES, int64)
+    """(bound, entry): the best lower bound of node v that the cache gives above `lower`, else (lower, NONE)."""
+    cache = matrix(e.similarity_cache, ROWS_OF_SIMILARITY_CACHE, ENTRIES, int64)
     rows = rows_of(e)
     weight = int64(nodes_of(e)[v].weight)
     best = lower
     entry = int64(NONE)
     for i in range(min(e.archive_count, ENTRIES)):
-        bound = archive[LOWER_OF, i]
-        if bound - max(int64(0), archive[WEIGHT_OF, i] - weight) > best:
-            bound -= archive[WEIGHT_OF, i] - weigh(e, rows[archive[NODE_OF, i]], rows[v])
+        bound = cache[LOWER_OF, i]
+        if bound - max(int64(0), cache[WEIGHT_OF, i] - weight) > best:
+            bound -= cache[WEIGHT_OF, i] - weigh(e, rows[cache[NODE_OF, i]], rows[v])
             if bound > best:
                 best = bound
                 entry = int64(i)
@@ -48,14 +48,14 @@ def remember(e, v):  # type: ignore[no-untyped-def]
     node = nodes_of(e)[v]
     if node.lower <= e.split_cost and e.scored == 0:
         return
-    archive = matrix(e.archive, ROWS_OF_ARCHIVE, ENTRIES, int64)
+    cache = matrix(e.similarity_cache, ROWS_OF_SIMILARITY_CACHE, ENTRIES, int64)
     children = matrix(e.archive_children, ENTRIES, 2 * e.width, int32)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     active = vector(e.active, e.width, int64)
     i = e.archive_count % ENTRIES
-    archive[NODE_OF, i] = v
-    archive[LOWER_OF, i] = node.lower
-    archive[WEIGHT_OF, i] = node.weight
+    cache[NODE_OF, i] = v
+    cache[LOWER_OF, i] = node.lower
+    cache[WEIGHT_OF, i] = node.weight
     for k in range(2 * e.width):
         children[i, k] = 0
     for k in range(e.n_active):
@@ -66,15 +66,15 @@ def remember(e, v):  # type: ignore[no-untyped-def]
 
 @native
 def inherit_bounds(e, values, entry):  # type: ignore[no-untyped-def]
-    """Raises the lower bounds of the children of the loaded node by those of an entry of the archive."""
-    archive = matrix(e.archive, ROWS_OF_ARCHIVE, ENTRIES, int64)
+    """Raises the lower bounds of the children of the loaded node by those of an entry of the cache."""
+    cache = matrix(e.similarity_cache, ROWS_OF_SIMILARITY_CACHE, ENTRIES, int64)
     children = matrix(e.archive_children, ENTRIES, 2 * e.width, int32)
     active = vector(e.active, e.width, int64)
     lost = vector(e.lost, e.width, int64)
     begins = vector(e.group_words, e.groups + 1, int64)
     profits = matrix(e.profits, e.groups, e.planes, int64)
     row_bits = matrix(e.row_bits, e.row_space, e.width // 32, int32)
-    other = rows_of(e)[archive[NODE_OF, entry]]
+    other = rows_of(e)[cache[NODE_OF, entry]]
     here = vector(e.asked_rows, e.row_words, uint64)
     for k in range(e.width):
         lost[k] = 0

@@ -15,7 +15,7 @@ from streed.bnb import bounds, pair_lookahead
 from streed.bnb.depth_three import solve_depth_three
 from streed.kernels.compiled import unit
 from streed.kernels.counting import pair_counts, rows
-from streed.kernels.kinds import COUNTED, PRICED, SIGNED, SUMMED
+from streed.kernels.kinds import COUNTED, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
 from streed.kernels.views import matrix, vector
@@ -97,7 +97,7 @@ def prepare(kind: str, lane: Any) -> Any:
             two_labels.prepare_signed(engine_at(address), lane)
 
         return prepare_signed
-    if kind == PRICED:
+    if kind == TEST_COSTS:
 
         @unit(KERNEL)
         def prepare_priced(address):  # type: ignore[no-untyped-def]
@@ -136,7 +136,7 @@ def solve_children(kind: str, lane: Any) -> Any:
             two_labels.solve_signed_children(engine_at(address), lane)
 
         return solve_signed
-    if kind == PRICED:
+    if kind == TEST_COSTS:
 
         @unit(KERNEL)
         def solve_priced(address):  # type: ignore[no-untyped-def]
@@ -161,7 +161,7 @@ def expand(kind: str, lane: Any) -> Any:
             generated.expand_scored(engine_at(address))
 
         return expand_scored
-    if kind == PRICED:
+    if kind == TEST_COSTS:
 
         @unit(KERNEL)
         def expand_priced(address):  # type: ignore[no-untyped-def]

@@ -19,7 +19,7 @@ from streed.kernels import buffers
 from streed.kernels.counting.columns import find_rows
 from streed.kernels.packed import PackedProblem
 from streed.kernels.pointers import address_of
-from streed.kernels.record_proxy import EngineWords
+from streed.kernels.record_proxy import RecordProxy
 from streed.kernels.records import EDGE, INFINITE, NODE
 from streed.kernels.simd import LANES
 
@@ -48,7 +48,7 @@ class Workspace:
         self.lane_type = lane_type
         self.control = control
         self.space = space
-        self.engine = EngineWords()
+        self.engine = RecordProxy()
         scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
         worst_bits, worst_step = _worst_slices(problem)
         self.engine.write(self._sizes(problem, relaxed) | {"worst_slices": len(worst_bits), "worst_step": worst_step})
@@ -70,7 +70,11 @@ class Workspace:
         if row_values is not None:
             arrays |= {"row_values": row_values, "worst_bits": worst_bits}
         if prices is not None:
-            arrays |= {"full_prices": prices.full, "given_prices": prices.given, "caller_columns": prices.alike}
+            arrays |= {
+                "full_test_costs": prices.full,
+                "discounted_test_costs": prices.given,
+                "caller_columns": prices.alike,
+            }
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         for name, array in arrays.items():
@@ -115,7 +119,7 @@ class Workspace:
             "rows_plane": problem.n_labels + problem.counts_rows if scoring is None else scoring.rows_plane,
             "worst_plane": problem.n_labels if scoring is None else scoring.rows_plane,
             "worst_unit": 1 if scoring is None else scoring.worst_unit,
-            "priced": prices is not None,
+            "has_test_costs": prices is not None,
             "fixed_costs": scoring is not None and scoring.has_fixed_costs,
             "scored": scoring is not None,
             "wide": problem.row_values is not None,

@@ -53,13 +53,13 @@ class AndOrSearch(BestSearch):
     """The search for one problem; `run` it once."""
 
     def run(self) -> bool:
-        """Searches until the optimum is proved, which it says, or the lookout stops it."""
+        """Searches until the optimum is proved, which it says, or the monitor stops it."""
         problem, cell = self._problem, self._states.root
         limits = self._budgets.useful(cell.most_leaves, problem.max_depth, problem.max_nodes)
         self._root = self._node(cell, limits, ())
         self.best = self._root.best
         while not self._root.solved:
-            if not self._lookout.visit():
+            if not self._monitor.visit():
                 return False
             self._step(self._root)
             self.best = self._root.best
@@ -92,7 +92,7 @@ class AndOrSearch(BestSearch):
                 side = min((each for each in edge.sides if not each.solved), key=lambda each: each.cell.n_rows)
                 self._step(side)
                 self._take(node, edge)
-        if not self._lookout.stopped:
+        if not self._monitor.stopped:
             self._conclude(node)
 
     def _expand(self, node: _Node) -> None:
@@ -111,7 +111,7 @@ class AndOrSearch(BestSearch):
                     for child, share in zip(children, shares, strict=True)
                 )
                 edges.append(_Edge(column, sides, cost, None))
-                if not self._lookout.look():
+                if not self._monitor.look():
                     return
         node.edges = edges
         for edge in edges:

@@ -19,7 +19,7 @@ from streed.dp.budgets import Budgets
 from streed.dp.states import Cell, Found, States
 
 if TYPE_CHECKING:
-    from streed.dp.stop_monitor import Lookout
+    from streed.dp.stop_monitor import StopMonitor
     from streed.problem import Problem
     from streed.task import Value
 
@@ -32,7 +32,7 @@ _FIRST_DEPTHS = 3
 class BestSearch:
     """The search for one problem; `run` it once."""
 
-    def __init__(self, problem: Problem, states: States, budgets: Budgets, lookout: Lookout) -> None:
+    def __init__(self, problem: Problem, states: States, budgets: Budgets, monitor: StopMonitor) -> None:
         self.best: Found | None = None
         """The best solution so far."""
         self.pruned = 0
@@ -40,10 +40,10 @@ class BestSearch:
         self._problem = problem
         self._states = states
         self._budgets = budgets
-        self._lookout = lookout
+        self._monitor = monitor
 
     def run(self) -> bool:
-        """Searches until the optimum is proved, which it says, or the lookout stops it."""
+        """Searches until the optimum is proved, which it says, or the monitor stops it."""
         root, problem = self._states.root, self._problem
         deepest, nodes = self._budgets.useful(root.most_leaves, problem.max_depth, problem.max_nodes)
         rising = range(_FIRST_DEPTHS if deepest is None else deepest)
@@ -51,7 +51,7 @@ class BestSearch:
             limits = self._budgets.useful(root.most_leaves, depth, nodes)
             found = self._solve(root, *limits, (), None if self.best is None else self.best[0])
             self.best = found or self.best
-            if self._lookout.stopped:
+            if self._monitor.stopped:
                 return False
         return True
 
@@ -85,11 +85,11 @@ class BestSearch:
         for leaf in self._states.leaves(cell):
             if upper is None or better(leaf[0], upper):
                 best, upper = leaf, leaf[0]
-        if not self._lookout.visit():
+        if not self._monitor.visit():
             return best
         if self._may_improve(cell, upper):
             best = self._branch(cell, depth, nodes, path, upper) or best
-        if not self._lookout.stopped:
+        if not self._monitor.stopped:
             cell.memo[key] = (best, upper)
         return best
 
@@ -125,7 +125,7 @@ class BestSearch:
                     best, upper = found, found[0]
                     if at_root:
                         self.best = best
-                if self._lookout.stopped:
+                if self._monitor.stopped:
                     return best
         return best
 

@@ -19,7 +19,7 @@ from streed.task.algebra import objective
 
 if TYPE_CHECKING:
     from streed.dp.states import Found
-    from streed.dp.stop_monitor import Lookout
+    from streed.dp.stop_monitor import StopMonitor
     from streed.task import Value
 
 _LARGEST = 2**50
@@ -128,10 +128,10 @@ def _array(values: Sequence[Any]) -> Array | None:
 class Gathering:
     """A front in the making: solutions come in, dominated ones go."""
 
-    def __init__(self, task: Task, lookout: Lookout, leaves: list[Found]) -> None:
+    def __init__(self, task: Task, monitor: StopMonitor, leaves: list[Found]) -> None:
         inner = objective(task)
         self._task = task
-        self._lookout = lookout
+        self._monitor = monitor
         self._sorts = sorts(task)
         self.adds = self._sorts and type(inner).combine in (Task.combine, RowCostTask.combine)
         self._combine = _add if self.adds else task.combine
@@ -170,7 +170,7 @@ class Gathering:
         solutions = self.combined(column, [theta.found for theta in thetas], cost)
         while block := list(itertools.islice(solutions, _BATCH)):
             self.add(block)
-            if not self._lookout.look():
+            if not self._monitor.look():
                 return
 
     def combined(self, column: int, parts: Sequence[Sequence[Found]], cost: Any) -> Iterator[Found]:
@@ -196,7 +196,7 @@ class Gathering:
             if added is not None:
                 values = values + added
             self.take(values, choices, solution)
-            if not self._lookout.look():
+            if not self._monitor.look():
                 return
 
     def _sums(self, a: Array, choices: Array, b: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from streed.dp.states import Cell, Found, States
 from streed.dp.stumps import StumpTable
 
 if TYPE_CHECKING:
-    from streed.dp.stop_monitor import Lookout
+    from streed.dp.stop_monitor import StopMonitor
     from streed.problem import Problem
 
 _FIRST_DEPTHS = 3
@@ -25,13 +25,13 @@ _FIRST_DEPTHS = 3
 class FrontSearch:
     """The search for one problem; `run` it once."""
 
-    def __init__(self, problem: Problem, states: States, budgets: Budgets, lookout: Lookout) -> None:
+    def __init__(self, problem: Problem, states: States, budgets: Budgets, monitor: StopMonitor) -> None:
         self.pruned = 0
         self._task = states.task
         self._problem = problem
         self._states = states
         self._budgets = budgets
-        self._lookout = lookout
+        self._monitor = monitor
         self._table = StumpTable(states)
         self._finished: list[Found] = []
         """The front of the last depth that was searched to the end."""
@@ -39,7 +39,7 @@ class FrontSearch:
         """The front of all rows in the making."""
 
     def run(self) -> bool:
-        """Searches until the front is complete, which it says, or the lookout stops it.
+        """Searches until the front is complete, which it says, or the monitor stops it.
 
         The limit on the depth rises one by one, so that a search that is stopped knows the fronts of lower trees.
         """
@@ -48,7 +48,7 @@ class FrontSearch:
         for depth in [*range(_FIRST_DEPTHS if deepest is None else deepest), deepest]:
             limits = self._budgets.useful(root.most_leaves, depth, nodes)
             front = self._solve(root, *limits, ())
-            if self._lookout.stopped:
+            if self._monitor.stopped:
                 return False
             self._finished, self._root = front.found, None
         return True
@@ -58,7 +58,7 @@ class FrontSearch:
         """The nondominated solutions that are known."""
         if self._root is None:
             return self._finished
-        known = Gathering(self._task, self._lookout, self._finished)
+        known = Gathering(self._task, self._monitor, self._finished)
         known.add(self._root.front.found)
         return known.front.found
 
@@ -72,15 +72,15 @@ class FrontSearch:
         known = cell.memo.get(key)
         if known is not None:
             return known  # type: ignore[no-any-return]
-        gathering = Gathering(self._task, self._lookout, self._states.leaves(cell))
+        gathering = Gathering(self._task, self._monitor, self._states.leaves(cell))
         if cell is self._states.root:
             self._root = gathering
-        if depth != 0 and self._lookout.visit():
+        if depth != 0 and self._monitor.visit():
             if depth == 1 and nodes is None:
                 self._stumps(cell, path, gathering)
             else:
                 self._branch(cell, depth, nodes, path, gathering)
-        if not self._lookout.stopped:
+        if not self._monitor.stopped:
             cell.memo[key] = gathering.front
         return gathering.front
 
@@ -101,7 +101,7 @@ class FrontSearch:
                         break
                 else:
                     gathering.merge(column, thetas, cost)
-                if self._lookout.stopped:
+                if self._monitor.stopped:
                     return
 
     def _stumps(self, cell: Cell, path: tuple[int, ...], gathering: Gathering) -> None:

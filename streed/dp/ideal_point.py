@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from streed.dp.states import States
-from streed.dp.stop_monitor import Lookout
+from streed.dp.stop_monitor import StopMonitor
 from streed.exact import Array
-from streed.problem import Orders, Problem
+from streed.problem import Problem, SearchLimits
 from streed.task import TOTAL, State, Task, Totals, Value
 from streed.task.algebra import Product, Thresholded, objective
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
@@ -62,7 +62,7 @@ def _least(part: Task, problem: Problem) -> Value | None:
     if part.order != TOTAL:
         return None
     alone = Problem(problem.data, part, problem.max_depth, problem.max_nodes, problem.min_leaf)
-    states = States(alone, Lookout(Orders(), None))
+    states = States(alone, StopMonitor(SearchLimits(), None))
     return states.floor(states.root)
 
 

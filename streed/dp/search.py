@@ -21,9 +21,9 @@ from streed.dp.dominance import nondominated_at_root
 from streed.dp.fronts import FrontSearch
 from streed.dp.ideal_point import ideal_score
 from streed.dp.states import Found, States
-from streed.dp.stop_monitor import Lookout
+from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError
-from streed.problem import Orders, Outcome, Problem, Solution, process_memory
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import TOTAL, State, Task
 from streed.task.constrained import objective
 from streed.tree import Branch, Leaf, Node, Tree
@@ -45,7 +45,7 @@ _FRAMES = 8
 """Calls that a level of the tree takes, generously."""
 
 
-def search_general(problem: Problem, orders: Orders, *, best_first: bool = False) -> Outcome:
+def search_general(problem: Problem, search_limits: SearchLimits, *, best_first: bool = False) -> Outcome:
     """The optimum of a totally ordered task, `best_first` or depth-first, or the front of any other."""
     begin = time.perf_counter()
     data, is_total = problem.data, problem.task.order == TOTAL
@@ -56,11 +56,13 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
             return False
         found = search.solutions if is_total else []
         best, bound = found[0][0] if found else None, search.bound()
-        if orders.report is not None:
-            orders.report(best, bound, nodes, "searching")
-        return orders.is_enough(best, bound)
+        if search_limits.report is not None:
+            search_limits.report(best, bound, nodes, "searching")
+        return search_limits.is_enough(best, bound)
 
-    lookout = Lookout(orders, None if orders.report is None and orders.enough is None else report)
+    monitor = StopMonitor(
+        search_limits, None if search_limits.report is None and search_limits.within_gap is None else report
+    )
     widths = [len(data.column(j).categories) for j in data.categorical]
     budgets = Budgets(data.n_columns, max([2, *widths]))
     stopped, complete, states = None, False, None
@@ -68,11 +70,11 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
     prepared = time.perf_counter()
     with _deep(min(data.n_rows, data.n_columns + 1)):
         try:
-            states = States(problem, lookout)
-            search = kind(problem, states, budgets, lookout)
+            states = States(problem, monitor)
+            search = kind(problem, states, budgets, monitor)
             prepared = time.perf_counter()
             complete = search.run()
-            stopped = lookout.stopped
+            stopped = monitor.stopped
         except KeyboardInterrupt:
             stopped = "interrupt"
         searched = time.perf_counter()
@@ -96,7 +98,7 @@ def search_general(problem: Problem, orders: Orders, *, best_first: bool = False
         "seconds_setup": prepared - begin,
         "seconds_search": searched - prepared,
         "seconds_check": time.perf_counter() - searched,
-        "nodes": lookout.nodes,
+        "nodes": monitor.nodes,
         "subproblems": 0 if states is None else states.remembered,
         "leaves": 0 if states is None else states.asked,
         "pruned": 0 if search is None else search.pruned,

@@ -19,7 +19,7 @@ from streed.task.row_set_sums import ExactSums
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-    from streed.dp.stop_monitor import Lookout
+    from streed.dp.stop_monitor import StopMonitor
     from streed.problem import Problem
     from streed.task import Value
 
@@ -60,7 +60,7 @@ class Cell:
 class States:
     """The cells of one problem."""
 
-    def __init__(self, problem: Problem, lookout: Lookout) -> None:
+    def __init__(self, problem: Problem, monitor: StopMonitor) -> None:
         data, task = problem.data, problem.task
         self.task = task
         self.data = data
@@ -73,7 +73,7 @@ class States:
         """Whether no split costs anything, or all the same."""
         self.path_counts = not self.free and reads_path(inner)
         self.column_counts = not self.free and reads_split(inner)
-        self._lookout = lookout
+        self._monitor = monitor
         self._literals, self._codes = _indicators(data)
         self._sums = ExactSums(task, data)
         self._by_sums: dict[Sums, list[Found]] = {}
@@ -131,7 +131,7 @@ class States:
     def _leaves_of_rows(self, rows: int) -> list[Found]:
         found = self._by_rows.get(rows)
         if found is None:
-            self._lookout.look()
+            self._monitor.look()
             if len(self._by_rows) >= _MOST_LEAVES:
                 self._by_rows.clear()
             enough = self.count(rows) >= self.min_leaf
@@ -207,7 +207,7 @@ class States:
             parts = tuple(part for literal in literals if (part := cell.rows & literal))
             if len(parts) >= 2 and not self._known(parts, seen):
                 stumps.append((column, tuple(self._leaves_of_rows(part) for part in parts)))
-            if self._lookout.stopped:
+            if self._monitor.stopped:
                 break
         return stumps
 

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, final
 from streed.problem import process_memory
 
 if TYPE_CHECKING:
-    from streed.problem import Orders
+    from streed.problem import SearchLimits
 
 _INTERVAL = 0.02
 """Seconds between looks at the memory and reports."""
 
 
 @final
-class Lookout:
+class StopMonitor:
     """Counts nodes, and says when it is time to stop: after the time limit, beyond the memory limit, or when `report`
     says that the gap is small enough.
     """
 
-    def __init__(self, orders: Orders, report: Callable[[int], bool] | None) -> None:
+    def __init__(self, search_limits: SearchLimits, report: Callable[[int], bool] | None) -> None:
         now = time.perf_counter()
         self.nodes = 0
         self.stopped: str | None = None
         """None, "time", "memory" or "gap"."""
-        self._deadline = None if orders.time_limit is None else now + orders.time_limit
-        self._memory_limit = orders.memory_limit
+        self._deadline = None if search_limits.time_limit is None else now + search_limits.time_limit
+        self._memory_limit = search_limits.memory_limit
         self._report = report
         self._next = now
 

@@ -12,7 +12,7 @@ from streed.data import Dataset
 from streed.drivers.branches import Branches
 from streed.drivers.depth_first import DepthFirst
 from streed.exact import Array
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task, beside_sums, state_of
 
 _MANY_SPLITS = 150
@@ -29,13 +29,13 @@ class Auto(Driver):
     def check(self, task: Task) -> None:
         """Takes every task: what best-first search cannot take goes to the other driver."""
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
-        driver, reason = choose(problem, orders)
-        outcome = driver.search(problem, orders)
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        driver, reason = choose(problem, search_limits)
+        outcome = driver.search(problem, search_limits)
         return attrs.evolve(outcome, stats={"search": driver.name, **outcome.stats, "chosen": reason})
 
 
-def choose(problem: Problem, orders: Orders) -> tuple[Driver, str]:
+def choose(problem: Problem, search_limits: SearchLimits) -> tuple[Driver, str]:
     """(the driver, the reason in words)."""
     task, data = problem.task, problem.data
     if task.order != TOTAL:
@@ -47,7 +47,7 @@ def choose(problem: Problem, orders: Orders) -> tuple[Driver, str]:
         return DepthFirst(), "splits cost nothing, or nobody knows how many pay: bounds of partial trees say little"
     if splits > _MANY_SPLITS:
         return DepthFirst(), f"up to {splits:.0f} splits may pay: depth-first search is the first to find large trees"
-    if orders.enough is not None or orders.time_limit is not None:
+    if search_limits.within_gap is not None or search_limits.time_limit is not None:
         return Branches(), f"at most {splits:.0f} splits pay, and the search may be stopped"
     return DepthFirst(), "the proof is wanted, and comes sooner"
 

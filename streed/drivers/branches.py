@@ -13,7 +13,7 @@ import attrs
 from streed.dp.search import search_general
 from streed.drivers.depth_first import Native
 from streed.errors import TaskError
-from streed.problem import Orders, Outcome, Problem
+from streed.problem import Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
 from streed.task.constrained import objective
 
@@ -34,6 +34,6 @@ class Branches(Native):
                 'use search="depth-first", which finds the front'
             )
 
-    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
-        outcome = search_general(problem, orders, best_first=True)
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits, best_first=True)
         return attrs.evolve(outcome, stats={**outcome.stats, "search": self.name})

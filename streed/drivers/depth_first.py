@@ -15,8 +15,8 @@ from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import bounds_of, extract_best, is_short, make_workspaces, search_fully, statistics
 from streed.bnb.trace import Trace
 from streed.drivers.otherwise import search_otherwise
-from streed.encoding.choice import measure_of
-from streed.encoding.encoding import Measure, TooCoarse
+from streed.encoding.choice import encoding_of
+from streed.encoding.encoding import Encoding, TooImprecise
 from streed.enumerate.native_lists import lists_of
 from streed.errors import TaskError
 from streed.exact import Array
@@ -24,7 +24,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
-from streed.problem import Driver, Orders, Outcome, Problem, Solution
+from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.problem.linear_oracle import Repricing
 from streed.task import Task, Value
 from streed.task.constrained import objective
@@ -36,39 +36,47 @@ class Native(Driver):
 
     best_first: ClassVar[bool]
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin = time.perf_counter()
         warmup.begin()
-        measure = measure_of(problem)
-        if measure is None:
-            return self.without_kernels(problem, orders)
-        while measure is not None:
+        encoding = encoding_of(problem)
+        if encoding is None:
+            return self.without_kernels(problem, search_limits)
+        while encoding is not None:
             try:
-                outcome = self._search(problem, measure, orders, begin)
-            except TooCoarse as coarse:
-                measure = coarse.finer
+                outcome = self._search(problem, encoding, search_limits, begin)
+            except TooImprecise as coarse:
+                encoding = coarse.finer
                 continue
             if outcome is not None and outcome.stopped == "rounding":
-                left = None if orders.time_limit is None else orders.time_limit - (time.perf_counter() - begin)
-                return measure.closed(problem, outcome, left)
+                left = (
+                    None
+                    if search_limits.time_limit is None
+                    else search_limits.time_limit - (time.perf_counter() - begin)
+                )
+                return encoding.closed(problem, outcome, left)
             if outcome is not None:
                 return outcome
-            measure = measure.coarser()
+            encoding = encoding.less_precise()
         raise TaskError("the task's costs differ too much in size to be searched; scale them")
 
     @abc.abstractmethod
-    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
 
-    def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
+    def reprice(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> Repricing | None:
         """Takes problems of few kinds of rows, for one thread."""
-        if orders.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
+        if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None
-        return NativeOracle(problem, kinds, n_labels, splits, orders, self.best_first, lists_of)
+        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.best_first, lists_of)
 
-    def _search(self, problem: Problem, measure: Measure, orders: Orders, begin: float) -> Outcome | None:
-        """The outcome; None if the codes of the measure are too fine for the task's values."""
-        packed = measure.packed
+    def _search(
+        self, problem: Problem, encoding: Encoding, search_limits: SearchLimits, begin: float
+    ) -> Outcome | None:
+        """The outcome; None if the codes of the encoding are too fine for the task's values."""
+        packed = encoding.packed
         depth = UNLIMITED if problem.max_depth is None else problem.max_depth
         budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
         if depth == 0 or budget == 0:
@@ -79,26 +87,26 @@ class Native(Driver):
         relaxed = free and depth != UNLIMITED and budget == UNLIMITED
         control = np.zeros(ROWS_OF_CONTROL, np.int64)
         control[UPPER] = control[SHARED_UPPER] = INFINITE
-        threads = 1 if is_short(packed, depth) else orders.threads
-        workspaces = make_workspaces(problem, packed, orders, threads, depth, budget, relaxed, control)
+        threads = 1 if is_short(packed, depth) else search_limits.threads
+        workspaces = make_workspaces(problem, packed, search_limits, threads, depth, budget, relaxed, control)
         for each in workspaces:
             each.engine["best_first"] = self.best_first
         trace = Trace()
         packed_at = time.perf_counter()
 
         def best_of(upper: int) -> Value | None:
-            return None if upper >= INFINITE else measure.value(upper)
+            return None if upper >= INFINITE else encoding.value(upper)
 
         def bound_of(lower: int) -> Value | None:
-            return measure.bound(lower) if lower > LOWEST else None
+            return encoding.bound(lower) if lower > LOWEST else None
 
         def look() -> str | None:
             nodes, lower, upper = bounds_of(workspaces)
             trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
             best, bound = best_of(upper), bound_of(lower)
-            if orders.report is not None:
-                orders.report(best, bound, nodes, "searching")
-            return "gap" if lower < upper and orders.is_enough(best, bound) else None
+            if search_limits.report is not None:
+                search_limits.report(best, bound, nodes, "searching")
+            return "gap" if lower < upper and search_limits.is_enough(best, bound) else None
 
         try:
             searches = [functools.partial(search_fully, each, depth, budget, threads > 1) for each in workspaces]
@@ -106,7 +114,7 @@ class Native(Driver):
             if is_short(packed, depth):
                 searches[0]()
             else:
-                deadline = None if orders.time_limit is None else clock() + orders.time_limit
+                deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
                 reason = runner.run(searches, control, deadline, look)
             searched_at = time.perf_counter()
             nodes, lower, upper = bounds_of(workspaces)
@@ -133,21 +141,21 @@ class Native(Driver):
         solutions: tuple[Solution, ...] = ()
         if preorder is not None:
             complete = stopped is None and stats["evictions"] == 0
-            solution, is_whole = measure.solution(problem, preorder, upper, lower, complete)
+            solution, is_whole = encoding.solution(problem, preorder, upper, lower, complete)
             solutions = (solution,)
             if not is_whole:
                 stopped = stopped or "memory"
         bound, rounding = bound_of(lower), 0
-        if solutions and preorder is not None and not measure.exact:
-            rounding = measure.rounding(preorder)
+        if solutions and preorder is not None and not encoding.exact:
+            rounding = encoding.rounding(preorder)
         if solutions and stopped is None:
             value = solutions[0].value
-            if measure.settles and bound is not None and problem.task.better(bound, value):
+            if encoding.settles and bound is not None and problem.task.better(bound, value):
                 stopped = "rounding"
             else:
                 bound = value
-        stats = {**stats, "nodes": nodes, "exact": measure.exact, "rounding": rounding, "route": measure.route}
-        return Outcome(solutions, bound, stopped, stats, measure.unit, measure.real)
+        stats = {**stats, "nodes": nodes, "exact": encoding.exact, "rounding": rounding, "route": encoding.route}
+        return Outcome(solutions, bound, stopped, stats, encoding.unit, encoding.real)
 
 
 @final
@@ -161,5 +169,5 @@ class DepthFirst(Native):
     def check(self, task: Task) -> None:
         """Takes every task: what no kernel can be made for is searched by the general route."""
 
-    def without_kernels(self, problem: Problem, orders: Orders) -> Outcome:
-        return search_otherwise(problem, orders, self)
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        return search_otherwise(problem, search_limits, self)

@@ -9,7 +9,7 @@ import attrs
 from streed.drivers.depth_first import DepthFirst
 from streed.drivers.otherwise import search_otherwise
 from streed.errors import TaskError
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
 from streed.task.algebra import objective
 
@@ -29,5 +29,5 @@ class Fronts(Driver):
                 'leave out search="fronts"'
             )
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
-        return search_otherwise(problem, orders, DepthFirst())
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        return search_otherwise(problem, search_limits, DepthFirst())

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 
 from streed.dp.search import search_general
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import Task
 
 
@@ -22,6 +22,6 @@ class General(Driver):
     def check(self, task: Task) -> None:
         """Takes every task."""
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
-        outcome = search_general(problem, orders)
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits)
         return attrs.evolve(outcome, stats={"search": self.name, **outcome.stats})

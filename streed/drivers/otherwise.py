@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from streed.dp.search import search_general
 from streed.pareto.search import search_vectors
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 
 
-def search_otherwise(problem: Problem, orders: Orders, scalar: Driver) -> Outcome:
+def search_otherwise(problem: Problem, search_limits: SearchLimits, scalar: Driver) -> Outcome:
     """The outcome for a problem that is not packed; `scalar` answers what a front asks of a single sum."""
-    outcome = search_vectors(problem, orders, scalar)
-    return search_general(problem, orders) if outcome is None else outcome
+    outcome = search_vectors(problem, search_limits, scalar)
+    return search_general(problem, search_limits) if outcome is None else outcome

@@ -15,7 +15,7 @@ import attrs
 
 from streed.dp.search import search_general
 from streed.exact import Array, WideCosts
-from streed.problem import Orders, Outcome, Problem, Solution
+from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import RowCostTask
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def close_exactly(problem: Problem, wide: WideCosts, outcome: Outcome, seconds: 
     if _steps(problem) > _MOST_STEPS or counts_copies or (seconds is not None and seconds <= 0):
         return outcome
     plain = attrs.evolve(problem.data, weights=None, sample_weight=None, frequency=None)  # the costs have them
-    found = search_general(attrs.evolve(problem, data=plain, task=WholeCosts(wide)), Orders(time_limit=seconds))
+    found = search_general(attrs.evolve(problem, data=plain, task=WholeCosts(wide)), SearchLimits(time_limit=seconds))
     if found.stopped is not None:
         return outcome
     stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": found.stats["route"]}

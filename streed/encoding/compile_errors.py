@@ -10,12 +10,12 @@ from numba.core.errors import NumbaError
 
 from streed.errors import TaskError
 from streed.kernels.codegen import generate
-from streed.kernels.codegen.spec import Shape
+from streed.kernels.codegen.spec import KernelSpec
 from streed.task import Task
 from streed.task.constrained import objective
 
 
-def compile_kernels(shape: Shape, functions: dict[str, Callable[..., Any]], task: Task) -> generate.Kernels:
+def compile_kernels(shape: KernelSpec, functions: dict[str, Callable[..., Any]], task: Task) -> generate.Kernels:
     """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
     try:
         return generate.compile_kernels(shape, functions)

@@ -23,7 +23,7 @@ _LARGEST_NATIVE = 2.0**62
 
 
 @attrs.frozen
-class Probe:
+class CostSamples:
     """What was seen of the costs."""
 
     whole: bool
@@ -35,7 +35,7 @@ class Probe:
     """Of the costs that were seen."""
 
     @classmethod
-    def of(cls, problem: Problem, table: Array | None) -> Probe:
+    def of(cls, problem: Problem, table: Array | None) -> CostSamples:
         """Of the problem; `table` holds the branching costs that depend on the split only, if there are any."""
         task, sums = problem.task, problem.sums
         own = objective(task)

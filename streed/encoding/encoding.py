@@ -1,6 +1,6 @@
 """What a packed problem's whole numbers mean, and what a tree that the engine found is worth.
 
-The engine searches over int64 codes; a `Measure` packs a problem into them, gives codes back as the task's values, and
+The search runs over int64 codes; an `Encoding` packs a problem into them, gives codes back as the task's values, and
 measures trees again from the raw data.
 """
 
@@ -14,7 +14,7 @@ from streed.kernels.packed import PackedProblem
 from streed.problem import Outcome, Problem, Solution
 
 
-class Measure(abc.ABC):
+class Encoding(abc.ABC):
     """A problem as the engine reads it, and the way back."""
 
     packed: PackedProblem
@@ -58,14 +58,14 @@ class Measure(abc.ABC):
         """
         return outcome
 
-    def coarser(self) -> Measure | None:
+    def less_precise(self) -> Encoding | None:
         """The same with codes for a wider range of values, or None if there is none."""
         return None
 
 
-class TooCoarse(Exception):
-    """Raised by `Measure.solution`: codes for a narrower range of values tell the value, these do not."""
+class TooImprecise(Exception):
+    """Raised by `Encoding.solution`: codes for a narrower range of values tell the value, these do not."""
 
-    def __init__(self, finer: Measure) -> None:
+    def __init__(self, finer: Encoding) -> None:
         super().__init__()
         self.finer = finer

@@ -1,7 +1,7 @@
 """Problems whose costs are computed by kernels generated from the task: any leaf cost of the sums of its statistics.
 
 Statistics with few different rows are counted by groups, all others are summed row by row, equal rows merged first. The
-values of the task become codes that keep their order (`engine/coding.py`).
+values of the task become codes that keep their order (`kernels/coding.py`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.certificate import measure_task
 from streed.encoding.compile_errors import compile_kernels
-from streed.encoding.cost_samples import Probe, asks_whole
-from streed.encoding.encoding import Measure, TooCoarse
-from streed.encoding.methods import Methods
+from streed.encoding.cost_samples import CostSamples, asks_whole
+from streed.encoding.encoding import Encoding, TooImprecise
+from streed.encoding.methods import CompiledMethods
 from streed.encoding.overflow import Record, note_costs
-from streed.encoding.statistics import Planes
+from streed.encoding.statistics import StatisticsMatrix
 from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
 from streed.exact import Array
 from streed.kernels import coding
-from streed.kernels.codegen.spec import Shape
+from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
 from streed.kernels.records import INFINITE, LOWEST
 from streed.problem import Problem, Solution
@@ -58,13 +58,13 @@ _TOLERANCE = 1e-9
 
 @final
 @attrs.frozen(eq=False)
-class Scored(Measure):
+class Scored(Encoding):
     """Codes as `coding` says; real ones on a grid are multiples of 1 / scale."""
 
     packed: PackedProblem
     problem: Problem
     task: Task
-    planes: Planes
+    planes: StatisticsMatrix
     coding: str
     scale: float
     sign: int
@@ -83,17 +83,17 @@ class Scored(Measure):
         """
         task, data = problem.task, problem.data
         own = objective(task)
-        methods = Methods.of(task, data.n_columns)
-        planes = Planes.of(problem, methods.reads_weight)
+        methods = CompiledMethods.of(task, data.n_columns)
+        planes = StatisticsMatrix.of(problem, methods.reads_weight)
         table = split_table(methods.terms, problem)
-        probe = Probe.of(problem, table)
+        probe = CostSamples.of(problem, table)
         wide = planes.integral and probe.wide
         whole = planes.exact and probe.whole and not (wide or real)
         kind = coding.WHOLE if whole else coding.BITS if methods.combines else coding.GRID
         sign = -1 if probe.larger else 1
         free = (table is None or sign * table.min() >= 0) and (not methods.calls or own.worsening)
         summed = planes.groups is None
-        shape = Shape(
+        shape = KernelSpec(
             terms=methods.term_shapes(planes.places),
             inputs=planes.values.shape[1],
             labels=len(task.labels(data)),
@@ -162,7 +162,7 @@ class Scored(Measure):
         steps = (2 * branches + 1) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
         return steps + _REAL * size
 
-    def coarser(self) -> Measure | None:
+    def less_precise(self) -> Encoding | None:
         assert self.packed.scoring is not None
         if self.coding == coding.WHOLE:
             return Scored.of(self.problem, real=True)
@@ -189,7 +189,7 @@ class Scored(Measure):
             # a tree of this value exists, so costs far above it need no codes
             finer = _scale(abs(float(value)))
             if finer > 2 * self.scale:
-                raise TooCoarse(self._scaled(finer))
+                raise TooImprecise(self._scaled(finer))
         near = near or bool(apart <= self._noise(problem, preorder))
         if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
@@ -246,7 +246,7 @@ class Scored(Measure):
         return _NOISE * max(record.whole, record.real, _largest_sum(self.planes))
 
 
-def _largest_sum(planes: Planes) -> float:
+def _largest_sum(planes: StatisticsMatrix) -> float:
     """The largest size that a sum of the statistics can have."""
     return max((float(np.abs(values).sum(axis=0).max(initial=0)) for values in planes.sums.values()), default=0.0)
 

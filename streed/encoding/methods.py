@@ -12,7 +12,7 @@ from streed.encoding.statistics import Places
 from streed.encoding.terms import ScoredTerm, functions_of, place_limit
 from streed.exact import Array
 from streed.kernels.codegen import capture
-from streed.kernels.codegen.spec import TermShape
+from streed.kernels.codegen.spec import TermSpec
 from streed.task import Limit, Task
 from streed.task.algebra.terms import written_terms
 from streed.task.constrained import objective
@@ -21,7 +21,7 @@ Read = tuple[tuple[str, str], ...]
 
 
 @attrs.frozen(eq=False)
-class Methods:
+class CompiledMethods:
     """The terms and limits of a task, what of them is compiled, and what that reads."""
 
     terms: list[ScoredTerm]
@@ -37,7 +37,7 @@ class Methods:
     """and those of each limit."""
 
     @classmethod
-    def of(cls, task: Task, n_columns: int) -> Methods:
+    def of(cls, task: Task, n_columns: int) -> CompiledMethods:
         """Of a bound task, limits and all."""
         terms = [ScoredTerm.of(term, n_columns) for term in written_terms(task)]
         functions, members = functions_of(objective(task), terms)
@@ -49,7 +49,7 @@ class Methods:
 
     @property
     def combines(self) -> bool:
-        """Whether values are joined by an operator of the task's own."""
+        """Whether values are combined by an operator of the task's own."""
         return "combine" in self.functions
 
     @property
@@ -67,7 +67,7 @@ class Methods:
         """Whether a method may ask what the rows of a state weigh together."""
         return any(capture.mentions(function, "weight") for function in self.functions.values())
 
-    def term_shapes(self, places: Places) -> tuple[TermShape, ...]:
+    def term_shapes(self, places: Places) -> tuple[TermSpec, ...]:
         """What the text depends on of each term; `places`: the planes of the statistics."""
         weighs = self.reads_weight
         return tuple(

@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.encoding.certificate import check_claim, measure_costs, measure_widely
 from streed.encoding.closing import close_exactly
-from streed.encoding.encoding import Measure
+from streed.encoding.encoding import Encoding
 from streed.exact import Array, IntegerCosts
 from streed.kernels.counting import groups
 from streed.kernels.counting.copies import group_copies
@@ -25,7 +25,7 @@ _DEEP = SHALLOW + 1
 
 @final
 @attrs.frozen(eq=False)
-class RowCosts(Measure):
+class RowCosts(Encoding):
     """Codes are whole costs less the base that every tree pays, in units of their common divisor."""
 
     packed: PackedProblem

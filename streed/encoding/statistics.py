@@ -34,7 +34,7 @@ _FINEST = 1e9
 
 
 @attrs.frozen(eq=False)
-class Planes:
+class StatisticsMatrix:
     """The rows (m) of a problem, equal ones merged where they are summed, and their statistics in S planes."""
 
     codes: Array
@@ -56,7 +56,7 @@ class Planes:
     """What the values are to be divided by, decimals that are held as whole numbers; None for 1."""
 
     @classmethod
-    def of(cls, problem: Problem, weighs: bool) -> Planes:
+    def of(cls, problem: Problem, weighs: bool) -> StatisticsMatrix:
         """The planes of the problem's statistics; `weighs`: whether what rows weigh is asked for, too."""
         sums, counts = problem.sums, problem.data.counts
         asked = {name: values for name, values in sums.items() if weighs or name != "weight"}

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from streed.exact import Array, exact_number
-from streed.kernels.codegen.spec import ROWS, TermShape
+from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
 from streed.task import Limit, RowCostTask, Task
 from streed.task.algebra.parts import PartLimit, part_name
@@ -61,12 +61,12 @@ class ScoredTerm:
 
     def shape(
         self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any], weighs: bool
-    ) -> TermShape:
+    ) -> TermSpec:
         """What the text depends on; `weighs`: whether a state has to know its weight."""
         mine = {name[len(self.prefix) :]: place for name, place in plane_of.items() if name.startswith(self.prefix)}
         if weighs:
             mine.setdefault("weight", plane_of.get("weight", ((ROWS,), False)))
-        return TermShape(
+        return TermSpec(
             statistics=tuple((name, *place) for name, place in mine.items()),
             numbers=tuple(read),
             weighted=self.weight not in (0, 1),

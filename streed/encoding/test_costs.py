@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from streed.encoding.certificate import check_claim, measure_costs
-from streed.encoding.encoding import Measure
+from streed.encoding.encoding import Encoding
 from streed.encoding.row_costs import category_counts, group_problem
 from streed.exact import LARGEST_TOTAL, Array, IntegerCosts
 from streed.kernels.packed import PackedProblem, Prices, pack, writable
@@ -21,13 +21,13 @@ from streed.problem import Problem, Solution
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds
 from streed.task.constrained import objective
-from streed.task.test_costs import Priced
+from streed.task.test_costs import CostsWithTests
 from streed.tree import Branch, Node
 
 
 @final
 @attrs.frozen(eq=False)
-class PricedCosts(Measure):
+class RowAndTestCosts(Encoding):
     """Codes are whole costs less the base that every tree pays, in units of their common divisor."""
 
     packed: PackedProblem
@@ -44,7 +44,7 @@ class PricedCosts(Measure):
         return self.costs.unit
 
     @classmethod
-    def of(cls, problem: Problem) -> PricedCosts | None:
+    def of(cls, problem: Problem) -> RowAndTestCosts | None:
         """The problem packed; None unless its task says what its prices are, in numbers that fit."""
         data, task = problem.data, problem.task
         priced = objective(task).priced(data) if adds(objective(task)) else None
@@ -96,7 +96,7 @@ class PricedCosts(Measure):
         return self.packed.groups.base + self.divisor * code
 
 
-def _in_one_unit(costs: IntegerCosts, priced: Priced, n_rows: int) -> tuple[IntegerCosts, Array, Array] | None:
+def _in_one_unit(costs: IntegerCosts, priced: CostsWithTests, n_rows: int) -> tuple[IntegerCosts, Array, Array] | None:
     """(costs, full, given) with the unit that both are multiples of; None if the totals leave int64."""
     common = math.lcm(costs.unit.denominator, priced.unit.denominator)
     unit = Fraction(math.gcd(int(costs.unit * common), int(priced.unit * common)), common)

@@ -152,7 +152,7 @@ def unite(a, b):  # type: ignore[no-untyped-def]
 
 @entry
 def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-def]
-    """(value, i, j) of the pair of least a[i] + b[j] with all sums in their windows; (below, -1, -1) if none is less.
+    """(value, i, j) of the pair of least a[i] + b[j] with all sums in their intervals; (below, -1, -1) if none is less.
 
     a (p, width), b (q, width); sums_a (p, m), sums_b (q, m), b sorted by the first of them; least, most (m,), m >= 1.
     """

@@ -27,7 +27,7 @@ class NativeListing:
         keys: Sequence[int],
         scale: int,
         multipliers: Sequence[int],
-        windows: Sequence[Window],
+        intervals: Sequence[Window],
         needed: Needed | None,
     ) -> None:
         self._trees = trees
@@ -36,7 +36,7 @@ class NativeListing:
         weights[list(keys)] += np.array(multipliers, np.int64)
         values = trees.vectors[:, :, : len(value)] @ np.array(value, np.int64)
         key_sums, key_splits = [trees.vectors[:, :, j] for j in keys], [trees.splits[j] for j in keys]
-        bounds = list(windows)
+        bounds = list(intervals)
         problem = trees.problem
         if problem.max_nodes is not None:
             key_sums.append(np.zeros_like(values))
@@ -77,7 +77,7 @@ class NativeListing:
         return self._code.sums(entries[:, KEY:])
 
     def every(self, budget: int) -> Entries:
-        """All entries of cost <= budget whose sums are in their windows."""
+        """All entries of cost <= budget whose sums are in their intervals."""
         assert self._lists is not None
         with _stopping():
             entries: Entries = self._lists.every(budget)
@@ -87,7 +87,7 @@ class NativeListing:
         return kept
 
     def best(self, budget: int, below: int) -> tuple[int, Found] | None:
-        """The least value of a tree of cost <= budget whose sums are in their windows, and the tree; None if >= below.
+        """The least value of a tree of cost <= budget with all sums in their intervals, and the tree; None if >= below.
 
         Raises Stop when the orders say so.
         """
@@ -119,9 +119,9 @@ def make_listing(
     keys: Sequence[int],
     scale: int,
     multipliers: Sequence[int],
-    windows: Sequence[Window],
+    intervals: Sequence[Window],
     needed: Needed | None = None,
 ) -> NativeListing | Listing:
     """The lists of the trees; the arguments are those of `Listing`."""
-    native = NativeListing(trees, value, keys, scale, multipliers, windows, needed)
-    return native if native.works else Listing(trees, value, keys, scale, multipliers, windows, needed)
+    native = NativeListing(trees, value, keys, scale, multipliers, intervals, needed)
+    return native if native.works else Listing(trees, value, keys, scale, multipliers, intervals, needed)

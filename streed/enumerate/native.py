@@ -1,12 +1,12 @@
 """Lists of trees over the rows of a packed problem: every vector of sums that a tree of a bounded cost can have.
 
     list(rows, depth, budget)
-        depth 2 or less: from sums over pairs of columns, counted bit by bit (engine/listing.py)
+        depth 2 or less: from sums over pairs of columns, counted bit by bit (shallow.py)
         else: the leaves; for every column whose children cost at least L and R with L + R <= budget:
               every sum of an entry of list(left, depth - 1, budget - R) and one of list(right, depth - 1, budget - L)
     L and R are optima, or at least what the budget leaves; work units give them up to depth three
 
-An entry is (cost, value, key, ...) as in engine/listing.py, its cost in the engine's codes beyond what every tree
+An entry is (cost, value, key, ...) as in entries.py, its cost in the engine's codes beyond what every tree
 pays. `weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every
 label but the first what it adds to an entry beyond the first label's), `base` (G, width) the entries of the first
 label, `split` (width,) what a branching node adds.
@@ -240,7 +240,7 @@ def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column
         with_column[k] = lower1[k]
         without[k] = lower0[k]
         if e.restrictable == 1:
-            # a tree for the rows A serves the rows B at the worst costs of the rows in B only (engine/bounds.py)
+            # a tree for the rows A serves the rows B at the worst costs of the rows in B only (bnb/bounds.py)
             for i in range(size):
                 both = common[k, i]
                 rest = own[i] - both

@@ -29,7 +29,7 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, SHALLOW, UNLIMITED
-from streed.problem import Orders, process_memory
+from streed.problem import SearchLimits, process_memory
 from streed.problem.linear_oracle import Interrupted, ListSpec, TreeLists
 
 _SHARE = 0.25
@@ -95,10 +95,10 @@ class EngineLists(TreeLists):
     as a whole: it comes in pieces, by the column that its trees split on and by the pieces of their sides.
     """
 
-    def __init__(self, engine: NativeOracle, spec: ListSpec, orders: Orders) -> None:
+    def __init__(self, engine: NativeOracle, spec: ListSpec, search_limits: SearchLimits) -> None:
         self._engine = engine
         self._spec = spec
-        self._deadline = None if orders.time_limit is None else clock() + orders.time_limit
+        self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
         self._costs = np.ascontiguousarray(spec.entries[:, :, COST])
         self._split_cost = int(spec.split[COST])
         self._base, self._divisor = engine.price(self._costs, self._split_cost)
@@ -118,7 +118,7 @@ class EngineLists(TreeLists):
         self._bounds[MOST_KEY] = INFINITE if spec.most_key is None else spec.most_key
         self._bounds[MOST_VALUE] = INFINITE if spec.most_value is None else spec.most_value
         self._bounds[THIN] = spec.staircase
-        self._bounds[SPACE] = _space(orders, width)
+        self._bounds[SPACE] = _space(search_limits, width)
         self._depth = engine.limits(None)[0]
 
     def every(self, budget: int) -> Array:
@@ -224,7 +224,7 @@ class EngineLists(TreeLists):
         return full and part.depth > 0 and not self._stopped()
 
     def _every(self, budget: int) -> Array:
-        """The list of all rows, or, if that outgrows the memory, what of it is inside the windows."""
+        """The list of all rows, or, if that outgrows the memory, what of it is inside the intervals."""
         pieces = self._pieces(self._whole, budget)
         kept = next(pieces)
         for piece in pieces:
@@ -235,15 +235,15 @@ class EngineLists(TreeLists):
         return kept
 
     def _inside(self, entries: Array) -> Array:
-        """(m,) whether the sums of entries are in their windows."""
-        least, most = self._spec.windows.T
+        """(m,) whether the sums of entries are in their intervals."""
+        least, most = self._spec.intervals.T
         sums = self._decode(entries)
         inside: Array = ((least <= sums) & (sums <= most)).all(axis=1)
         return inside
 
     def _best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
         """What `best` gives, for a budget in codes."""
-        least, most = np.ascontiguousarray(self._spec.windows.T)
+        least, most = np.ascontiguousarray(self._spec.intervals.T)
         whole = self._capped(self._whole, budget)
         part = whole if whole.depth < SHALLOW else whole.as_leaf()
         listed = self._list(part, budget)
@@ -373,15 +373,19 @@ class EngineLists(TreeLists):
         )
 
 
-def _space(orders: Orders, width: int) -> int:
+def _space(search_limits: SearchLimits, width: int) -> int:
     """How many entries a list may have."""
-    left = process_memory.free() if orders.memory_limit is None else orders.memory_limit - process_memory.resident()
+    left = (
+        process_memory.free()
+        if search_limits.memory_limit is None
+        else search_limits.memory_limit - process_memory.resident()
+    )
     return max(_FEWEST, int(left * _SHARE / (8 * width * _COPIES)))
 
 
-def lists_of(oracle: NativeOracle, spec: ListSpec, orders: Orders) -> EngineLists | None:
+def lists_of(oracle: NativeOracle, spec: ListSpec, search_limits: SearchLimits) -> EngineLists | None:
     """The lists of an oracle's trees; None where columns are categorical, or neither depth nor nodes are limited."""
     endless = oracle.limits(None)[0] == UNLIMITED and not spec.split[COST]
     if endless or oracle.packed.n_binary < oracle.packed.n_columns:
         return None
-    return EngineLists(oracle, spec, orders)
+    return EngineLists(oracle, spec, search_limits)

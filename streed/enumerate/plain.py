@@ -86,8 +86,8 @@ class Listing:
     """The trees below a budget of weights . sums, for one set of weights.
 
     The value is `value` . vector, the sums in the key are the components `keys` of the vector, and the cost is
-    `scale` * value + `multipliers` . sums. `windows`: the bounds of these sums for the whole tree. `needed`, if given,
-    says which entries may be dropped.
+    `scale` * value + `multipliers` . sums. `intervals`: the bounds of these sums for the whole tree. `needed`, if given
+    at all, says which entries may be dropped.
     """
 
     def __init__(
@@ -97,12 +97,12 @@ class Listing:
         keys: Sequence[int],
         scale: int,
         multipliers: Sequence[int],
-        windows: Sequence[Window],
+        intervals: Sequence[Window],
         needed: Needed | None = None,
     ) -> None:
         self.trees = trees
-        self.windows = list(windows)
-        if needed is not None and len(windows) + (trees.problem.max_nodes is not None) > 1:
+        self.intervals = list(intervals)
+        if needed is not None and len(intervals) + (trees.problem.max_nodes is not None) > 1:
             # an entry that another one beats by its key and value may be the one of fewer nodes
             needed = attrs.evolve(needed, staircase=False)
         self._needed = needed
@@ -117,7 +117,7 @@ class Listing:
         if self._problem.max_nodes is not None:
             key_sums.append(np.zeros_like(value_sums))
             self._key_splits.append(1)
-            self.windows.append((0, self._problem.max_nodes))
+            self.intervals.append((0, self._problem.max_nodes))
         self._codes = trees.merged.codes
         self._counts = trees.merged.counts
         self._code = encode(key_sums, self._key_splits, self._most_branches())
@@ -142,7 +142,7 @@ class Listing:
         return self._code.sums(entries[:, KEY:])
 
     def best(self, budget: int, below: int) -> tuple[int, Found] | None:
-        """The least value of a tree of cost <= budget whose sums are in their windows, and the tree; None if >= below.
+        """The least value of a tree of cost <= budget with all sums in their intervals, and the tree; None if >= below.
 
         Raises Stop when the orders say so.
         """
@@ -162,19 +162,19 @@ class Listing:
         return None if target is None else (below, self.trees.grown(self._find(rows, depth, target, chosen)))
 
     def _best_pair(self, split: Split, depth: int | None, budget: int, below: int) -> Array | None:
-        """The entry of the children together that has the least value, if with the split it is in the windows."""
+        """The entry of the children together that has the least value, if with the split it is in the intervals."""
         *lists, last = self._children(split, depth, budget)
         first = self._combined(lists, split, budget)
         sums = self.sums_of(last)
         order = np.argsort(sums[:, 0], kind="stable")
         last, sums = last[order], sums[order]
-        least, most = np.array(self.windows, np.int64).T - np.array(self._key_splits, np.int64)
+        least, most = np.array(self.intervals, np.int64).T - np.array(self._key_splits, np.int64)
         _, i, j = meet(first, last, self.sums_of(first), sums, least, most, below - self._split[VALUE])
         pair: Array | None = first[i] + last[j] if i >= 0 else None
         return pair
 
     def every(self, budget: int) -> Entries:
-        """All entries of cost <= budget whose sums are in their windows."""
+        """All entries of cost <= budget whose sums are in their intervals."""
         entries = self.entries(self.rows(), self._problem.max_depth, budget)
         return entries[self._inside(entries)]
 
@@ -211,7 +211,7 @@ class Listing:
     def _inside(self, entries: Entries) -> Array:
         sums = self.sums_of(entries)
         inside = np.ones(len(entries), np.bool_)
-        for j, (least, most) in enumerate(self.windows):
+        for j, (least, most) in enumerate(self.intervals):
             inside &= (least <= sums[:, j]) & (sums[:, j] <= most)
         return inside
 

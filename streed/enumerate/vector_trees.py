@@ -26,7 +26,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import weigh_leaves, weigh_tree
-from streed.problem import Driver, Orders, Problem
+from streed.problem import Driver, Problem, SearchLimits
 from streed.problem.linear_oracle import ListSpec, Repricing, TreeLists
 from streed.problem.oracle_by_search import FixedCosts, Searches, preorder_of
 from streed.task.sums import sums_too_large
@@ -118,7 +118,7 @@ class Trees:
     splits: tuple[int, ...]
     """(m,) per branching node."""
     driver: Driver
-    orders: Orders
+    search_limits: SearchLimits
     solves: int = 0
     nodes: int = 0
     seconds: float = 0.0
@@ -143,7 +143,7 @@ class Trees:
     def __attrs_post_init__(self) -> None:
         self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
         self._codes = writable(self._data.X)
-        limit = self.orders.time_limit
+        limit = self.search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
         m, n, labels = self.parts.shape
         words = np.ascontiguousarray(self.parts.transpose(1, 2, 0)).reshape(n, m * labels)
@@ -156,8 +156,8 @@ class Trees:
         self.arity = category_counts(self.problem)
         self._depth = None
         problem = attrs.evolve(self.problem, data=self._data)
-        quick = self.driver.reprice(problem, self.kinds, labels, any(self.splits), self.orders)
-        self._repricing = quick or Searches(self.driver, problem, self.kinds, self.orders)
+        quick = self.driver.reprice(problem, self.kinds, labels, any(self.splits), self.search_limits)
+        self._repricing = quick or Searches(self.driver, problem, self.kinds, self.search_limits)
 
     def close(self) -> dict[str, Any]:
         """The statistics of the last scalar solve; gives back what was prepared for them."""
@@ -180,7 +180,7 @@ class Trees:
         return Merged(codes, member, counts, np.ascontiguousarray(sums.transpose(2, 0, 1)))
 
     @functools.cached_property
-    def spreads(self) -> list[Window]:
+    def value_ranges(self) -> list[Window]:
         """(m,) the least and the most that any labels give each sum."""
         low, high = self.sizes @ self.vectors.min(axis=1), self.sizes @ self.vectors.max(axis=1)
         return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -293,8 +293,8 @@ class Trees:
 
     def _under(self, kept: Sequence[int], limits: dict[str, Any]) -> Trees:
         problem = attrs.evolve(self.problem, **limits)
-        orders = attrs.evolve(self.orders, time_limit=self.remaining())
-        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, orders)
+        search_limits = attrs.evolve(self.search_limits, time_limit=self.remaining())
+        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, search_limits)
         inner.best = self.best
         return inner
 
@@ -309,8 +309,10 @@ class Trees:
     ) -> int | None:
         """The least cost of a tree for some rows, None if no tree is allowed; raises Stop if it is not proved."""
         problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
-        orders = attrs.evolve(self.orders, time_limit=self.remaining(), report=self._report(), enough=None)
-        outcome = self.driver.search(problem, orders)
+        search_limits = attrs.evolve(
+            self.search_limits, time_limit=self.remaining(), report=self._report(), within_gap=None
+        )
+        outcome = self.driver.search(problem, search_limits)
         self.solves += 1
         self.nodes += int(outcome.stats["nodes"])
         self.seconds += float(outcome.stats["seconds_search"])
@@ -328,7 +330,7 @@ class Trees:
         return left
 
     def _report(self) -> Any:
-        tell = self.orders.report
+        tell = self.search_limits.report
         if tell is None:
             return None
         return lambda best, bound, nodes, phase: tell(self.best(), None, self.nodes + nodes, phase)
@@ -358,7 +360,7 @@ class Trees:
 
     def lists(self, spec: ListSpec) -> TreeLists | None:
         """The trees in lists, if the driver has them."""
-        return self._repricing.lists(spec, attrs.evolve(self.orders, time_limit=self.remaining()))
+        return self._repricing.lists(spec, attrs.evolve(self.search_limits, time_limit=self.remaining()))
 
     @functools.cached_property
     def constants(self) -> list[Found]:

@@ -22,7 +22,7 @@ WHOLE, GRID, BITS = "whole", "grid", "bits"
 LARGEST_CODE = 2**53
 """Codes on a grid stay below this in size: a larger cost is none that an optimal tree pays."""
 
-PRICE = 2**60
+INFEASIBLE = 2**60
 """In place of a whole cost: what is infeasible. The sum of four of them fits int64."""
 
 _SPARE_BITS = 3
@@ -50,9 +50,9 @@ def whole(x):  # type: ignore[no-untyped-def]
 @inline
 def next_whole(x):  # type: ignore[no-untyped-def]
     """The least whole number that is not below x."""
-    if x < PRICE:
+    if x < INFEASIBLE:
         return int64(x) + int64(int64(x) < x)
-    return int64(PRICE)
+    return int64(INFEASIBLE)
 
 
 @inline
@@ -60,7 +60,7 @@ def encode_whole(x, scale):  # type: ignore[no-untyped-def]
     """The code of a whole number; LOWEST of a sum with one that turned out not to be whole."""
     if x <= LOWEST // 2:
         return int64(LOWEST)
-    return int64(x) if x < PRICE else int64(INFINITE)
+    return int64(x) if x < INFEASIBLE else int64(INFINITE)
 
 
 @inline

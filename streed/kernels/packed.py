@@ -124,7 +124,7 @@ class PackedProblem:
         if self.scoring is not None:
             return kinds.COUNTED if self.scoring.row_values is None else kinds.SUMMED
         if self.prices is not None:
-            return kinds.PRICED
+            return kinds.TEST_COSTS
         return kinds.SIGNED if self.signed else kinds.LABELS
 
     @property

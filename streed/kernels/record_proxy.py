@@ -27,7 +27,7 @@ def _places(*names: str) -> Array:
 
 
 @final
-class EngineWords:
+class RecordProxy:
     """The words (int64) of a record, all zero at first; an array among its fields is read by its first word."""
 
     def __init__(self) -> None:

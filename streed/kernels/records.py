@@ -41,7 +41,10 @@ COSTS = [
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
     ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
-    ("priced", np.int64),  # 1: splits have prices per row that depend on the columns tested above, see test_costs.py
+    (
+        "has_test_costs",
+        np.int64,
+    ),  # 1: splits cost something per row, by the columns tested above: test_costs.py
     (
         "wide",
         np.int64,
@@ -63,8 +66,8 @@ ADDRESSES = [
     ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equal_rows.py
     ("floors", np.int64),  # int64 (N,); zero if there are none
     ("row_values", np.int64),  # int64 or float64 (N, S padded to fours), if `wide`: the numbers of every row
-    ("full_prices", np.int64),  # int64 (F), if `priced`: of a bit column where nothing was tested above
-    ("given_prices", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
+    ("full_test_costs", np.int64),  # int64 (F), if `priced`: of a bit column where nothing was tested above
+    ("discounted_test_costs", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
     ("worst_bits", np.int64),  # uint64 (slices, W), if `wide`: the rows in whose worst costs each digit is 1
     # the node at hand
     ("rows", np.int64),  # int32 (N + 64): its rows, by group
@@ -82,7 +85,7 @@ ADDRESSES = [
     ("sums", np.int64),  # lane (max(S, 3), P): sums over the rows that have the column
     ("totals", np.int64),  # int64 (S): sums over all rows of the node
     ("here_prices", np.int64),  # int64 (P): of its columns
-    ("pair_prices", np.int64),  # lane (P, P): of column j where k was tested too
+    ("pair_test_costs", np.int64),  # lane (P, P): of column j where k was tested too
     ("table", np.int64),  # int64 or float64 (P, P, S padded to fours), if `wide`: pair sums as they are added
     ("rows_with", np.int64),  # int32 (N + 64), if `wide`: rows of the node that have a column
     ("row_starts", np.int64),  # int32 (N + 1), if `wide`: where the columns of each of its rows begin
@@ -104,7 +107,7 @@ ADDRESSES = [
     ("edges", np.int64),  # EDGE (edge_space)
     ("children", np.int64),  # CHILD (child_space)
     ("slots", np.int64),  # int32 (2 * slot_space): the node index
-    ("archive", np.int64),  # int64 (ROWS_OF_ARCHIVE, ENTRIES): see similarity_cache.py
+    ("similarity_cache", np.int64),  # int64 (ROWS_OF_SIMILARITY_CACHE, ENTRIES): see similarity_cache.py
     ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
     ("lost", np.int64),  # int64 (P)
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
@@ -141,7 +144,7 @@ UNITS = [
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
-    ("asked_similar", np.int64),  # an entry of the archive, or NONE
+    ("asked_similar", np.int64),  # an entry of the similarity cache, or NONE
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
@@ -154,13 +157,13 @@ UNITS = [
     ("scored_best", np.int64),  # of the best tree of depth two,
     ("scored_least", np.int64),  # and a lower bound on any tree's
     ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
-    ("subtract", np.int64),  # joined = left (+) right, or the bound that right leaves of left
+    ("subtract", np.int64),  # combined = left (+) right, or the bound that right leaves of left
     ("left", np.int64),
     ("right", np.int64),
-    ("joined", np.int64),
+    ("combined", np.int64),
     ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
     ("cost0", np.int64),  # and without it
-    # lists of trees, see search/lists.py
+    # lists of trees, see enumerate/plain.py
     ("count_listed", np.int64),  # a unit: sums over pairs of the columns of the node at hand
     ("listed_weights", np.int64),  # int64 (G, listed_planes): the multipliers
     ("listed_planes", np.int64),

@@ -118,7 +118,7 @@ def fill(typing: Any, array: Any, scalar: Any) -> Any:
 
 
 @intrinsic
-def price_of(typing: Any, array: Any) -> Any:
+def infeasible_of(typing: Any, array: Any) -> Any:
     """The largest lane value of the array (2**62 - 1 for int64): above every cost, it stands for what is infeasible."""
     limit = 2 ** (min(array.dtype.bitwidth, 63) - 1) - 1
     return types.int64(array), lambda context, builder, sig, args: ir.Constant(ir.IntType(64), limit)
@@ -169,16 +169,16 @@ maximum = _binary("maximum", "Lane by lane, the larger.", lambda b, x, y: b.sele
 
 
 @intrinsic
-def forbid(typing: Any, cost: Any, rows: Any, least: Any, price: Any) -> Any:
-    """`cost`, but `price` in the lanes that have some rows and fewer than `least`."""
+def forbid(typing: Any, cost: Any, rows: Any, least: Any, infeasible: Any) -> Any:
+    """`cost`, but `infeasible` in the lanes that have some rows and fewer than `least`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        cost, rows, least, price = args
+        cost, rows, least, infeasible = args
         kind = _llvm(sig.args[0])
         bits = sig.args[0].bits
         some = builder.icmp_signed(">", rows, ir.Constant(kind, [0] * LANES))
         few = builder.icmp_signed("<", rows, _splat(builder, _resize(builder, least, bits), kind))
-        return builder.select(builder.and_(some, few), _splat(builder, _resize(builder, price, bits), kind), cost)
+        return builder.select(builder.and_(some, few), _splat(builder, _resize(builder, infeasible, bits), kind), cost)
 
     return cost(cost, cost, types.int64, types.int64), generate
 

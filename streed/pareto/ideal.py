@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
 from streed.pareto.trees import measured
-from streed.problem import Driver, Orders, Problem, Solution
+from streed.problem import Driver, Problem, SearchLimits, Solution
 from streed.task import RowCostTask
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Excess(RowCostTask):
         return self.split
 
 
-def ideal_tree(packed: Packed, orders: Orders, scalar: Driver) -> Solution | None:
+def ideal_tree(packed: Packed, search_limits: SearchLimits, scalar: Driver) -> Solution | None:
     """A tree no component of which could be less, whatever the labels; None if there is none, or nobody asked.
 
     No other point is nondominated then.
@@ -58,8 +58,8 @@ def ideal_tree(packed: Packed, orders: Orders, scalar: Driver) -> Solution | Non
         return None
     task = Excess(together, sum(packed.costs.splits))
     together_problem = Problem(problem.data, task, depth, problem.max_nodes, problem.min_leaf)
-    limit = None if orders.time_limit is None else orders.time_limit / 2
-    outcome = scalar.search(together_problem, Orders(limit, orders.memory_limit))
+    limit = None if search_limits.time_limit is None else search_limits.time_limit / 2
+    outcome = scalar.search(together_problem, SearchLimits(limit, search_limits.memory_limit))
     if not outcome.solutions or outcome.solutions[0].value != 0:
         return None
     return measured(packed, outcome.solutions[0].root)

@@ -20,14 +20,14 @@ from streed.pareto.fronts import Front, FrontEngine
 from streed.pareto.ideal import ideal_tree
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.trees import FrontTrees, depth_of, smallest_leaf
-from streed.problem import Driver, Orders, Outcome, Problem, Solution, process_memory
+from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.constrained import objective
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
 
 
-def search_vectors(problem: Problem, orders: Orders, scalar: Driver) -> Outcome | None:
+def search_vectors(problem: Problem, search_limits: SearchLimits, scalar: Driver) -> Outcome | None:
     """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`).
 
     `scalar` is the driver that is asked for trees of least cost.
@@ -38,11 +38,11 @@ def search_vectors(problem: Problem, orders: Orders, scalar: Driver) -> Outcome 
     packed = pack_fronts(problem)
     if packed is None:
         return None
-    search = _Search(packed, orders)
+    search = _Search(packed, search_limits)
     prepared = time.perf_counter()
     ideal = None
     if not packed.keys.is_empty(packed.costs):
-        ideal = ideal_tree(packed, orders, scalar)
+        ideal = ideal_tree(packed, search_limits, scalar)
         if ideal is None:
             search.run(clock())
     searched = time.perf_counter()
@@ -70,31 +70,31 @@ def search_vectors(problem: Problem, orders: Orders, scalar: Driver) -> Outcome 
 class _Search:
     """One search, and what it knows when it is stopped."""
 
-    def __init__(self, packed: Packed, orders: Orders) -> None:
+    def __init__(self, packed: Packed, search_limits: SearchLimits) -> None:
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         room = _MOST_BYTES
-        if orders.memory_limit is not None:
-            room = min(room, max(0, (orders.memory_limit - process_memory.resident()) // 2))
+        if search_limits.memory_limit is not None:
+            room = min(room, max(0, (search_limits.memory_limit - process_memory.resident()) // 2))
         self.engine = FrontEngine(packed, self.control, room)
         self.stopped: str | None = None
         self._packed = packed
-        self._orders = orders
+        self._search_limits = search_limits
         self._root = packed.root
         self._depth = 0
         self._front: Front = self.engine.solve(self._root, 0)
 
     def run(self, begin: float) -> None:
         """Searches until the front is whole, or an order says stop."""
-        orders = self._orders
-        deadline = None if orders.time_limit is None else begin + orders.time_limit
+        search_limits = self._search_limits
+        deadline = None if search_limits.time_limit is None else begin + search_limits.time_limit
         over = [False]
 
         def look() -> None:
-            if orders.memory_limit is not None and process_memory.resident() > orders.memory_limit:
+            if search_limits.memory_limit is not None and process_memory.resident() > search_limits.memory_limit:
                 over[0] = True
                 self.control[STOP] = 1
-            if orders.report is not None:
-                orders.report(None, None, int(self.control[NODES]), "searching")
+            if search_limits.report is not None:
+                search_limits.report(None, None, int(self.control[NODES]), "searching")
 
         reason = runner.run([self._rise], self.control, deadline, look)
         self.stopped = reason or ("memory" if over[0] else None)

@@ -1,6 +1,6 @@
 """What is asked of a search and what it answers; what a driver is, and what it may offer for linear costs."""
 
 from streed.problem.driver import Driver
-from streed.problem.problem import Orders, Outcome, Problem, Solution
+from streed.problem.problem import Outcome, Problem, SearchLimits, Solution
 
-__all__ = ["Driver", "Orders", "Outcome", "Problem", "Solution"]
+__all__ = ["Driver", "Outcome", "Problem", "SearchLimits", "Solution"]

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from streed.exact import Array
 from streed.problem.linear_oracle import Repricing
-from streed.problem.problem import Orders, Outcome, Problem
+from streed.problem.problem import Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
 
 
@@ -33,10 +33,12 @@ class Driver(abc.ABC):
         """Raises TaskError, naming the reason and what would do, if this driver cannot search the task."""
 
     @abc.abstractmethod
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """Searches until the optimum is proved or an order says stop."""
 
-    def reprice(self, problem: Problem, kinds: Array, n_labels: int, splits: bool, orders: Orders) -> Repricing | None:
+    def reprice(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> Repricing | None:
         """Quick solves of the problem's trees under changing costs; None: `search` has to do (the default).
 
         `kinds` (n,) int64: which kind each row is. `n_labels`: as many columns have the costs. `splits`: whether

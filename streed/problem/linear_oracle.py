@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from streed.exact import Array
-from streed.problem.problem import Orders
+from streed.problem.problem import SearchLimits
 from streed.task import Value
 
 
@@ -61,7 +61,7 @@ class ListSpec:
     """(digits, sums) int64."""
     divisors: Array
     """(sums,) int64."""
-    windows: Array
+    intervals: Array
     """(sums, 2) int64: the least and the most that each sum may be for a whole tree."""
     most_key: int | None = None
     """No entry whose first key is larger is needed, at any node."""
@@ -79,7 +79,7 @@ class TreeLists(abc.ABC):
 
     @abc.abstractmethod
     def best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
-        """(value, tree) of the least value below `below` of the entries in their windows; None if there is none."""
+        """(value, tree) of the least value below `below` of the entries in their intervals; None if there is none."""
 
     @abc.abstractmethod
     def tree(self, entry: Array) -> tuple[Array, Array]:
@@ -107,7 +107,7 @@ class Repricing(abc.ABC):
         """A tree of least cost, for whole costs (kinds, labels) int64 of a row in a leaf and `split` >= 0 of a node.
 
         `below`: trees that do not cost less need not be found. `max_depth`: no more than the problem's, None for that.
-        The other arguments are as in `Orders`. The tree is not measured again: its caller does that.
+        The other arguments are as in `SearchLimits`. The tree is not measured again: its caller does that.
         """
 
     def count(self, preorder: Array) -> Array | None:
@@ -117,7 +117,7 @@ class Repricing(abc.ABC):
         """
         return None
 
-    def lists(self, spec: ListSpec, orders: Orders) -> TreeLists | None:
+    def lists(self, spec: ListSpec, search_limits: SearchLimits) -> TreeLists | None:
         """The trees in lists; None if it has no quick way for that (the default)."""
         return None
 

@@ -12,7 +12,7 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.problem.driver import Driver
 from streed.problem.linear_oracle import Answer, Repricing
-from streed.problem.problem import Orders, Problem
+from streed.problem.problem import Problem, SearchLimits
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
 
@@ -44,7 +44,7 @@ class Searches(Repricing):
     driver: Driver
     problem: Problem
     kinds: Array
-    orders: Orders
+    search_limits: SearchLimits
     _stats: Mapping[str, Any] = attrs.field(init=False, factory=dict)
 
     def solve(
@@ -61,8 +61,8 @@ class Searches(Repricing):
         problem = attrs.evolve(
             self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=min(depths) if depths else None
         )
-        orders = attrs.evolve(self.orders, time_limit=time_limit, report=report, enough=None)
-        outcome = self.driver.search(problem, orders)
+        search_limits = attrs.evolve(self.search_limits, time_limit=time_limit, report=report, within_gap=None)
+        outcome = self.driver.search(problem, search_limits)
         self._stats = outcome.stats
         cost, preorder = None, None
         if outcome.solutions:

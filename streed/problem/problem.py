@@ -33,7 +33,7 @@ class Problem:
 
 
 @attrs.frozen(eq=False)
-class Orders:
+class SearchLimits:
     """How long and how large a search may get, and who is told about it."""
 
     time_limit: float | None = None
@@ -43,12 +43,12 @@ class Orders:
     threads: int = 1
     report: Callable[[Value | None, Value | None, int, str], None] | None = None
     """Called now and then with the best value so far, the bound, the nodes visited, and what is being done."""
-    enough: Callable[[Value, Value], bool] | None = None
+    within_gap: Callable[[Value, Value], bool] | None = None
     """Whether a best value and a bound are so close that the search may stop."""
 
     def is_enough(self, best: Value | None, bound: Value | None) -> bool:
         """Whether the search may stop with these, None for what is not known."""
-        return self.enough is not None and best is not None and bound is not None and self.enough(best, bound)
+        return self.within_gap is not None and best is not None and bound is not None and self.within_gap(best, bound)
 
 
 @attrs.frozen(eq=False)

@@ -3,9 +3,9 @@
 A reduction asks a driver only for trees of least weighted cost per row, so it runs on all of them, and it reads what
 `streed.task.sums` lets a task declare, never which task it is:
 
-- `parametric`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
+- `dinkelbach`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
 - `penalized`: a score of two sums minus a price for every branching node, by either of these two;
-- `hull`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
+- `supported points`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
 - `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack;
 - `trade`: the front of an objective and such a sum's gap, by limits on the gap that fall.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from streed.task import RowCostTask
 from streed.task.algebra import Penalized, objective
 from streed.task.sums import Bounded, SumTask, bind_summed
-from streed.task.tradeoffs import Traded
+from streed.task.tradeoffs import BiObjective
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -31,13 +31,13 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     Of more than two sums, only those of limits are reduced.
     """
     inner = objective(task)
-    if not isinstance(inner, (SumTask, Bounded, Traded)):
+    if not isinstance(inner, (SumTask, Bounded, BiObjective)):
         return driver
     if not driver.reduces or not _is_reducible(inner, data):
         from streed.reductions.checked import Checked
 
         return driver if isinstance(inner, SumTask) else Checked(driver)
-    if isinstance(inner, Traded):
+    if isinstance(inner, BiObjective):
         from streed.reductions.epsilon_constraint import TradeOff
 
         return TradeOff(driver)
@@ -48,7 +48,7 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
 
 def _is_reducible(task: Task, data: Dataset) -> bool:
     """Whether on the data the task is a cost per row or a score of two sums, with what is limited and one gap."""
-    if isinstance(task, Traded):
+    if isinstance(task, BiObjective):
         return len(task.gaps) == 1 and _is_reducible(task.task, data)
     inner = task.task if isinstance(task, Bounded) else task
     if isinstance(inner, SumTask):

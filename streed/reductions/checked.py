@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 
 from streed.enumerate.vector_trees import count_branches, predict_rows
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reductions.reduction import check_limit
 from streed.task import Task
 from streed.task.algebra import objective
@@ -29,9 +29,9 @@ class Checked(Driver):
     def check(self, task: Task) -> None:
         self.driver.check(task)
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
-        outcome = self.driver.search(problem, orders)
+        outcome = self.driver.search(problem, search_limits)
         task = objective(problem.task)
         task = task.task if isinstance(task, BoundTrade) else task
         if not isinstance(task, BoundTask):

@@ -33,7 +33,7 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
     The coefficients of the score are whole numbers.
     """
     oracle.seed(incumbent)
-    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
+    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.value_ranges()))
     if not any(score.slopes):
         found = _minimise(oracle, score, Fraction(0), incumbent, proving=True)
         if found is not None:
@@ -50,7 +50,7 @@ def shallower(oracle: Oracle) -> Iterator[Oracle]:
     """The oracles of the searches before the one that proves the optimum: what they find costs little."""
     trees, depth = oracle.trees, oracle.trees.problem.max_depth
     if trees.shallow is not None:
-        yield Oracle(trees.shallow, oracle.windows)
+        yield Oracle(trees.shallow, oracle.intervals)
         return
     assert depth is not None
     for each in range(SHALLOW, depth):
@@ -65,7 +65,7 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
         found = _minimise(oracle, score, f, incumbent, proving=proving)
         if found is None or not incumbent.offer(found):
             return incumbent.found is not None
-        if is_settled(_weights(score, f), _weights(score, incumbent.rank), found.vector, oracle.spreads()):
+        if is_settled(_weights(score, f), _weights(score, incumbent.rank), found.vector, oracle.value_ranges()):
             return True
 
 
@@ -94,8 +94,8 @@ def _weights(score: LinearFraction, f: Fraction) -> list[int]:
     return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
 
 
-def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, spreads: Sequence[Window]) -> bool:
-    """Whether no whole v within the spreads has known . v >= known . vector and asked . v < asked . vector.
+def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, value_ranges: Sequence[Window]) -> bool:
+    """Whether no whole v within the value_ranges has known . v >= known . vector and asked . v < asked . vector.
 
     For two sums, and weights >= 0. Such v have more of one sum and less of the other: v = vector + (a, -b), where
     a / b >= known[1] / known[0] and a / b < asked[1] / asked[0], or with the sums changed over. False where that would
@@ -107,7 +107,7 @@ def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, sprea
     if turn == 0:
         return True
     more, less = (0, 1) if turn > 0 else (1, 0)
-    most, drop = spreads[more][1] - vector[more], vector[less] - spreads[less][0]
+    most, drop = value_ranges[more][1] - vector[more], vector[less] - value_ranges[less][0]
     if not known[more] or drop > _MOST_DROPS:
         return False
     for b in range(1, drop + 1):
@@ -125,7 +125,7 @@ def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> F
     if not any(score.slopes):
         return f + excess / (f.denominator * Fraction(score.base))
     least = score.base + sum(
-        min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.spreads(), strict=True)
+        min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.value_ranges(), strict=True)
     )
     if least <= 0:
         return math.inf

@@ -20,12 +20,12 @@ from streed.dp.dominance import nondominated_at_root
 from streed.dp.ideal_point import ideal_score
 from streed.enumerate.vector_trees import count_branches, predict_rows
 from streed.kernels.compilation import clock
-from streed.problem import Driver, Orders, Outcome, Problem, Solution
+from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.reductions.reduction import Reduction, check_limit
 from streed.task import Task
 from streed.task.algebra import Constrained, objective
 from streed.task.sums import BoundedSum, BoundTask
-from streed.task.tradeoffs import BoundTrade, Traded
+from streed.task.tradeoffs import BiObjective, BoundTrade
 
 
 @final
@@ -38,11 +38,11 @@ class TradeOff(Driver):
 
     def check(self, task: Task) -> None:
         inner = objective(task)
-        assert isinstance(inner, Traded)
+        assert isinstance(inner, BiObjective)
         scalar = inner.task if not isinstance(task, Constrained) else Constrained(inner.task, task.further)
         Reduction(self.driver).check(scalar)
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin, started = time.perf_counter(), clock()
         trade = objective(problem.task)
         assert isinstance(trade, BoundTrade)
@@ -54,12 +54,12 @@ class TradeOff(Driver):
         first: Any = None
         try:
             while below is None or below > 0:
-                left = None if orders.time_limit is None else orders.time_limit - (clock() - started)
+                left = None if search_limits.time_limit is None else search_limits.time_limit - (clock() - started)
                 if left is not None and left <= 0:
                     stopped = "time"
                     break
                 scalar = attrs.evolve(problem, task=_limited(problem.task, trade, below))
-                last = Reduction(self.driver).search(scalar, attrs.evolve(orders, time_limit=left))
+                last = Reduction(self.driver).search(scalar, attrs.evolve(search_limits, time_limit=left))
                 counts["limited_solves"] += 1
                 if below is None:
                     first = _first_bound(trade, last)
@@ -82,7 +82,7 @@ class TradeOff(Driver):
         stats = {
             "route": "trade-off",
             "reduction": "trade-off",
-            "threads": orders.threads,
+            "threads": search_limits.threads,
             "exact": last is None or last.stats["exact"],
             **({} if last is None else {key: last.stats[key] for key in ("peak_bytes",) if key in last.stats}),
             **counts,

@@ -56,13 +56,15 @@ _FINE = 256
 """The least that the two whole numbers of a multiplier should be, so that rounding it loses little."""
 
 
-def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None) -> Found | None:
-    """A tree of least weights . (first components) whose last components are in their windows; None if there is none.
+def minimise(
+    trees: Trees, weights: Sequence[int], intervals: Sequence[Window], below: int | None = None
+) -> Found | None:
+    """A tree of least weights . (first components), the last components in their intervals; None if there is none.
 
     Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on
     its weighted sum.
     """
-    relaxation = Relaxation(trees, weights, windows, below)
+    relaxation = Relaxation(trees, weights, intervals, below)
     try:
         if trees.shallow is not None:
             relaxation.learn(trees.shallow)
@@ -73,22 +75,22 @@ def minimise(trees: Trees, weights: Sequence[int], windows: Sequence[Window], be
 
 @final
 class Relaxation:
-    """One problem of a least sum e under windows on sums z, and what is known of it."""
+    """One problem of a least sum e under intervals on sums z, and what is known of it."""
 
     def __init__(
-        self, trees: Trees, weights: Sequence[int], windows: Sequence[Window], below: int | None = None
+        self, trees: Trees, weights: Sequence[int], intervals: Sequence[Window], below: int | None = None
     ) -> None:
         self.trees = trees
-        self.windows = tuple(windows)
+        self.intervals = tuple(intervals)
         self.weights = list(weights)
-        self.first = len(trees.parts) - len(windows)
+        self.first = len(trees.parts) - len(intervals)
         self.best: Found | None = None
         self.upper = below
-        """Only values below it are of interest: that of the best tree within the windows, once there is one."""
+        """Only values below it are of interest: that of the best tree within the intervals, once there is one."""
         self.bound = Fraction(0)
-        """No tree within the windows has a value below it."""
-        self._multipliers = [0.0] * len(windows)
-        self._scaled: Scaled = (1, (0,) * len(windows))
+        """No tree within the intervals has a value below it."""
+        self._multipliers = [0.0] * len(intervals)
+        self._scaled: Scaled = (1, (0,) * len(intervals))
         """The multipliers of the bound."""
         self._costs: Array = trees.costs(weights)
         self._lines: list[Line] = []
@@ -105,7 +107,7 @@ class Relaxation:
         return -(-self.bound.numerator // self.bound.denominator) if self._known else None
 
     def solve(self) -> Found | None:
-        """The optimum, or None if no tree is in the windows."""
+        """The optimum, or None if no tree is in the intervals."""
         return self._search() if self.raise_bound() else self.best
 
     def raise_bound(self) -> bool:
@@ -114,7 +116,7 @@ class Relaxation:
             return False
         for found in self.trees.constants:
             self._meet(found)
-        if any(self._forces_a_leaf(j) for j in range(len(self.windows))):
+        if any(self._forces_a_leaf(j) for j in range(len(self.intervals))):
             return False
         if self._relaxed(self._multipliers) is None:
             return False
@@ -122,9 +124,9 @@ class Relaxation:
         if depth is not None and depth > SHALLOW and self._is_open():
             with self.trees.within(depth - 1):
                 self.learn(self.trees, listing=False)
-        for _ in range(_SWEEPS if len(self.windows) > 1 else 1):
+        for _ in range(_SWEEPS if len(self.intervals) > 1 else 1):
             before = self.bound
-            for j in range(len(self.windows)):
+            for j in range(len(self.intervals)):
                 if not self._is_open() or not self._raise_multiplier(j):
                     return False
             if self.bound == before:
@@ -132,12 +134,12 @@ class Relaxation:
         return self._is_open()
 
     def learn(self, trees: Trees, *, listing: bool = True) -> None:
-        """Takes over what can be learnt from some of the trees: the best one in the windows, and lines.
+        """Takes over what can be learnt from some of the trees: the best one in the intervals, and lines.
 
         Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
         large. `listing`: whether the best one is to be found, be it by lists.
         """
-        some = Relaxation(trees, self.weights, self.windows, self.upper)
+        some = Relaxation(trees, self.weights, self.intervals, self.upper)
         try:
             if listing:
                 some.solve()
@@ -158,7 +160,7 @@ class Relaxation:
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
         differences = vectors[:, 1] - vectors[:, 0]
-        least, most = self.windows[j]
+        least, most = self.intervals[j]
         if most - least >= np.abs(differences).min():
             return False
         steps, number = np.unique(differences, return_inverse=True)
@@ -179,11 +181,11 @@ class Relaxation:
         return self.upper is None or self.bound <= self.upper - 1
 
     def _meet(self, found: Found) -> Line:
-        """(e, z) of a tree; keeps it if it is the best one in the windows."""
+        """(e, z) of a tree; keeps it if it is the best one in the intervals."""
         z = found.vector[self.first :]
         e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
         self._lines.append((e, z))
-        inside = all(least <= x <= most for x, (least, most) in zip(z, self.windows, strict=True))
+        inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
         if inside and (self.upper is None or e < self.upper):
             self.best, self.upper = found, e
         return e, z
@@ -211,8 +213,8 @@ class Relaxation:
             raise
 
     def _allowance(self, whole: Sequence[int]) -> int:
-        """The most that the multiplied sums of a tree in the windows can be."""
-        return sum(m * (most if m > 0 else least) for m, (least, most) in zip(whole, self.windows, strict=True))
+        """The most that the multiplied sums of a tree in the intervals can be."""
+        return sum(m * (most if m > 0 else least) for m, (least, most) in zip(whole, self.intervals, strict=True))
 
     def _rounded(self, multipliers: Sequence[float]) -> Scaled:
         """The multipliers as whole numbers over a common scale, so that costs stay in narrow lanes if they can."""
@@ -229,7 +231,7 @@ class Relaxation:
     def _raise_multiplier(self, j: int) -> bool:
         """Raises the bound by the j-th multiplier; False if no tree is in the j-th window."""
         others = [m if i != j else 0.0 for i, m in enumerate(self._multipliers)]
-        least, most = self.windows[j]
+        least, most = self.intervals[j]
         answer = self._relaxed(others)
         if answer is None:
             return False
@@ -273,7 +275,7 @@ class Relaxation:
 
     def _least_sum(self, j: int, sign: int) -> Line:
         """A tree of least sign * z_j."""
-        weights = [0] * (self.first + len(self.windows))
+        weights = [0] * (self.first + len(self.intervals))
         weights[self.first + j] = sign
         found = self._cheapest(weights)
         assert found is not None
@@ -290,7 +292,7 @@ class Relaxation:
                 return self.best
         scale, whole = self._scaled
         keys = range(self.first, len(self.trees.parts))
-        listing = make_listing(self.trees, self.weights[: self.first], keys, scale, whole, self.windows)
+        listing = make_listing(self.trees, self.weights[: self.first], keys, scale, whole, self.intervals)
         start = self.bound
         most = self._most()
         errors = -(-start.numerator // start.denominator)

@@ -37,15 +37,15 @@ class Incumbent:
 @final
 @attrs.frozen(eq=False)
 class Oracle:
-    """Trees under windows on the last components of their vectors; the others are those of the objective."""
+    """Trees under intervals on the last components of their vectors; the others are those of the objective."""
 
     trees: Trees
-    windows: tuple[Window, ...]
+    intervals: tuple[Window, ...]
 
     def allows(self, vector: Vector) -> bool:
         """Whether a tree of this vector keeps the limits."""
-        last = vector[len(vector) - len(self.windows) :]
-        return all(least <= x <= most for x, (least, most) in zip(last, self.windows, strict=True))
+        last = vector[len(vector) - len(self.intervals) :]
+        return all(least <= x <= most for x, (least, most) in zip(last, self.intervals, strict=True))
 
     def minimise(self, weights: Sequence[int], below: int | None = None) -> Found | None:
         """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
@@ -53,9 +53,9 @@ class Oracle:
         Trees whose sum is not below `below` need not be found. Raises Stop, with a bound on that least sum where there
         is one.
         """
-        if not self.windows:
+        if not self.intervals:
             return self.trees.cheapest(weights, below)
-        return lagrangian.minimise(self.trees, weights, self.windows, below)
+        return lagrangian.minimise(self.trees, weights, self.intervals, below)
 
     def seed(self, incumbent: Incumbent) -> None:
         """Offers the trees that are a leaf."""
@@ -63,7 +63,7 @@ class Oracle:
             for found in self.trees.constants:
                 incumbent.offer(found)
 
-    def spreads(self) -> list[Window]:
+    def value_ranges(self) -> list[Window]:
         """The least and the largest sum of each of the objective's components that any labels give."""
-        spreads = self.trees.spreads
-        return spreads[: len(spreads) - len(self.windows)]
+        value_ranges = self.trees.value_ranges
+        return value_ranges[: len(value_ranges) - len(self.intervals)]

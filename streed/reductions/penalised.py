@@ -125,7 +125,7 @@ class Search:
 
     def _begin(self) -> bool:
         """Offers any tree that keeps the limits; False if there is none."""
-        weights = [1] * (len(self.oracle.trees.splits) - len(self.oracle.windows))
+        weights = [1] * (len(self.oracle.trees.splits) - len(self.oracle.intervals))
         found = self.oracle.minimise(weights)
         if found is not None:
             self.incumbent.offer(found)
@@ -203,7 +203,7 @@ class Search:
         assert self.score is not None
         score = self.score
         weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-        box = self.oracle.spreads()[: len(weights)]
+        box = self.oracle.value_ranges()[: len(weights)]
         slack = score.top - s * score.base - sum(min(w * x for x in side) for w, side in zip(weights, box, strict=True))
         if slack <= 0:
             return None
@@ -215,7 +215,7 @@ class Search:
         return max(0, math.floor(least)), math.ceil(most)
 
     def _nodes(self, found: Found) -> int:
-        return found.vector[len(found.vector) - len(self.oracle.windows) - 1]
+        return found.vector[len(found.vector) - len(self.oracle.intervals) - 1]
 
     def _search_single(self, k: int, met: Sequence[Found]) -> None:
         """Raises the incumbent to the best tree of k nodes."""
@@ -256,7 +256,7 @@ class Search:
     def _search_budget(self, max_nodes: int | None, charged: int) -> None:
         """Offers the best tree of at most `max_nodes` nodes, if its score beats the incumbent's and `charged` nodes."""
         trees = self.oracle.trees
-        place = len(trees.splits) - len(self.oracle.windows) - 1
+        place = len(trees.splits) - len(self.oracle.intervals) - 1
         kept = [j for j in range(len(trees.splits)) if j != place]
 
         def rank_of(vector: Vector) -> Any:
@@ -266,7 +266,7 @@ class Search:
             return attrs.evolve(found, vector=(*found.vector[:place], found.branches, *found.vector[place:]))
 
         with trees.restricted(kept, max_nodes=max_nodes) as inner:
-            oracle = Oracle(inner, self.oracle.windows)
+            oracle = Oracle(inner, self.oracle.intervals)
             best = Incumbent(rank_of, oracle.allows)
             if self.incumbent.found is not None:
                 vector = self.incumbent.found.vector
@@ -303,7 +303,7 @@ def _whole_scale(numbers: list[Fraction | int]) -> Fraction:
 
 def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent) -> Any:
     """No tree scores more, were nodes free: of fractions, what a label for every distinct row would."""
-    low = tuple(least for least, _ in oracle.spreads())
+    low = tuple(least for least, _ in oracle.value_ranges())
     best = incumbent.rank_of(low)
     if score is None:
         return best

@@ -39,9 +39,9 @@ class Plan:
     """(m,) what a branching node adds."""
     units: tuple[Fraction | int, ...]
     """(m,) what one of the whole numbers is worth in the task's values."""
-    windows: tuple[Window, ...]
+    intervals: tuple[Window, ...]
     bounded: tuple[BoundedSum, ...]
-    """All sums under limits: those of the windows, and those that count nodes."""
+    """All sums under limits: those of the intervals, and those that count nodes."""
     limits: tuple[SumLimit, ...]
     rank_of: Callable[[Vector], Any]
     """What a tree is worth, larger is better, by its whole numbers."""
@@ -59,14 +59,14 @@ class Plan:
     exact: bool = True
     """Whether no cost was rounded."""
 
-    def value(self, found: Found, spreads: Sequence[Window]) -> Any:
+    def value(self, found: Found, value_ranges: Sequence[Window]) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
 
-        `spreads` (m,): the least and the most that any labels give each sum.
+        `value_ranges` (m,): the least and the most that any labels give each sum.
         """
-        count = len(found.vector) - len(self.windows)
+        count = len(found.vector) - len(self.intervals)
         value = [_plain(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
-        rest = zip(spreads[count:], found.vector[count:], self.units[count:], strict=True)
+        rest = zip(value_ranges[count:], found.vector[count:], self.units[count:], strict=True)
         for each in self.bounded:
             by_nodes = found.branches * each.split
             if each.counts_nodes:
@@ -86,7 +86,7 @@ class Plan:
 
     def relabelled(self, found: Found, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
-        count = len(self.parts) - len(self.windows)
+        count = len(self.parts) - len(self.intervals)
         units, costs = list(map(_plain, self.units[:count])), weighed.sums[:, :count].tolist()
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
 
@@ -131,7 +131,7 @@ def make_plan(problem: Problem) -> Plan:
     in_windows = [each for each in bounded if not each.counts_nodes]
     sums = [weighted(each.costs) for each in in_windows]
     sum_splits = [each.split for each in in_windows]
-    windows = tuple((each.least, each.most) for each in in_windows)
+    intervals = tuple((each.least, each.most) for each in in_windows)
     if not isinstance(inner, SumTask):
         costs = exact_costs(inner, data)
         cost = LinearFraction(0, (1,), 1, (0,))
@@ -142,7 +142,7 @@ def make_plan(problem: Problem) -> Plan:
             parts,
             splits,
             units,
-            windows,
+            intervals,
             bounded,
             limits,
             lambda vector: -vector[0],
@@ -176,7 +176,7 @@ def make_plan(problem: Problem) -> Plan:
     parts = _by_row([*components, *nodes, *sums])
     splits = (*[0] * count, *[1 for _ in nodes], *sum_splits)
     units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
-    return Plan(problem, parts, splits, units, windows, bounded, limits, rank, found, price, fine, inner.shown)
+    return Plan(problem, parts, splits, units, intervals, bounded, limits, rank, found, price, fine, inner.shown)
 
 
 def _by_row(parts: Sequence[Array]) -> Array:

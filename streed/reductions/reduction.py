@@ -11,7 +11,7 @@ import numpy as np
 from streed.enumerate.vector_trees import Stop, Trees
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
-from streed.problem import Driver, Orders, Outcome, Problem, Solution
+from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
@@ -47,14 +47,14 @@ class Reduction(Driver):
         scalar = FixedCosts(np.zeros((1, 1), np.int64), 0)
         self.driver.check(constrain(scalar, task.limits) if task.limits else scalar)
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin = time.perf_counter()
         plan = make_plan(problem)
         problem = plan.problem
-        trees = Trees(problem, plan.parts, plan.splits, self.driver, orders)
-        oracle = Oracle(trees, plan.windows)
+        trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits)
+        oracle = Oracle(trees, plan.intervals)
         incumbent = Incumbent(plan.rank_of, oracle.allows)
-        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.spreads)
+        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.value_ranges)
         stopped = None
         try:
             if plan.price is not None:
@@ -72,7 +72,11 @@ class Reduction(Driver):
         stats: dict[str, Any] = {
             **last,
             "exact": plan.exact,
-            "reduction": "penalized" if plan.price is not None else "hull" if plan.fraction is None else "parametric",
+            "reduction": "penalized"
+            if plan.price is not None
+            else "supported points"
+            if plan.fraction is None
+            else "dinkelbach",
             "scalar_solves": trees.solves,
             "listings": trees.listings,
             "nodes": trees.nodes,
@@ -88,7 +92,7 @@ class Reduction(Driver):
             check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in plan.limits
         ]
         score = None if plan.shown is None else plan.shown(incumbent.rank)
-        solution = Solution(plan.value(incumbent.found, trees.spreads), root, score=score)
+        solution = Solution(plan.value(incumbent.found, trees.value_ranges), root, score=score)
         return Outcome((solution,), lower, stopped, stats, score_bound=bound)
 
 

@@ -33,7 +33,7 @@ _STEPS = 2048
 def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
     """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
     oracle.seed(incumbent)
-    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.spreads()))
+    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.value_ranges()))
     search = Search(oracle, incumbent)
     try:
         search.run()
@@ -70,7 +70,7 @@ class Search:
 
     def run(self) -> None:
         """Searches until no segment can beat the incumbent."""
-        (low_x, most_x), (low_y, most_y) = self.oracle.spreads()
+        (low_x, most_x), (low_y, most_y) = self.oracle.value_ranges()
         self._push((low_x - 1, most_y + 1), (most_x + 1, low_y - 1))
         self._begun = True
         while self._open and self._beats(self._open[0][0].rank):
@@ -127,12 +127,12 @@ class Search:
         trees = self.oracle.trees
         trees.listings += 1
         keys = [0, *range(2, len(trees.parts))]
-        multipliers = [w_x, *[0] * len(self.oracle.windows)]
-        windows = [(0, segment.b[0] - 1), *self.oracle.windows]
+        multipliers = [w_x, *[0] * len(self.oracle.intervals)]
+        intervals = [(0, segment.b[0] - 1), *self.oracle.intervals]
         most_y = segment.a[1] - 1
 
         needed = Needed(segment.b[0] - 1, most_y, staircase=len(keys) == 1)
-        listing = make_listing(trees, [0, 1], keys, w_y, multipliers, windows, needed)
+        listing = make_listing(trees, [0, 1], keys, w_y, multipliers, intervals, needed)
         entries = listing.every(budget)
         best, chosen = self.incumbent.rank, None
         for (x, *_), entry in zip(listing.sums_of(entries).tolist(), entries, strict=True):

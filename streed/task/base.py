@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task.algebra import Threshold
     from streed.task.sums import Gap
-    from streed.task.test_costs import Priced
+    from streed.task.test_costs import CostsWithTests
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -220,7 +220,7 @@ class Task(abc.ABC):
         """A value that no tree at state s is better than, or None (default) where the task knows of none."""
         return None
 
-    def priced(self, data: Dataset) -> Priced | None:
+    def priced(self, data: Dataset) -> CostsWithTests | None:
         """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
 
         The law: leaves cost what those of `costs` do, branching nodes what the prices say.

@@ -51,7 +51,7 @@ _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "
 
 def check_contract(task: Task, data: Dataset) -> None:
     """Raises TaskError, with the line of the task's source at fault, unless the task keeps the contract on the data."""
-    Probe(task, data).check()
+    ContractCheck(task, data).check()
 
 
 def build(task: Task | type[Task]) -> Task:
@@ -91,7 +91,7 @@ def own_line(error: BaseException) -> str | None:
 
 
 @final
-class Probe:
+class ContractCheck:
     """One task, or one limit, on one data set, and how to complain about its members."""
 
     def __init__(self, task: Any, data: Dataset) -> None:
@@ -129,9 +129,9 @@ class Probe:
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
         limits = self.attempt(lambda: "limits", lambda: [each for each in self.task.limits if isinstance(each, Limit)])
         for limit in filter(has_statistics, limits):
-            more = Probe(limit, self.data).call("statistics", *arguments)
+            more = ContractCheck(limit, self.data).call("statistics", *arguments)
             if not isinstance(more, dict):
-                Probe(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
+                ContractCheck(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
         found = self.attempt(lambda: "limits", lambda: row_statistics(self.task, self.data))
         for name, values in found.items():
             usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
@@ -225,7 +225,7 @@ class Probe:
         while isinstance(limit, (OwnLimit, PartLimit)):
             states = [limit.seen(s) for s in states]
             limit = limit.limit
-        own = Probe(limit, self.data)
+        own = ContractCheck(limit, self.data)
         if "rows" in own.call("statistics", self.data):
             remedy = "use another: states have them as attributes, and `rows` is taken"
             own.fail("statistics", "has the name 'rows'", remedy, (self.data,))

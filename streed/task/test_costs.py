@@ -14,7 +14,7 @@ from streed.task.base import RowCostTask
 
 
 @attrs.frozen(eq=False)
-class Priced:
+class CostsWithTests:
     """A task whose leaves cost what those of `costs` do, and whose branching nodes cost, at `rows` rows,
 
     rows * unit * min(full[split], min over the columns f tested above of given[f, split]).

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @final
 @attrs.frozen
-class Traded(Task):
+class BiObjective(Task):
     """A task and gaps, whose nondominated pairs of score and gaps form the front."""
 
     task: Task
@@ -73,15 +73,15 @@ class Traded(Task):
     def score(self, value: Value, totals: State) -> Any:
         return totals.bound.score(value, totals)
 
-    def under(self, sum_limits: Sequence[SumLimit]) -> Traded:
+    def under(self, sum_limits: Sequence[SumLimit]) -> BiObjective:
         """The trade-off over the trees that keep the limits."""
-        return Traded(bound_sums(self.task, sum_limits), self.gaps)
+        return BiObjective(bound_sums(self.task, sum_limits), self.gaps)
 
 
 @final
 @attrs.frozen(eq=False)
 class BoundTrade(Task):
-    """A `Traded` task on its data: the objective's value, then two worsening sums for every signed one."""
+    """A `BiObjective` task on its data: the objective's value, then two worsening sums for every signed one."""
 
     task: Task
     """Bound, too."""
@@ -153,10 +153,10 @@ class BoundTrade(Task):
         return (self.task.score(self.inner_value(value), self.totals), *map(float, self.gaps_of(value)))
 
 
-def trade(task: Task, gap: Gap) -> Traded:
+def bi_objective(task: Task, gap: Gap) -> BiObjective:
     """The front of the task and the gap; raises TaskError for tasks whose values are not sums."""
-    if isinstance(task, Traded):
-        return Traded(task.task, (*task.gaps, gap))
+    if isinstance(task, BiObjective):
+        return BiObjective(task.task, (*task.gaps, gap))
     inner = task.task if isinstance(task, Bounded) else task
     check_summed(inner, f"{gap!r} is a gap between sums over the whole tree")
-    return Traded(task, (gap,))
+    return BiObjective(task, (gap,))

@@ -16,7 +16,7 @@ import numpy as np
 
 from streed.task import TOTAL, RowCostTask, State, Task, Value, beside_sums, quick_sums, state_of
 from streed.task.algebra import objective
-from streed.task.contract import Probe
+from streed.task.contract import ContractCheck
 from streed.tree.nodes import Leaf, Node
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Check:
         self.data = data
         self.beside = task
         self.sums = quick_sums(task, data)
-        self.probe = Probe(self.task, data)
+        self.probe = ContractCheck(self.task, data)
         self.labels = range(len(task.labels(data)))
         sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
         self.noise = _CANCELLED * max(sizes, default=0.0)

@@ -221,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", nargs="+", type=int, default=[1], metavar="N", help="(default: 1)")
     options = parser.parse_args(arguments)
     if options.entries is not None:
-        native_lists._space = lambda orders, width: options.entries
+        native_lists._space = lambda search_limits, width: options.entries
     seen: Counter[tuple[str, str, str, str]] = Counter()
     failed = 0
     for seed in range(options.first, options.first + options.count):

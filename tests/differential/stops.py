@@ -23,7 +23,7 @@ import numpy as np
 
 import streed
 from streed.bnb import cache_sizes, runner, session
-from streed.dp.stop_monitor import Lookout
+from streed.dp.stop_monitor import StopMonitor
 from streed.enumerate.vector_trees import Stop, Trees
 from streed.errors import InputError
 from streed.kernels.control import STOP
@@ -239,7 +239,7 @@ def make_posed(name: str, seed: int) -> Posed:
 def stopping(posed: Posed) -> Iterator[None]:
     """A context in which solves are stopped, by
 
-    - "looks": the lookout of an interpreted search, at its n-th look;
+    - "looks": the monitor of an interpreted search, at its n-th look;
     - "begin": the word that stops a compiled search, one of a reduction's, before its first step;
     - "store": the room for nodes of a compiled search, which is full, and nothing may be forgotten;
     - "room": little room for nodes, until forgetting makes no room any more;
@@ -254,7 +254,7 @@ def stopping(posed: Posed) -> Iterator[None]:
 
         replace(session, "_SHORT", 0.0)
         if posed.way == "looks":
-            replace(Lookout, "look", _limited_look(Lookout.look, posed.moment))
+            replace(StopMonitor, "look", _limited_look(StopMonitor.look, posed.moment))
         elif posed.way == "begin":
             replace(runner, "run", _stopped_run(runner.run, posed.search))
         elif posed.way in ("store", "room"):
@@ -270,10 +270,10 @@ def stopping(posed: Posed) -> Iterator[None]:
         yield
 
 
-def _limited_look(look: Callable[[Lookout], bool], most: int) -> Callable[[Lookout], bool]:
+def _limited_look(look: Callable[[StopMonitor], bool], most: int) -> Callable[[StopMonitor], bool]:
     looks = 0
 
-    def limited(self: Lookout) -> bool:
+    def limited(self: StopMonitor) -> bool:
         nonlocal looks
         looks += 1
         if looks > most and self.stopped is None:

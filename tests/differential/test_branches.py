@@ -14,7 +14,7 @@ from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.errors import InputError, TaskError
 from streed.exact import readable
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reference import best_trees, optimal_front
 from streed.task import TOTAL, Task, Totals
 from streed.tasks import F1, AbsoluteError, Accuracy, SparseAccuracy, Splits
@@ -51,8 +51,8 @@ class InPython(Driver):
     def check(self, task: Task) -> None:
         pass
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
-        return search_general(problem, orders, best_first=True)
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        return search_general(problem, search_limits, best_first=True)
 
 
 TOTALLY_ORDERED = [kind for kind, make in test_general.TASKS.items() if make(random.Random(0)).order == TOTAL]

@@ -55,7 +55,7 @@ def test_priced_splits_of_summed_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     tests = [TestCost("a", 3, 1, "g", [0, 1]), TestCost("b", 2, 0.5, "g", [2]), TestCost("c", 1.25, columns=[3, 4])]
     table = CostTable.of(rng.integers(0, 90, (3, 3)), tests)
     counted = streed.solve(CostSensitive(table), X, y, max_depth=4)
-    assert counted.stats["kernel"] == "priced"
+    assert counted.stats["kernel"] == "test costs"
     monkeypatch.setattr(groups, "MOST_GROUPS", 1)
     monkeypatch.setattr(groups, "_effort_of_slices", lambda *_: 1e18)
     assert streed.solve(CostSensitive(table), X, y, max_depth=4).value == counted.value

@@ -18,7 +18,7 @@ from streed.cli.app import app
 from streed.enumerate.vector_trees import Trees
 from streed.progress import Progress
 from streed.tasks import Accuracy, ClassErrors, DemographicParity
-from tests.unit.test_trades import SEX, X, Y
+from tests.unit.test_tradeoffs import SEX, X, Y
 
 
 def interrupting(function: Callable[..., Any], call: int) -> Callable[..., Any]:

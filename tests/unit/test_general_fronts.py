@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.dp import dominance
 from streed.dp.dominance import Front, Gathering, nondominated_rows
-from streed.dp.stop_monitor import Lookout
+from streed.dp.stop_monitor import StopMonitor
 from streed.errors import InputError
-from streed.problem import Orders
+from streed.problem import SearchLimits
 from streed.result import Result
 from streed.task import Task
 from streed.tree import Tree
@@ -53,7 +53,7 @@ def test_sorting_finds_the_first_of_each_nondominated_value(values: list[tuple[i
     fractions = [tuple(Fraction(x) / 3 for x in value) for value in values]
     assert dominance._first_nondominated(fractions) == expected
     for task in (FewOfEach(), Compared()):
-        gathering = Gathering(task, Lookout(Orders(), None), [])
+        gathering = Gathering(task, StopMonitor(SearchLimits(), None), [])
         gathering.add([(value, at, None) for at, value in enumerate(scaled)])
         assert [at for _, at, _ in gathering.front.found] == expected
 
@@ -117,7 +117,7 @@ def test_merging_arrays_is_merging_one_by_one(block: int, most: int | None, seed
             patch.setattr(dominance, "_FEW", few)
             patch.setattr(dominance, "_BLOCK", block)
             patch.setattr(dominance, "_MOST_PEELS", draw.choice((1, 3)))
-            gathering = Gathering(task, Lookout(Orders(), None), list(old))
+            gathering = Gathering(task, StopMonitor(SearchLimits(), None), list(old))
             gathering.merge(7, [Front(theta) for theta in thetas], cost)
             results.append({value: parts for value, _, parts in gathering.front.found})
     assert results[0].keys() == results[1].keys()

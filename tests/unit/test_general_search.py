@@ -20,7 +20,7 @@ from streed.dp.budgets import Budgets
 from streed.dp.search import search_general
 from streed.errors import MismatchError
 from streed.exact import Array
-from streed.problem import Orders, Problem
+from streed.problem import Problem, SearchLimits
 from streed.progress import Progress
 from streed.reference import Evaluation, optimal_front, optimum
 from streed.reference.recursion import Recursion
@@ -192,7 +192,7 @@ def test_weights_of_every_size_stay_exact(factor: float) -> None:
     data = Dataset.make(X, y, sample_weight=weights)
     for task in (FewOfEach(), Lexicographic()):
         expected = optimal_front(task, data, max_depth=2)
-        outcome = search_general(Problem(data, task.bind(data), 2, None, 1), Orders())
+        outcome = search_general(Problem(data, task.bind(data), 2, None, 1), SearchLimits())
         assert outcome.stats["exact"]
         assert sorted(each.value for each in outcome.solutions) == sorted(value for value, _ in expected)
 

@@ -106,16 +106,16 @@ def test_the_union_of_two_lists(m: int, n: int) -> None:
     assert least_of_keys(found) == least_of_keys(np.vstack([a, b]))
 
 
-@pytest.mark.parametrize("windows", [1, 2, 3])
+@pytest.mark.parametrize("intervals", [1, 2, 3])
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 4), (4, 0), (1, 1), (32, 33), (64, 65)])
-def test_the_least_pair_with_all_sums_in_their_windows(windows: int, m: int, n: int) -> None:
-    rng = np.random.default_rng(100 * windows + m)
+def test_the_least_pair_with_all_sums_in_their_windows(intervals: int, m: int, n: int) -> None:
+    rng = np.random.default_rng(100 * intervals + m)
     for width in (0, 4, 40):
         a, b = rng.integers(0, 50, (m, 3)), rng.integers(0, 50, (n, 3))
-        sums_a, sums_b = rng.integers(-20, 20, (m, windows)), rng.integers(-20, 20, (n, windows))
+        sums_a, sums_b = rng.integers(-20, 20, (m, intervals)), rng.integers(-20, 20, (n, intervals))
         order = np.argsort(sums_b[:, 0], kind="stable")
         b, sums_b = b[order], sums_b[order]
-        least = rng.integers(-10, 10, windows)
+        least = rng.integers(-10, 10, intervals)
         most = least + width
         sums = sums_a[:, None] + sums_b[None]
         inside = ((sums >= least) & (sums <= most)).all(axis=2)

@@ -1,4 +1,4 @@
-"""How values are joined: by adding, on both sides of where they are known, and by a kernel of the task's own."""
+"""How values are combined: by adding, on both sides of where they are known, and by a kernel of the task's own."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def _of_column(engine, values, column, without):  # type: ignore[no-untyped-def]
 
 @functools.cache
 def kernels() -> tuple[int, int]:
-    """The addresses of (joined = the larger one, joined = the left one); not compiled while this module is imported."""
+    """The addresses of (the larger one, the left one), as operators; not compiled while this module is imported."""
 
     @unit(KERNEL)
     def larger(address):  # type: ignore[no-untyped-def]
         e = engine_at(address)
-        e.joined = max(e.left, e.right)
+        e.combined = max(e.left, e.right)
 
     @unit(KERNEL)
     def left(address):  # type: ignore[no-untyped-def]
         e = engine_at(address)
-        e.joined = e.left
+        e.combined = e.left
 
     return larger.address, left.address
 
@@ -74,7 +74,7 @@ def test_values_are_added_between_the_unknown_and_the_infinite(a: int, b: int) -
     assert _join(address, a, b) == expected
     assert _join_cost(address, a, NO_COST) == a
     assert _rest_of(address, a, b) == (a - b if a < HALF and b > LOWEST // 2 else INFINITE)
-    assert engine["joined"] == 0
+    assert engine["combined"] == 0
 
 
 def test_a_kernel_joins_what_is_known() -> None:
@@ -90,10 +90,10 @@ def test_a_kernel_joins_what_is_known() -> None:
 
 
 @pytest.mark.parametrize("columns", [0, 1, 31, 32, 33])
-@pytest.mark.parametrize("kind", ["constant", "scored", "priced"])
+@pytest.mark.parametrize("kind", ["constant", "scored", "has_test_costs"])
 def test_costs_and_bounds_of_a_split(columns: int, kind: str) -> None:
     rng = np.random.default_rng(columns)
-    fields = {"scored": int(kind == "scored"), "priced": int(kind == "priced")}
+    fields = {"scored": int(kind == "scored"), "has_test_costs": int(kind == "has_test_costs")}
     engine, address = record(n_active=columns, n_categorical=1, split_cost=11, **fields)
     values = rng.integers(20, 90, (ROWS_OF_VALUES, columns + 1))
     for column in range(columns + 1):

@@ -14,7 +14,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.counting.fours import add_four, clear_four, spread_fours, sum_eight, sum_sixteen
 from streed.kernels.counting.groups import Groups, group_rows
 from streed.kernels.packed import pack
-from tests.unit.engine_harness import Bench, Instance
+from tests.unit.kernel_harness import Bench, Instance
 
 
 @entry

@@ -46,7 +46,7 @@ def test_the_optimum_is_the_same_with_next_to_no_memory(
     )
     results = []
     for entries in (10**6, space):
-        monkeypatch.setattr(native_lists, "_space", lambda orders, width, entries=entries: entries)
+        monkeypatch.setattr(native_lists, "_space", lambda search_limits, width, entries=entries: entries)
         results.append(streed.solve(task, X, y.astype(int), max_depth=max_depth, **extras))
     assert [result.status for result in results] == ["optimal"] * 2
     assert results[0].value == results[1].value

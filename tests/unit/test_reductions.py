@@ -17,7 +17,7 @@ from streed.enumerate.plain import Listing
 from streed.enumerate.vector_trees import Trees, predict_rows
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.problem import Orders, Problem
+from streed.problem import Problem, SearchLimits
 from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions.dinkelbach import is_settled
 from streed.reductions.lagrangian import Relaxation, minimise
@@ -40,7 +40,7 @@ def make_trees(seed: int, labels: int = 2, **limits: Any) -> Trees:
     parts[:, :, 0] *= rng.integers(0, 2, 12)
     allowed = {"max_depth": 2, "max_nodes": None, "min_leaf": 1, **limits}
     problem = Problem(data, FixedCosts(parts[0], 0), **allowed)
-    return Trees(problem, parts.astype(np.int64), (1, 0, 0), streed.DepthFirst(), Orders())
+    return Trees(problem, parts.astype(np.int64), (1, 0, 0), streed.DepthFirst(), SearchLimits())
 
 
 def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
@@ -102,9 +102,9 @@ def test_the_least_sum_within_windows(kind: dict[str, Any], seed: int) -> None:
     trees = make_trees(seed, **kind)
     vectors = all_vectors(trees)
     draw = random.Random(seed)
-    for windows in ([(-3, 3), (-6, 2)], [(0, 0), (-100, 100)], [(draw.randint(-9, 0), 1), (2, 30)], [(300, 400)] * 2):
-        allowed = [v for v in vectors if all(a <= z <= b for z, (a, b) in zip(v[1:], windows, strict=True))]
-        found = minimise(trees, [1], windows)
+    for intervals in ([(-3, 3), (-6, 2)], [(0, 0), (-100, 100)], [(draw.randint(-9, 0), 1), (2, 30)], [(300, 400)] * 2):
+        allowed = [v for v in vectors if all(a <= z <= b for z, (a, b) in zip(v[1:], intervals, strict=True))]
+        found = minimise(trees, [1], intervals)
         if not allowed:
             assert found is None
         else:
@@ -117,9 +117,9 @@ def test_the_least_sum_within_windows(kind: dict[str, Any], seed: int) -> None:
 def test_the_dual_bound_is_below_the_optimum() -> None:
     for seed in range(6):
         trees = make_trees(seed)
-        windows = [(-2, 2), (-2, 2)]
+        intervals = [(-2, 2), (-2, 2)]
         allowed = [v[0] for v in all_vectors(trees) if all(-2 <= z <= 2 for z in v[1:])]
-        relaxation = Relaxation(trees, [1], windows)
+        relaxation = Relaxation(trees, [1], intervals)
         for j in (0, 1):
             if not relaxation._raise_multiplier(j):
                 assert not allowed
@@ -202,11 +202,11 @@ def test_no_solve_is_spared_unless_no_whole_sums_are_left() -> None:
     spared = 0
     for _ in range(500):
         known, asked = ([draw.randint(0, 12) for _ in range(2)] for _ in range(2))
-        spreads = [(low, low + draw.randint(0, 9)) for low in (draw.randint(-3, 3), draw.randint(-3, 3))]
-        vector = tuple(draw.randint(low, high) for low, high in spreads)
-        steps = [range(low - x, high - x + 1) for x, (low, high) in zip(vector, spreads, strict=True)]
+        value_ranges = [(low, low + draw.randint(0, 9)) for low in (draw.randint(-3, 3), draw.randint(-3, 3))]
+        vector = tuple(draw.randint(low, high) for low, high in value_ranges)
+        steps = [range(low - x, high - x + 1) for x, (low, high) in zip(vector, value_ranges, strict=True)]
         left = [step for step in itertools.product(*steps) if np.dot(known, step) >= 0 and np.dot(asked, step) < 0]
-        settled = is_settled(known, asked, vector, spreads)
+        settled = is_settled(known, asked, vector, value_ranges)
         assert settled == (not left) or not any(known)
         assert not (settled and left)
         spared += settled

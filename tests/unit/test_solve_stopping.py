@@ -16,7 +16,7 @@ import pytest
 
 from streed.bnb.session import is_short
 from streed.data import Dataset
-from streed.encoding.choice import measure_of
+from streed.encoding.choice import encoding_of
 from streed.problem import Problem
 from streed.progress import Progress
 from streed.result import Result
@@ -73,7 +73,7 @@ def test_what_cannot_last_and_may_run_in_the_callers_thread(task: Task, rows: in
     rng = np.random.default_rng(1)
     labels = rng.random(rows) if isinstance(task, SquaredError) else rng.integers(0, 2, rows)
     data = Dataset.make(rng.integers(0, 2, (rows, columns)), labels)
-    measure = measure_of(Problem(data, task.bind(data), 3, None, 1))
+    measure = encoding_of(Problem(data, task.bind(data), 3, None, 1))
     assert measure is not None
     assert is_short(measure.packed, 3) == short
 

@@ -1,4 +1,4 @@
-"""The laws on what is declared of costs, on large states, and on orders, each with a task that breaks it."""
+"""The laws on what is declared of costs, on large states, and on search_limits, each with a task that breaks it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from streed.task import State, Task
-from streed.task.test_costs import Priced
+from streed.task.test_costs import CostsWithTests
 from streed.tasks import Misclassifications
 from streed.testing import LAWS, find_violations
 from tests.property.broken_tasks import Counted
@@ -40,9 +40,9 @@ class WrongPrice(Counted):
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return 2 * rows
 
-    def priced(self, data: Dataset) -> Priced:
+    def priced(self, data: Dataset) -> CostsWithTests:
         p = data.n_columns
-        return Priced(Misclassifications(), np.ones(p, np.int64), np.ones((p, p), np.int64), Fraction(1))
+        return CostsWithTests(Misclassifications(), np.ones(p, np.int64), np.ones((p, p), np.int64), Fraction(1))
 
 
 @attrs.frozen

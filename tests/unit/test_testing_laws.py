@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from streed.drivers import drivers
-from streed.problem import Driver, Orders, Outcome, Problem
+from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import COMPONENTWISE, PARTIAL, Limit, State, Task
 from streed.tasks import Accuracy
 from streed.testing import LAWS, find_violations
@@ -286,7 +286,7 @@ class Nothing(Driver):
     def check(self, task: Task) -> None:
         pass
 
-    def search(self, problem: Problem, orders: Orders) -> Outcome:
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         return Outcome((), None, None, {"nodes": 0})
 
 

@@ -1,4 +1,4 @@
-"""The kernels of a task: the text that is compiled for it, once per shape of task and body of its methods.
+"""The kernels of a task: the text that is compiled for it, once per spec of task and body of its methods.
 
 The text is written for the task's statistics, one array each, with its labels unrolled and its methods inlined, which
 makes it as quick as one written by hand. Its module is named by a fingerprint of the text and of all that the methods
@@ -22,8 +22,8 @@ from numba import float64, int64, njit, uint8, uint64
 
 from streed.kernels import coding, records, simd, values
 from streed.kernels.codegen.capture import compilable, fingerprint
-from streed.kernels.codegen.render import kernel_text
-from streed.kernels.codegen.spec import Shape
+from streed.kernels.codegen.render import render
+from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.compiled import entry, unit
 from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.scoring import generated
@@ -45,13 +45,13 @@ class Kernels:
     floor: int
 
 
-def compile_kernels(shape: Shape, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
-    """The kernels for a shape and the methods by name.
+def compile_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+    """The kernels for a spec and the methods by name.
 
     "leaf_cost0", "branching_cost0" and "lower_bound0" are those of the first term, and so on; "combine", "subtract" and
     "feasible" are the task's; "allows0" is that of its first limit.
     """
-    text, digest = _text_of(shape)
+    text, digest = _text_of(spec)
     name = fingerprint({"text": digest, **functions})
     if name not in _made:
         _made[name] = _compile(name, text, functions)
@@ -59,9 +59,9 @@ def compile_kernels(shape: Shape, functions: Mapping[str, Callable[..., Any]]) -
 
 
 @functools.cache
-def _text_of(shape: Shape) -> tuple[str, str]:
+def _text_of(spec: KernelSpec) -> tuple[str, str]:
     """The text, and a hash of it."""
-    text = kernel_text(shape)
+    text = render(spec)
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -106,7 +106,7 @@ _NAMES = {
     "whole": coding.whole,
     "next_whole": coding.next_whole,
     "INFINITE": records.INFINITE,
-    "PRICE": coding.PRICE,
+    "INFEASIBLE": coding.INFEASIBLE,
     "LOWEST": records.LOWEST,
     "NO_COST": records.NO_COST,
     "RAISED": records.RAISED,

@@ -1,10 +1,10 @@
-"""The text of a task's kernels: `template.py` filled in for a shape of task, and the functions that it calls."""
+"""The text of a task's kernels: `template.py` filled in for a spec of task, and the functions that it calls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streed.kernels.codegen.spec import ROWS, Shape, TermShape
+from streed.kernels.codegen.spec import ROWS, KernelSpec, TermSpec
 from streed.kernels.codegen.template import SCORE
 from streed.kernels.counting.pair_sums import padded
 
@@ -12,27 +12,27 @@ _MOST_UNROLLED = 12
 """Labels beyond which a loop over them is compiled instead."""
 
 
-def kernel_text(shape: Shape) -> str:
+def render(spec: KernelSpec) -> str:
     """The kernels' source."""
-    inputs = [f"x{p}" for p in range(shape.inputs)]
-    parts = [_head(shape, inputs), SCORE]
+    inputs = [f"x{p}" for p in range(spec.inputs)]
+    parts = [_head(spec, inputs), SCORE]
     text = "\n\n".join(parts)
-    price = "math.inf" if shape.real else "PRICE"
-    number = "float64" if (shape.lane == "float64" and not shape.counts) or shape.wide else "int64"
+    infeasible = "math.inf" if spec.real else "INFEASIBLE"
+    number = "float64" if (spec.lane == "float64" and not spec.counts) or spec.wide else "int64"
     sums = [*inputs, "rows"]
     fields = {
-        "VALUE": "float64" if shape.real else "int64",
-        "UP": "float64" if shape.real else "next_whole",
-        "CHECKED": "float64" if shape.real else "whole",
-        "LANE": {"int32": "np.int32", "int64": "np.int64", "float64": "np.float64"}[shape.lane],
-        "TOTAL": "np.float64" if shape.lane == "float64" else "np.int64",
-        "PLANES": str(shape.planes),
-        "PADDED": str(padded.py_func(shape.planes)),
-        "ROWS": str(shape.inputs),
-        "PRICE": price,
-        "ENCODE": f"encode_{shape.coding}",
-        "DECODE": f"decode_{shape.coding}",
-        "SIGN": "-" if shape.larger else "",
+        "VALUE": "float64" if spec.real else "int64",
+        "UP": "float64" if spec.real else "next_whole",
+        "CHECKED": "float64" if spec.real else "whole",
+        "LANE": {"int32": "np.int32", "int64": "np.int64", "float64": "np.float64"}[spec.lane],
+        "TOTAL": "np.float64" if spec.lane == "float64" else "np.int64",
+        "PLANES": str(spec.planes),
+        "PADDED": str(padded.py_func(spec.planes)),
+        "ROWS": str(spec.inputs),
+        "INFEASIBLE": infeasible,
+        "ENCODE": f"encode_{spec.coding}",
+        "DECODE": f"decode_{spec.coding}",
+        "SIGN": "-" if spec.larger else "",
         "LOAD_T": "\n".join(f"t_{x} = {number}(totals[{p}])" for p, x in enumerate(sums)),
         "LOAD_K": "\n".join(f"k_{x} = {number}(sums[{p}, k])" for p, x in enumerate(sums)),
         "LOAD_J": "\n".join(f"j_{x} = {number}(sums[{p}, j])" for p, x in enumerate(sums)),
@@ -41,7 +41,7 @@ def kernel_text(shape: Shape) -> str:
             f"b_{x} = {number}(pairs[{p} * stride + max(j, k), min(j, k)])" for p, x in enumerate(sums)
         ),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
-        "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(shape.inputs)), "rows[i]"]),
+        "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(spec.inputs)), "rows[i]"]),
         "ARG_F": ", ".join(f"{number}(rows_of[k, {p}])" for p in range(len(sums))),
         "ARG_K1": ", ".join(f"k_{x}" for x in sums),
         "ARG_K0": ", ".join(f"t_{x} - k_{x}" for x in sums),
@@ -51,15 +51,15 @@ def kernel_text(shape: Shape) -> str:
         "ARG_00": ", ".join(f"t_{x} - k_{x} - j_{x} + b_{x}" for x in sums),
     }
     switches = {
-        "COSTS": shape.table or shape.called,
-        "TABLE": shape.table and not shape.called,
-        "BOTH": shape.table and shape.called,
-        "CALLED": shape.called,
-        "BOUND": "lower_bound" in shape.members,
-        "FLOORS": shape.floors,
-        "COMBINE": "combine" in shape.members,
-        "SUBTRACT": "subtract" in shape.members,
-        "MULTIWAY": shape.multiway,
+        "COSTS": spec.table or spec.called,
+        "TABLE": spec.table and not spec.called,
+        "BOTH": spec.table and spec.called,
+        "CALLED": spec.called,
+        "BOUND": "lower_bound" in spec.members,
+        "FLOORS": spec.floors,
+        "COMBINE": "combine" in spec.members,
+        "SUBTRACT": "subtract" in spec.members,
+        "MULTIWAY": spec.multiway,
     }
     return _fill(_choose(text, switches), fields)
 
@@ -88,23 +88,23 @@ def _fill(text: str, fields: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _head(shape: Shape, inputs: list[str]) -> str:
+def _head(spec: KernelSpec, inputs: list[str]) -> str:
     """The states, the parameters, and the functions of one state."""
     arguments = ", ".join([*inputs, "rows"])
-    parts = [_tuples(shape), _unpacking(shape)]
-    for i, term in enumerate(shape.terms):
-        given = [f"{x} / parameters[{len(shape.terms)}]" for x in inputs] if shape.scaled else inputs
+    parts = [_tuples(spec), _unpacking(spec)]
+    for i, term in enumerate(spec.terms):
+        given = [f"{x} / parameters[{len(spec.terms)}]" for x in inputs] if spec.scaled else inputs
         entries = [_entry(planes, several, given) for _, planes, several in term.statistics]
         parts.append(f"""
 @inline
 def state{i}_of(parameters, {arguments}):
     return State{i}({", ".join(["rows", *entries])})
 """)
-    parts += [_cost_of_label(shape), _least_cost(shape, arguments), _leaf_of(shape, arguments), _joined(shape)]
-    if "lower_bound" in shape.members:
+    parts += [_cost_of_label(spec), _least_cost(spec, arguments), _leaf_of(spec, arguments), _joined(spec)]
+    if "lower_bound" in spec.members:
         bounds = [
             f"{_weight(i, term)}lower_bound{i}(parameters[{i}], state{i}_of(parameters, {arguments}))"
-            for i, term in enumerate(shape.terms)
+            for i, term in enumerate(spec.terms)
             if term.bounded
         ]
         parts.append(f"""
@@ -112,10 +112,10 @@ def state{i}_of(parameters, {arguments}):
 def bound_of(parameters, {arguments}):
     return $SIGN({" + ".join(bounds)})
 """)
-    if shape.called:
+    if spec.called:
         costs = [
             f"{_weight(i, term)}branching_cost{i}(parameters[{i}], rows, path, split)"
-            for i, term in enumerate(shape.terms)
+            for i, term in enumerate(spec.terms)
             if term.called
         ]
         parts.append(f"""
@@ -126,14 +126,14 @@ def cost_of_split(parameters, rows, path, split):
     return "\n".join(parts)
 
 
-def _tuples(shape: Shape) -> str:
+def _tuples(spec: KernelSpec) -> str:
     """The types of states, parameters and limits."""
     lines = []
-    for i, term in enumerate(shape.terms):
+    for i, term in enumerate(spec.terms):
         names = [name for name, _ in term.numbers]
         lines.append(_tuple(f"State{i}", ["rows", *(name for name, _, _ in term.statistics)]))
         lines.append(_tuple(f"Parameters{i}", [*names, "the_weight"]))
-    for i, (_, numbers) in enumerate(shape.limits):
+    for i, (_, numbers) in enumerate(spec.limits):
         lines.append(_tuple(f"Limit{i}", [name for name, _ in numbers] or ["nothing"]))
     return "\n".join(lines)
 
@@ -148,23 +148,23 @@ def _entry(planes: tuple[int, ...], several: bool, inputs: list[str]) -> str:
     return f"({', '.join(names)},)" if several else names[0]
 
 
-def _weight(i: int, term: TermShape) -> str:
+def _weight(i: int, term: TermSpec) -> str:
     return f"parameters[{i}].the_weight * " if term.weighted else ""
 
 
-def _cost_of_label(shape: Shape) -> str:
+def _cost_of_label(spec: KernelSpec) -> str:
     """The cost of a leaf with a label, by the terms' methods."""
-    states = ", ".join(f"s{i}" for i in range(len(shape.terms)))
+    states = ", ".join(f"s{i}" for i in range(len(spec.terms)))
     costs = [
         f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], s{i}, {'int64(0)' if term.any_label else 'k'})"
-        for i, term in enumerate(shape.terms)
+        for i, term in enumerate(spec.terms)
         if term.costs
     ]
     check = "cost"
-    if "feasible" in shape.members:
-        known = "" if shape.real else "cost <= LOWEST or "
-        check = f"cost if {known}feasible(parameters[0], $SIGNcost) else $PRICE"
-    several = ", ".join([*(f"state{i}_of(parameters, $ARG_P)" for i in range(len(shape.terms)))])
+    if "feasible" in spec.members:
+        known = "" if spec.real else "cost <= LOWEST or "
+        check = f"cost if {known}feasible(parameters[0], $SIGNcost) else $INFEASIBLE"
+    several = ", ".join([*(f"state{i}_of(parameters, $ARG_P)" for i in range(len(spec.terms)))])
     return f"""
 @inline
 def any_cost(parameters, {states}, k):
@@ -185,19 +185,19 @@ def find_costs_of_labels(numbers, planes, rows, found):
 """
 
 
-def _least_cost(shape: Shape, arguments: str) -> str:
+def _least_cost(spec: KernelSpec, arguments: str) -> str:
     """The least cost over the labels, which are unrolled unless they are many."""
-    states = ", ".join(f"s{i}" for i in range(len(shape.terms)))
-    lines = [f"    s{i} = state{i}_of(parameters, {arguments})" for i in range(len(shape.terms))]
+    states = ", ".join(f"s{i}" for i in range(len(spec.terms)))
+    lines = [f"    s{i} = state{i}_of(parameters, {arguments})" for i in range(len(spec.terms))]
     lines.append(f"    best = cost_of_label(parameters, {states}, int64(0))")
-    if all(term.any_label for term in shape.terms):
+    if all(term.any_label for term in spec.terms):
         pass
-    elif shape.labels <= _MOST_UNROLLED:
-        for k in range(1, shape.labels):
+    elif spec.labels <= _MOST_UNROLLED:
+        for k in range(1, spec.labels):
             lines.append(f"    other = cost_of_label(parameters, {states}, int64({k}))")
             lines.append("    best = best if best <= other else other")
     else:
-        lines.append(f"    for k in range(1, {shape.labels}):")
+        lines.append(f"    for k in range(1, {spec.labels}):")
         lines.append(f"        other = cost_of_label(parameters, {states}, k)")
         lines.append("        best = best if best <= other else other")
     body = "\n".join(lines)
@@ -209,45 +209,45 @@ def least_cost(parameters, {arguments}):
 """
 
 
-def _leaf_of(shape: Shape, arguments: str) -> str:
+def _leaf_of(spec: KernelSpec, arguments: str) -> str:
     """The cost of a leaf where one may stand, else the price of what is infeasible."""
     checks = "\n".join(
-        f"    best = best if allows{i}(limits[{i}], state{term}_of(parameters, {arguments})) else $PRICE"
-        for i, (term, _) in enumerate(shape.limits)
+        f"    best = best if allows{i}(limits[{i}], state{term}_of(parameters, {arguments})) else $INFEASIBLE"
+        for i, (term, _) in enumerate(spec.limits)
     )
     return f"""
 @inline
 def leaf_of(parameters, limits, min_leaf, {arguments}):
     best = least_cost(parameters, {arguments})
 {checks}
-    return best if rows >= min_leaf else $PRICE
+    return best if rows >= min_leaf else $INFEASIBLE
 """
 
 
-def _joined(shape: Shape) -> str:
+def _joined(spec: KernelSpec) -> str:
     """The value of two sides together."""
-    if "combine" not in shape.members:
+    if "combine" not in spec.members:
         return """
 @inline
-def joined(parameters, a, b):
+def combined(parameters, a, b):
     return a + b
 """
-    known = "" if shape.real else "total <= LOWEST or "
+    known = "" if spec.real else "total <= LOWEST or "
     total = "total"
-    if "feasible" in shape.members:
-        total = f"total if {known}feasible(parameters[0], $SIGNtotal) else $VALUE($PRICE)"
-    broken = "" if shape.real else "    if a <= LOWEST // 2 or b <= LOWEST // 2:\n        return int64(LOWEST)\n"
+    if "feasible" in spec.members:
+        total = f"total if {known}feasible(parameters[0], $SIGNtotal) else $VALUE($INFEASIBLE)"
+    broken = "" if spec.real else "    if a <= LOWEST // 2 or b <= LOWEST // 2:\n        return int64(LOWEST)\n"
     return f"""
 @inline
-def joined(parameters, a, b):
-    if a >= $PRICE or b >= $PRICE:
-        return $VALUE($PRICE)
+def combined(parameters, a, b):
+    if a >= $INFEASIBLE or b >= $INFEASIBLE:
+        return $VALUE($INFEASIBLE)
 {broken}    total = $CHECKED($SIGNcombine(parameters[0], $SIGNa, $SIGNb))
     return {total}
 """
 
 
-def _unpacking(shape: Shape) -> str:
+def _unpacking(spec: KernelSpec) -> str:
     """The functions that read the numbers of the terms and of the limits; the first word is the worth of codes."""
     at = 1
 
@@ -265,13 +265,13 @@ def _unpacking(shape: Shape) -> str:
         return f"{'vector' if kind.endswith('1') else 'matrix'}({word}, {sizes}, {dtype})"
 
     parameters = []
-    for i, term in enumerate(shape.terms):
+    for i, term in enumerate(spec.terms):
         fields = [read(kind) for _, kind in term.numbers]
         parameters.append(f"Parameters{i}({', '.join([*fields, read('real')])})")
     limits = []
-    for i, (_, numbers) in enumerate(shape.limits):
+    for i, (_, numbers) in enumerate(spec.limits):
         limits.append(f"Limit{i}({', '.join(read(kind) for _, kind in numbers) or '0'})")
-    if shape.scaled:
+    if spec.scaled:
         parameters.append(read("real"))
     return f"""
 WORDS = {at}

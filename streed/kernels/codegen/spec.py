@@ -9,7 +9,7 @@ ROWS = -1
 
 
 @attrs.frozen
-class TermShape:
+class TermSpec:
     """What the text depends on of one of the terms whose weighted costs add up to the task's."""
 
     statistics: tuple[tuple[str, tuple[int, ...], bool], ...]
@@ -28,10 +28,10 @@ class TermShape:
 
 
 @attrs.frozen
-class Shape:
+class KernelSpec:
     """What the text of the kernels depends on, besides the bodies of the task's methods."""
 
-    terms: tuple[TermShape, ...]
+    terms: tuple[TermSpec, ...]
     inputs: int
     """Planes of statistics."""
     labels: int

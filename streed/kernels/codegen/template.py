@@ -41,14 +41,14 @@ def score_row(
     split0,
     with1,
     with0,
-    prices,  #: TABLE
+    split_costs,  #: TABLE
     second,  #: CALLED
 ):
     keep_apart()
     parameters = parameters_of(numbers)
     limits = limits_of(numbers)
     $LOAD_J
-    price = prices[j]  #: TABLE
+    split_cost = split_costs[j]  #: TABLE
     for k in range(end):
         $LOAD_B
         $LOAD_K
@@ -56,18 +56,18 @@ def score_row(
         c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)
         c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)
         c00 = leaf_of(parameters, limits, min_leaf, $ARG_00)
-        with_k = joined(parameters, c10, c11)
-        without_k = joined(parameters, c00, c01)
-        with_j = joined(parameters, c01, c11)
-        without_j = joined(parameters, c00, c10)
-        with_k = joined(parameters, with_k, price)  #: TABLE
-        without_k = joined(parameters, without_k, price)  #: TABLE
-        with_j = joined(parameters, with_j, prices[k])  #: TABLE
-        without_j = joined(parameters, without_j, prices[k])  #: TABLE
-        with_k = joined(parameters, with_k, second[2 * k, j])  #: CALLED
-        without_k = joined(parameters, without_k, second[2 * k + 1, j])  #: CALLED
-        with_j = joined(parameters, with_j, second[2 * j, k])  #: CALLED
-        without_j = joined(parameters, without_j, second[2 * j + 1, k])  #: CALLED
+        with_k = combined(parameters, c10, c11)
+        without_k = combined(parameters, c00, c01)
+        with_j = combined(parameters, c01, c11)
+        without_j = combined(parameters, c00, c10)
+        with_k = combined(parameters, with_k, split_cost)  #: TABLE
+        without_k = combined(parameters, without_k, split_cost)  #: TABLE
+        with_j = combined(parameters, with_j, split_costs[k])  #: TABLE
+        without_j = combined(parameters, without_j, split_costs[k])  #: TABLE
+        with_k = combined(parameters, with_k, second[2 * k, j])  #: CALLED
+        without_k = combined(parameters, without_k, second[2 * k + 1, j])  #: CALLED
+        with_j = combined(parameters, with_j, second[2 * j, k])  #: CALLED
+        without_j = combined(parameters, without_j, second[2 * j + 1, k])  #: CALLED
         split1[k] = split1[k] if split1[k] <= with_k else with_k
         split0[k] = split0[k] if split0[k] <= without_k else without_k
         with1[k] = with_j
@@ -93,14 +93,14 @@ def join_sides(
     leaf0,
     split1,
     split0,
-    prices,  #: COSTS
+    split_costs,  #: COSTS
     keys,
 ):
     keep_apart()
     parameters = parameters_of(numbers)
     for k in range(end):
-        key = joined(parameters, min(leaf0[k], split0[k]), min(leaf1[k], split1[k]))
-        key = joined(parameters, key, prices[k])  #: COSTS
+        key = combined(parameters, min(leaf0[k], split0[k]), min(leaf1[k], split1[k]))
+        key = combined(parameters, key, split_costs[k])  #: COSTS
         keys[k] = key
 
 
@@ -114,7 +114,7 @@ def score_pairs(e, numbers, pairs, sums, totals):
     split0 = row_of(e, SPLIT0)
     with1 = row_of(e, WITH1)
     with0 = row_of(e, WITH0)
-    prices = row_of(e, COST)  #: TABLE
+    split_costs = row_of(e, COST)  #: TABLE
     second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
     $LOAD_T
     for j in range(binary):
@@ -137,7 +137,7 @@ def score_pairs(e, numbers, pairs, sums, totals):
             split0,
             with1,
             with0,
-            prices,  #: TABLE
+            split_costs,  #: TABLE
             second,  #: CALLED
         )
         split1[j] = lowest(with1, min(end, binary), min(best1, split1[j]))
@@ -160,9 +160,9 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
             $LOAD_C  #: MULTIWAY
             c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
             c10 = leaf_of(parameters, limits, min_leaf, $ARG_10)  #: MULTIWAY
-            with_k = joined(parameters, c10, c11)  #: MULTIWAY
-            with_k = joined(parameters, with_k, costs[COST, j])  #: TABLE MULTIWAY
-            with_k = joined(parameters, with_k, second1[2 * k, j])  #: CALLED MULTIWAY
+            with_k = combined(parameters, c10, c11)  #: MULTIWAY
+            with_k = combined(parameters, with_k, costs[COST, j])  #: TABLE MULTIWAY
+            with_k = combined(parameters, with_k, second1[2 * k, j])  #: CALLED MULTIWAY
             costs[SPLIT1, k] = min(costs[SPLIT1, k], with_k)  #: MULTIWAY
     for c in range(e.n_categorical):  #: MULTIWAY
         begin = literals[0, c]  #: MULTIWAY
@@ -172,27 +172,27 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
                 continue  #: MULTIWAY
             present1 = 0  #: MULTIWAY
             present0 = 0  #: MULTIWAY
-            with_k = $VALUE($PRICE)  #: MULTIWAY
-            without_k = $VALUE($PRICE)  #: MULTIWAY
+            with_k = $VALUE($INFEASIBLE)  #: MULTIWAY
+            without_k = $VALUE($INFEASIBLE)  #: MULTIWAY
             for j in range(begin, end):  #: MULTIWAY
                 $LOAD_J  #: MULTIWAY
                 $LOAD_K  #: MULTIWAY
                 $LOAD_C  #: MULTIWAY
                 if b_rows > 0:  #: MULTIWAY
                     c11 = leaf_of(parameters, limits, min_leaf, $ARG_11)  #: MULTIWAY
-                    with_k = c11 if present1 == 0 else joined(parameters, with_k, c11)  #: MULTIWAY
+                    with_k = c11 if present1 == 0 else combined(parameters, with_k, c11)  #: MULTIWAY
                     present1 += 1  #: MULTIWAY
                 if j_rows - b_rows > 0:  #: MULTIWAY
                     c01 = leaf_of(parameters, limits, min_leaf, $ARG_01)  #: MULTIWAY
-                    without_k = c01 if present0 == 0 else joined(parameters, without_k, c01)  #: MULTIWAY
+                    without_k = c01 if present0 == 0 else combined(parameters, without_k, c01)  #: MULTIWAY
                     present0 += 1  #: MULTIWAY
             if present1 > 1:  #: MULTIWAY
-                with_k = joined(parameters, with_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
-                with_k = joined(parameters, with_k, second1[2 * k, e.n_active + c])  #: CALLED MULTIWAY
+                with_k = combined(parameters, with_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
+                with_k = combined(parameters, with_k, second1[2 * k, e.n_active + c])  #: CALLED MULTIWAY
                 costs[SPLIT1, k] = min(costs[SPLIT1, k], with_k)  #: MULTIWAY
             if present0 > 1:  #: MULTIWAY
-                without_k = joined(parameters, without_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
-                without_k = joined(parameters, without_k, second1[2 * k + 1, e.n_active + c])  #: CALLED MULTIWAY
+                without_k = combined(parameters, without_k, costs[COST, e.n_active + c])  #: TABLE MULTIWAY
+                without_k = combined(parameters, without_k, second1[2 * k + 1, e.n_active + c])  #: CALLED MULTIWAY
                 costs[SPLIT0, k] = min(costs[SPLIT0, k], without_k)  #: MULTIWAY
 
 
@@ -256,18 +256,18 @@ def score(address):
     leaf0 = row_of(e, LEAF0)
     split1 = row_of(e, SPLIT1)
     split0 = row_of(e, SPLIT0)
-    prices = row_of(e, COST)  #: COSTS
+    split_costs = row_of(e, COST)  #: COSTS
     keys = row_of(e, WITH1)
     score_leaves(numbers, min_leaf, sums, end, $ARG_T, leaf1, leaf0)
     for k in range(end):
-        split1[k] = $PRICE
-        split0[k] = $PRICE
+        split1[k] = $INFEASIBLE
+        split0[k] = $INFEASIBLE
     table = vector(e.split_costs, e.columns + e.categorical, np.$VALUE)  #: TABLE
     active = vector(e.active, e.width, np.int64)  #: TABLE
     for k in range(end):  #: TABLE
-        prices[k] = table[active[k]] if k < n else 0  #: TABLE
+        split_costs[k] = table[active[k]] if k < n else 0  #: TABLE
     for c in range(e.n_categorical):  #: TABLE
-        prices[n + c] = table[e.columns + local[2, c]]  #: TABLE
+        split_costs[n + c] = table[e.columns + local[2, c]]  #: TABLE
     path = np.empty(64 * e.path_words + 2, np.int64)  #: CALLED
     find_costs(e, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
     if e.asked_depth != 1 or e.scored_column != NONE:
@@ -281,7 +281,7 @@ def score(address):
         leaf0,
         split1,
         split0,
-        prices,  #: COSTS
+        split_costs,  #: COSTS
         keys,
     )
     best = lowest(keys, e.n_binary, leaf)
@@ -300,7 +300,7 @@ def score(address):
         found[V_LEAST1, k] = LOWEST
         found[V_LEAST1 + 1, k] = LOWEST
         found[V_COST, k] = NO_COST  #: !COSTS
-        found[V_COST, k] = $ENCODE(prices[k], scale)  #: COSTS
+        found[V_COST, k] = $ENCODE(split_costs[k], scale)  #: COSTS
         $LOAD_K  #: BOUND
         least = $ENCODE(bound_of(parameters, $ARG_K1), scale)  #: BOUND
         found[V_LEAST1, k] = least if k_rows > 0 else INFINITE  #: BOUND
@@ -311,19 +311,19 @@ def score(address):
         found[V_LEAST1 + 1, k] = max(found[V_LEAST1 + 1, k], least)  #: FLOORS
         found[V_KEY, k] = $ENCODE(keys[k], scale)
     for c in range(e.n_categorical):  #: MULTIWAY
-        key = $VALUE($PRICE)  #: MULTIWAY
+        key = $VALUE($INFEASIBLE)  #: MULTIWAY
         present = 0  #: MULTIWAY
         for k in range(local[0, c], local[1, c]):  #: MULTIWAY
             if sums[$ROWS, k] > 0:  #: MULTIWAY
                 side = min(leaf1[k], split1[k])  #: MULTIWAY
-                key = side if present == 0 else joined(parameters, key, side)  #: MULTIWAY
+                key = side if present == 0 else combined(parameters, key, side)  #: MULTIWAY
                 present += 1  #: MULTIWAY
-        key = joined(parameters, key, prices[n + c])  #: COSTS MULTIWAY
+        key = combined(parameters, key, split_costs[n + c])  #: COSTS MULTIWAY
         if present < 2:  #: MULTIWAY
-            key = $VALUE($PRICE)  #: MULTIWAY
+            key = $VALUE($INFEASIBLE)  #: MULTIWAY
         found[V_KEY, n + c] = $ENCODE(key, scale)  #: MULTIWAY
         found[V_COST, n + c] = NO_COST  #: !COSTS MULTIWAY
-        found[V_COST, n + c] = $ENCODE(prices[n + c], scale)  #: COSTS MULTIWAY
+        found[V_COST, n + c] = $ENCODE(split_costs[n + c], scale)  #: COSTS MULTIWAY
         best = best if best <= key else key  #: MULTIWAY
     e.scored_best = $ENCODE(best, scale)
     e.overflow |= int64(e.scored_best == LOWEST)
@@ -334,8 +334,8 @@ def combine_values(address):  #: COMBINE
     e = engine_at(address)  #: COMBINE
     numbers = vector(e.numbers, WORDS, np.int64)  #: COMBINE
     scale = real_of(numbers[0])  #: COMBINE
-    total = joined(parameters_of(numbers), $DECODE(int64(e.left), scale), $DECODE(int64(e.right), scale))  #: COMBINE
-    e.joined = $ENCODE(total, scale)  #: COMBINE
+    total = combined(parameters_of(numbers), $DECODE(int64(e.left), scale), $DECODE(int64(e.right), scale))  #: COMBINE
+    e.combined = $ENCODE(total, scale)  #: COMBINE
 
 
 def subtract_values(address):  #: SUBTRACT
@@ -345,7 +345,7 @@ def subtract_values(address):  #: SUBTRACT
     left = $DECODE(int64(e.left), scale)  #: SUBTRACT
     right = $DECODE(int64(e.right), scale)  #: SUBTRACT
     rest = $SIGNsubtract(parameters_of(numbers)[0], $SIGNleft, $SIGNright)  #: SUBTRACT
-    e.joined = $ENCODE($UP(rest), scale)  #: SUBTRACT
+    e.combined = $ENCODE($UP(rest), scale)  #: SUBTRACT
 
 
 def find_floors(address):  #: FLOORS

@@ -113,7 +113,7 @@ def find_classes(codes):  # type: ignore[no-untyped-def]
 
 
 @native
-def floor_of(e, rows):  # type: ignore[no-untyped-def]
+def equivalent_points_bound(e, rows):  # type: ignore[no-untyped-def]
     """The floor of a set of rows (W,): what equivalent rows among them cost every tree."""
     if e.floors == 0:
         return int64(0)

@@ -14,12 +14,12 @@ from streed.kernels.counting.pair_counts import count_child, count_node
 from streed.kernels.counting.pair_sums import sum_child
 from streed.kernels.counting.rows import load_child
 from streed.kernels.records import INFINITE
-from streed.kernels.simd import LANES, broadcast, fill, forbid, load, maximum, minimum, price_of, store
+from streed.kernels.simd import LANES, broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = range(6)
 """Rows of `scores`, by column: the cost of the rows with the column (1) and without (0) as a leaf, split once, and a
-lower bound on their cost split twice; `price` where no tree is feasible."""
+lower bound on their cost split twice; `infeasible` where no tree is feasible."""
 
 ROWS_OF_SCORES = 6
 
@@ -52,17 +52,17 @@ def quadrants(e, pairs, sums, totals, j, k, stride):  # type: ignore[no-untyped-
 
 
 @inline
-def too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, both):  # type: ignore[no-untyped-def]
-    """The two costs, `price` where a quadrant has fewer rows than a leaf needs; `both`: also those without j."""
+def too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, both):  # type: ignore[no-untyped-def]
+    """The two costs, `infeasible` where a quadrant has fewer rows than a leaf needs; `both`: also those without j."""
     plane = e.rows_plane
     rows11 = load(pairs, plane * stride + j, k)
     with_k = load(sums, plane, k)
     rows01 = broadcast(sums, plane, j) - rows11
-    cost1 = forbid(cost1, rows11, e.min_leaf, price)
-    cost0 = forbid(cost0, rows01, e.min_leaf, price)
+    cost1 = forbid(cost1, rows11, e.min_leaf, infeasible)
+    cost0 = forbid(cost0, rows01, e.min_leaf, infeasible)
     if both:
-        cost1 = forbid(cost1, with_k - rows11, e.min_leaf, price)
-        cost0 = forbid(cost0, fill(sums, totals[plane]) - with_k - rows01, e.min_leaf, price)
+        cost1 = forbid(cost1, with_k - rows11, e.min_leaf, infeasible)
+        cost0 = forbid(cost0, fill(sums, totals[plane]) - with_k - rows01, e.min_leaf, infeasible)
     return cost1, cost0
 
 
@@ -70,7 +70,7 @@ def too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, both): 
 def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
     """Fills the rows LEAF1 to SPLIT0 of `scores` from pair sums (S * P, P), column sums (S, P) and totals (S,)."""
     stride = e.stride
-    price = price_of(sums)
+    infeasible = infeasible_of(sums)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     for k in range(0, stride, LANES):
@@ -83,14 +83,14 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
         worst1 = load(sums, e.labels, k)
         leaf1 = worst1 - best1
         leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
-        split1 = fill(sums, price)
+        split1 = fill(sums, infeasible)
         split0 = split1
         for j in range(e.n_binary):
             c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
             cost1 = c11 + c10
             cost0 = c01 + c00
             if e.min_leaf > 1:
-                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
+                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
             split1 = minimum(split1, cost1)
             split0 = minimum(split0, cost0)
         for c in range(e.n_categorical):
@@ -103,13 +103,13 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
                 cost1 = cost1 + c11
                 cost0 = cost0 + c01
                 if e.min_leaf > 1:
-                    bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, price, False)
+                    bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, infeasible, False)
             split1 = minimum(split1, maximum(cost1, bad1))
             split0 = minimum(split0, maximum(cost0, bad0))
         if e.min_leaf > 1:
             rows1 = load(sums, e.rows_plane, k)
-            leaf1 = forbid(leaf1, rows1, e.min_leaf, price)
-            leaf0 = forbid(leaf0, fill(sums, totals[e.rows_plane]) - rows1, e.min_leaf, price)
+            leaf1 = forbid(leaf1, rows1, e.min_leaf, infeasible)
+            leaf0 = forbid(leaf0, fill(sums, totals[e.rows_plane]) - rows1, e.min_leaf, infeasible)
         store(scores, LEAF1, k, leaf1)
         store(scores, LEAF0, k, leaf0)
         store(scores, SPLIT1, k, split1)
@@ -125,7 +125,7 @@ def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-d
     whole costs with one split, minus those worst costs (`_below`). Needs `score_pairs`; holds where `e.extensible`.
     """
     stride = e.stride
-    price = price_of(sums)
+    infeasible = infeasible_of(sums)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     for k in range(0, stride, LANES):
@@ -133,7 +133,7 @@ def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-d
         one0 = minimum(load(scores, LEAF0, k), load(scores, SPLIT0, k))
         worst1 = load(sums, e.labels, k)
         worst0 = fill(sums, totals[e.labels]) - worst1
-        two1 = fill(sums, price)
+        two1 = fill(sums, infeasible)
         two0 = two1
         for j in range(e.n_binary):
             c11, c10, c01, c00, w11, w10, w01, w00 = quadrants(e, pairs, sums, totals, j, k, stride)
@@ -164,7 +164,7 @@ def _below(one, worst):  # type: ignore[no-untyped-def]
 def cost_in(scores, row, column):  # type: ignore[no-untyped-def]
     """A score as a value: INFINITE where it is the price of what is infeasible."""
     cost = int64(scores[row, column])
-    return int64(INFINITE) if cost >= price_of(scores) else cost
+    return int64(INFINITE) if cost >= infeasible_of(scores) else cost
 
 
 @inline

@@ -40,7 +40,7 @@ def _join_by_kernel(e, a, b):  # type: ignore[no-untyped-def]
     e.left = a
     e.right = b
     call(e.combine, e)
-    return int64(e.joined)
+    return int64(e.combined)
 
 
 @inline
@@ -59,19 +59,19 @@ def rest_of(e, goal, other):  # type: ignore[no-untyped-def]
     e.left = goal
     e.right = other
     call(e.subtract, e)
-    return int64(e.joined)
+    return int64(e.combined)
 
 
 @inline
 def cost_of_split(e, values, split):  # type: ignore[no-untyped-def]
     """The branching cost of a local split of the node at hand, or NO_COST."""
-    return values[COST, split] if e.scored == 1 or e.priced == 1 else e.split_cost
+    return values[COST, split] if e.scored == 1 or e.has_test_costs == 1 else e.split_cost
 
 
 @inline
 def least_of(e, values, column, without):  # type: ignore[no-untyped-def]
     """The least that the rows with a local column (without = 0), or without it, cost any tree, as far as is known."""
-    return values[LEAST1 + without, column] if e.scored == 1 or e.priced == 1 else int64(0)
+    return values[LEAST1 + without, column] if e.scored == 1 or e.has_test_costs == 1 else int64(0)
 
 
 @native

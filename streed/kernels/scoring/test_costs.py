@@ -1,7 +1,7 @@
 """Depth-two scoring of costs per row and label where splits have prices that depend on the columns tested above.
 
 As in `many_labels.py`, and a side that is split pays, for each of its rows, the price of the second column: the least
-of what it costs here and of what it costs given the first. `pair_prices[j, k]` is the price of column j where k was
+of what it costs here and of what it costs given the first. `pair_test_costs[j, k]` is the price of column j where k was
 tested besides the path of the node.
 """
 
@@ -28,7 +28,7 @@ from streed.kernels.scoring.many_labels import (
     quadrants,
     too_small,
 )
-from streed.kernels.simd import LANES, broadcast, fill, first_one, forbid, load, maximum, minimum, price_of, store
+from streed.kernels.simd import LANES, broadcast, fill, first_one, forbid, infeasible_of, load, maximum, minimum, store
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 
@@ -36,10 +36,10 @@ from streed.kernels.views import inline, matrix, native, vector
 @native
 def _find_prices(e, lane):  # type: ignore[no-untyped-def]
     """Writes the prices of the node's columns here (P,), and where each of them was tested too (P, P)."""
-    full = vector(e.full_prices, e.columns, int64)
-    given = matrix(e.given_prices, e.columns, e.columns, int64)
+    full = vector(e.full_test_costs, e.columns, int64)
+    given = matrix(e.discounted_test_costs, e.columns, e.columns, int64)
     here = vector(e.here_prices, e.width, int64)
-    pairs = matrix(e.pair_prices, e.stride, e.stride, lane)
+    pairs = matrix(e.pair_test_costs, e.stride, e.stride, lane)
     active = vector(e.active, e.width, int64)
     path = vector(e.asked_rows + 8 * e.row_words, e.path_words, uint64)
     for j in range(e.n_active):
@@ -62,9 +62,9 @@ def _find_prices(e, lane):  # type: ignore[no-untyped-def]
 def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyped-def]
     """Fills the rows LEAF1 to SPLIT0 of `scores`; `column` is tested besides the path of the node, or -1."""
     stride = e.stride
-    price = price_of(sums)
+    infeasible = infeasible_of(sums)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
-    prices = matrix(e.pair_prices, stride, stride, lane)
+    prices = matrix(e.pair_test_costs, stride, stride, lane)
     plane = e.rows_plane
     for k in range(0, stride, LANES):
         best1 = load(sums, 0, k)
@@ -78,7 +78,7 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
         leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
         rows1 = load(sums, plane, k)
         rows0 = fill(sums, totals[plane]) - rows1
-        split1 = fill(sums, price)
+        split1 = fill(sums, infeasible)
         split0 = split1
         for j in range(e.n_active):
             c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
@@ -88,12 +88,12 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
             cost1 = c11 + c10 + rows1 * asked
             cost0 = c01 + c00 + rows0 * asked
             if e.min_leaf > 1:
-                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, price, True)
+                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
             split1 = minimum(split1, cost1)
             split0 = minimum(split0, cost0)
         if e.min_leaf > 1:
-            leaf1 = forbid(leaf1, rows1, e.min_leaf, price)
-            leaf0 = forbid(leaf0, rows0, e.min_leaf, price)
+            leaf1 = forbid(leaf1, rows1, e.min_leaf, infeasible)
+            leaf0 = forbid(leaf0, rows0, e.min_leaf, infeasible)
         store(scores, LEAF1, k, leaf1)
         store(scores, LEAF0, k, leaf0)
         store(scores, SPLIT1, k, split1)
@@ -145,7 +145,7 @@ def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
     stride = e.stride
     pairs = matrix(e.pairs, e.planes * stride, stride, lane)
     first = e.rows_plane * stride
-    prices = matrix(e.pair_prices, stride, stride, lane)
+    prices = matrix(e.pair_test_costs, stride, stride, lane)
     total = vector(e.totals, e.planes, int64)[e.rows_plane]
     for k in range(e.n_active):
         values[rows.LEAST1, k] = INFINITE
@@ -169,7 +169,7 @@ def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
 def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
     """The optimal cost at depth two of the child of e.asked_column whose pairs were scored last."""
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
-    prices = matrix(e.pair_prices, e.stride, e.stride, lane)
+    prices = matrix(e.pair_test_costs, e.stride, e.stride, lane)
     best = leaf_cost(e, totals)
     for k in range(e.n_active):
         cost = totals[e.rows_plane] * int64(prices[k, e.asked_column])

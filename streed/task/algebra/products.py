@@ -133,11 +133,11 @@ class Product(Task):
 def join(a: Task, b: Task | Gap) -> Task:
     """a & b: both at once; raises TaskError for tasks that are not totally ordered."""
     if isinstance(b, Gap):
-        from streed.task.tradeoffs import trade
+        from streed.task.tradeoffs import bi_objective
 
         if isinstance(a, Constrained):
             raise TaskError("put subject_to last: the operator & joins objectives, not constrained tasks")
-        return trade(a, b)
+        return bi_objective(a, b)
     return Product(_parts(a) + _parts(b))
 
 

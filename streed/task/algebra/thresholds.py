@@ -23,7 +23,7 @@ from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import TOTAL, Limit, State, Task
 from streed.task.constrained import Constrained, Wrapping, objective
 from streed.task.sums import Bounded, BoundedSum, SumLimit, SumTask, bound_sums, integer_weights
-from streed.task.tradeoffs import Traded
+from streed.task.tradeoffs import BiObjective
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -103,14 +103,14 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
         if not isinstance(limit, (Limit, Threshold)):
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
     inner = objective(task)
-    if isinstance(inner, (SumTask, Bounded, Traded)) or any(isinstance(limit, SumLimit) for limit in limits):
+    if isinstance(inner, (SumTask, Bounded, BiObjective)) or any(isinstance(limit, SumLimit) for limit in limits):
         limits = [_on_sum(limit) if isinstance(limit, Threshold) else limit for limit in limits]
     thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
     if thresholds:
         inner = _thresholded(inner, thresholds)
     on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
     if on_sums:
-        inner = inner.under(on_sums) if isinstance(inner, Traded) else bound_sums(inner, on_sums)
+        inner = inner.under(on_sums) if isinstance(inner, BiObjective) else bound_sums(inner, on_sums)
     earlier = task.further if isinstance(task, Constrained) else ()
     on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
     further = earlier + tuple(on_leaves)

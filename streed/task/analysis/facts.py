@@ -26,7 +26,7 @@ from streed.task.constrained import Wrapping, objective
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-SIGNED, LABELS, PRICED, GENERATED, FRONTS, GENERAL = "signed", "labels", "priced", "generated", "fronts", "general"
+SIGNED, LABELS, TEST_COSTS, GENERATED, FRONTS, GENERAL = "signed", "labels", "test costs", "generated", "fronts", "general"
 """Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
 task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
 
@@ -80,7 +80,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         if task.order != TOTAL and vector_costs(task, data) is not None:
             kernel = FRONTS
         if inner.priced(data) is not None and supports and not data.categorical:
-            kernel = PRICED
+            kernel = TEST_COSTS
     return Facts(
         order=task.order,
         additive=_is_additive(inner),
@@ -316,7 +316,7 @@ _CONTEXTS = {
 _KERNELS = {
     SIGNED: "costs per row of two labels; nothing is compiled for this task",
     LABELS: "costs per row and label; nothing is compiled for this task",
-    PRICED: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
+    TEST_COSTS: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
     GENERATED: "compiled from leaf_cost when first used",
     FRONTS: "a cost per row and label for each entry of the values; nothing is compiled for this task",
     GENERAL: "the task's methods as they are, in Python",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.records import UNLIMITED
-from tests.unit.engine_harness import KINDS, Bench, Instance, find_or_add, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 
 def _floor(instance: Instance, rows: Array) -> int:

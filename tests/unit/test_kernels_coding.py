@@ -129,5 +129,5 @@ def test_bounds_are_rounded_up(a: int, b: int) -> None:
 
 
 def test_no_bound_is_no_bound() -> None:
-    assert rounded_up(math.inf) == coding.PRICE
-    assert rounded_up(np.float64(math.nan)) == coding.PRICE
+    assert rounded_up(math.inf) == coding.INFEASIBLE
+    assert rounded_up(np.float64(math.nan)) == coding.INFEASIBLE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streed.exact import Array
 from streed.kernels.counting.rows import WORD_ROWS
 from streed.kernels.simd import LANES
-from tests.unit.engine_harness import Bench, Instance, load_side, make_instance
+from tests.unit.kernel_harness import Bench, Instance, load_side, make_instance
 
 
 def _places_of(bench: Bench, rows: Array) -> Array:

@@ -10,7 +10,7 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.records import INFINITE
-from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
 
 def _instance(rng: np.random.Generator, min_leaf: int = 1) -> Instance:

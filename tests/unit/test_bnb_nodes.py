@@ -14,7 +14,7 @@ from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import NO_TREE, NONE, UNLIMITED
-from tests.unit.engine_harness import SPACE, Bench, find_or_add, make_instance
+from tests.unit.kernel_harness import SPACE, Bench, find_or_add, make_instance
 
 
 @entry

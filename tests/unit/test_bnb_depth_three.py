@@ -14,7 +14,7 @@ from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, LEAF
-from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
 ROOT = (0, 0)
 """The branch of the root."""

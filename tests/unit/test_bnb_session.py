@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from streed.bnb import runner, session
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
 from streed.kernels.records import INFINITE
-from tests.unit.engine_harness import KINDS, SPACE, Bench, Instance, make_instance
+from tests.unit.kernel_harness import KINDS, SPACE, Bench, Instance, make_instance
 
 LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]
 """(depth, branching nodes)"""

@@ -14,7 +14,7 @@ from streed.errors import InputError
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.records import INFINITE
-from tests.unit.engine_harness import KINDS, Bench, Instance, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 

@@ -10,7 +10,7 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.records import INFINITE, UNLIMITED
-from tests.unit.engine_harness import KINDS, Bench, Instance, bounds_of_side, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, bounds_of_side, make_instance
 
 LIMITS = [(0, None), (1, None), (2, None), (3, None), (None, None), (None, 0), (None, 1), (None, 2), (None, 3), (3, 5)]
 """(depth, branching nodes) that are left to a side."""

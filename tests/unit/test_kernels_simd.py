@@ -45,9 +45,9 @@ def _lane_by_lane(a, b, narrow, scalar, least, price, mask, out):  # type: ignor
 
 @entry
 def _across_lanes(a, b):  # type: ignore[no-untyped-def]
-    """(largest, smallest, lanes_with, price_of)."""
+    """(largest, smallest, lanes_with, infeasible_of)."""
     x = simd.load(a, 0, 0)
-    return simd.largest(x), simd.smallest(x), simd.lanes_with(x, simd.load(b, 0, 0)), simd.price_of(a)
+    return simd.largest(x), simd.smallest(x), simd.lanes_with(x, simd.load(b, 0, 0)), simd.infeasible_of(a)
 
 
 @entry

@@ -12,7 +12,7 @@ import streed
 from streed.data import Dataset
 from streed.encoding.row_costs import category_counts
 from streed.kernels.routing import measure_tree
-from streed.problem import Orders, Problem
+from streed.problem import Problem, SearchLimits
 from streed.problem.oracle_by_search import FixedCosts, Searches
 from streed.tasks import DemographicParity, GMean
 
@@ -46,9 +46,9 @@ def test_repriced_solves_agree_with_searches(kind: dict[str, Any]) -> None:
     limits = {"max_depth": 3, "max_nodes": None, "min_leaf": 1, **kind}
     problem = Problem(data, FixedCosts(np.zeros((40, labels), np.int64), 0), **limits)
     driver = streed.DepthFirst()
-    quick = driver.reprice(problem, kinds, labels, split > 0, Orders())
+    quick = driver.reprice(problem, kinds, labels, split > 0, SearchLimits())
     assert quick is not None
-    slow = Searches(driver, problem, kinds, Orders())
+    slow = Searches(driver, problem, kinds, SearchLimits())
     for scale in (1, 7, 1000, 10**6, 10**12, 3):
         costs = rng.integers(-9, 10, (5, labels)) * scale
         expected = slow.solve(costs, split * scale)

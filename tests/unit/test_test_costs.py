@@ -62,6 +62,6 @@ def test_distinct_rows_cost_what_their_rows_do() -> None:
 def test_prices_need_no_kernel() -> None:
     table = CostTable.of([[0, 3], [2, 0]], [TestCost("t", 1, columns=0)])
     data = Dataset.make(np.array([[0, 1], [1, 0]]), [0, 1])
-    assert facts(CostSensitive(table).bind(data), data).kernel == "priced"
+    assert facts(CostSensitive(table).bind(data), data).kernel == "test costs"
     multiway = Dataset.make(np.array([[0, 1], [2, 0], [1, 0]]), [0, 1, 1], categorical=[0])
     assert facts(CostSensitive(table).bind(multiway), multiway).kernel == "generated"

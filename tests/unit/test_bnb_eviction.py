@@ -12,7 +12,7 @@ from streed.bnb import session
 from streed.bnb.eviction import evict
 from streed.bnb.root import search_root
 from streed.kernels.records import CHILD, INFINITE, NONE, UNLIMITED
-from tests.unit.engine_harness import SPACE, Bench, Instance, find_or_add, make_instance
+from tests.unit.kernel_harness import SPACE, Bench, Instance, find_or_add, make_instance
 
 PATIENCE = 5000
 """Evictions; all searches of one of these tests together need less than two thirds of them."""

@@ -21,7 +21,7 @@ from streed.logarithms import log_ratio
 from streed.problem import Problem
 from streed.reference import optimum
 from streed.task import State, Task
-from tests.unit.engine_harness import Bench
+from tests.unit.kernel_harness import Bench
 
 native_log_ratio = STAND_INS[id(log_ratio)]
 
