@@ -26,7 +26,8 @@ from streed.task.constrained import Wrapping, objective
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-SIGNED, LABELS, TEST_COSTS, GENERATED, FRONTS, GENERAL = "signed", "labels", "test costs", "generated", "fronts", "general"
+SIGNED, LABELS, TEST_COSTS = "signed", "labels", "test costs"
+GENERATED, FRONTS, GENERAL = "generated", "fronts", "general"
 """Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
 task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
 
