@@ -78,7 +78,7 @@ def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
     value = result.value[0] if isinstance(result.value, tuple) else result.value
     wrong = _broken(problem, result, visits)
     if truth.exact:
-        if value != truth.shown(worth):
+        if value != truth.shown(worth) and not (isinstance(value, float) and value == float(truth.shown(worth))):
             wrong.append(f"value {value!r}, the tree is worth {truth.shown(worth)!r}")
         if not rounded and worth != truth.optimum:
             wrong.append(f"the tree is worth {as_shown(worth)!r}, the optimum is {as_shown(truth.optimum)!r}")

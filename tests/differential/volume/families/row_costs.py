@@ -130,7 +130,7 @@ def best_of_costs(
                 total += prices(int(copies[visit.rows].sum()), visit.path)[visit.column]
         return Fraction(total) * unit
 
-    scale = float(unit) * float(sum(map(float, np.abs(costs).max(axis=1)))) if costs.size else 1.0
+    scale = float(unit * sum(map(int, np.abs(costs).max(axis=1)))) if costs.size else 1.0
     return Truth(None if found == INFEASIBLE else Fraction(found) * unit, worth, scale=scale)
 
 
