@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streed.exact import Array
-from streed.tree.nodes import Branch, Leaf, Node, route, walk
+from streed.tree.nodes import Array, Branch, Leaf, Node, route, walk
 
 
 def predict_rows(root: Node, codes: Array) -> Array:
