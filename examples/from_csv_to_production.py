@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
 
     from streed import Binarizer, Tree
     from streed.estimators import FairTreeClassifier, TunedOptimalTreeClassifier
-    from streed.export import to_json, to_onnx, to_sql
+    from streed.export import onnx_inputs, to_json, to_onnx, to_sql
     from streed.plot import tree_svg
 
     # 1. A raw file. The tree must treat the sexes alike, and must not ask about them.
@@ -97,8 +97,7 @@ def main(folder: Path) -> None:
 
     (folder / "tree.onnx").write_bytes(to_onnx(fair).SerializeToString())
     session = onnxruntime.InferenceSession(folder / "tree.onnx", providers=["CPUExecutionProvider"])
-    given = {column.name: X_test[[column.name]].to_numpy() for column in session.get_inputs()}
-    found = session.run(["prediction"], given)[0]
+    found = session.run(["prediction"], onnx_inputs(fair, X_test))[0]
     print(f"after ONNX: {(found == expected).all()}")
 
 

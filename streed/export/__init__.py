@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streed.export.onnx import to_onnx
+from streed.export.onnx import onnx_inputs, to_onnx
 from streed.export.python import to_python
 from streed.export.sklearn import codes, feature_names, to_sklearn
 from streed.export.sql import to_sql
@@ -20,6 +20,7 @@ __all__ = [
     "codes",
     "feature_names",
     "from_json",
+    "onnx_inputs",
     "schema",
     "to_dot",
     "to_json",

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.binarize.raw import Kind
+from streed.binarize.raw import Kind, RawColumn, date_text, read_column
+from streed.data.column import shown
+from streed.data.table import read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
 from streed.export.questions import ABOVE, AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
@@ -66,6 +68,59 @@ def to_onnx(model: Any) -> ModelProto:
     built: ModelProto = onnx.helper.make_model(made, opset_imports=versions, producer_name="streed", ir_version=_IR)
     onnx.checker.check_model(built)
     return built
+
+
+def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
+    """The inputs of `to_onnx(model)` for the rows of a raw table, by name, as arrays of their types.
+
+    Raises InputError for columns that are not there and for values of other types.
+    """
+    tree = tree_of(model)
+    nodes = plan(tree)
+    source = read_input(X)
+    asked = {question.place: question for question in nodes.questions if question is not None}
+    if all(_kind(question) == "number" and not question.named for question in asked.values()):
+        if isinstance(source, np.ndarray):
+            return {"X": source.astype(np.float64)}
+        return {"X": np.column_stack([_reals(read_column(column, "X")) for column in source.columns])}
+    if isinstance(source, np.ndarray):
+        columns = {place: source[:, place] for place in asked}
+    elif source.names is None:
+        columns = {place: source.columns[place] for place in asked}
+    else:
+        by_name = dict(zip(source.names, source.columns, strict=True))
+        absent = [question.name for question in asked.values() if question.name not in by_name]
+        if absent:
+            raise InputError("X", f"it has no column named {shown(absent)}", "give every column that the tree uses")
+        columns = {place: by_name[question.name] for place, question in asked.items()}
+    return {question.name: _held(question, columns[place])[:, None] for place, question in asked.items()}
+
+
+def _held(question: Question, column: Any) -> Array:
+    """(m,) a raw column as the graph takes it."""
+    raw = read_column(column, question.name)
+    kind = _kind(question)
+    if kind == "text":
+        texts = np.empty(len(raw.values), dtype=object)
+        texts[:] = ["" if gap else _text(raw, v) for v, gap in zip(raw.values.tolist(), raw.missing, strict=True)]
+        return texts
+    if not raw.missing.all() and (raw.kind is Kind.CATEGORY or (raw.kind is Kind.DATE) != (kind == "date")):
+        raise InputError("X", f"column {question.name!r} holds a {raw.kind.value}", f"the tree asks about a {kind}")
+    if kind == "date":
+        return np.where(raw.missing, NO_DATE, raw.values.astype(np.int64))
+    return _reals(raw)
+
+
+def _reals(raw: RawColumn) -> Array:
+    """(m,) float64: the numbers of a column, NaN where they are missing."""
+    return np.where(raw.missing, np.nan, raw.values).astype(np.float64)
+
+
+def _text(raw: RawColumn, value: Any) -> str:
+    """The value as the tree's categories are written."""
+    if raw.kind is Kind.DATE:
+        return date_text(value)
+    return str(int(value)) if raw.kind is Kind.NUMBER and raw.whole else str(value)
 
 
 class _Graph:

@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 from streed import InputError, Tree
-from streed.export import codes, feature_names, from_json, to_dot, to_json, to_python, to_sklearn, to_sql
+from streed.export import (
+    codes,
+    feature_names,
+    from_json,
+    onnx_inputs,
+    to_dot,
+    to_json,
+    to_onnx,
+    to_python,
+    to_sklearn,
+    to_sql,
+)
 from streed.plot import survey, tree_svg
 from streed.report import make_report
 
@@ -84,6 +95,25 @@ def test_a_report_of_a_fitted_estimator_has_the_proof_and_the_rows(fitted: Any) 
     assert "of the rows are predicted as they are labelled" in page
     assert "What the search counted" in page
     assert sum(seen.rows for seen in survey(fitted, X) if seen.is_leaf) == len(X)
+
+
+def test_onnx_takes_the_raw_table(fitted: Any) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X, _ = ages()
+    tables: list[Any] = [X, X.astype({"sex": object}), {name: X[name].tolist() for name in X}]
+    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    for table in tables:
+        assert session.run(None, onnx_inputs(fitted, table))[0].tolist() == fitted.predict(X).tolist()
+    with pytest.raises(InputError, match="no column named"):
+        onnx_inputs(fitted, X[["sex"]])
+    with pytest.raises(InputError, match="the tree asks about a number"):
+        onnx_inputs(fitted, X.assign(age="old"))
+    array = np.random.default_rng(1).normal(size=(60, 3))
+    model = OptimalTreeClassifier(max_depth=1).fit(array, (array[:, 1] > 0.2).astype(int))
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    for rows in (array, array.tolist()):
+        assert session.run(None, onnx_inputs(model, rows))[0].tolist() == model.predict(array).tolist()
 
 
 def test_an_array_is_asked_by_position() -> None:
