@@ -1,14 +1,15 @@
 """What a native driver brings of its own: how its search goes from all rows to bounds that meet.
 
-Set-up, threads, time and memory limits, the trace and the certificate are the same for all (native_search.py); they take
-the procedure as an argument. Every procedure works on the nodes and edges of one store, so what one part of it has learnt
-serves the next. It ends with `search_fully`, which proves the optimum; what it does before is up to it.
+Set-up, threads, time and memory limits, the trace and the certificate are the same for all (native_search.py), which
+takes the procedure as an argument. All that a procedure learns stands in the nodes and edges of a workspace, so what
+one part of it learns serves the next. The last part is `search_fully`, which proves the optimum; what comes before is
+free.
 """
 
 from __future__ import annotations
 
 import abc
-from typing import ClassVar, final
+from typing import final
 
 import attrs
 from numba import boolean, int64
@@ -25,7 +26,7 @@ class Procedure(abc.ABC):
 
     name: str
     """The driver's, in `stats`."""
-    best_first: ClassVar[bool] | bool
+    best_first: bool
     """How `improve` leaves an edge: as soon as another one is better, or once it has reached its goal."""
 
     @abc.abstractmethod

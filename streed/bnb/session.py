@@ -87,7 +87,7 @@ def make_workspaces(
 
 
 def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: int | None) -> tuple[int, int]:
-    """(depth, branching nodes), UNLIMITED where nothing is said or nothing more is allowed than the other one allows."""
+    """(depth, branching nodes), UNLIMITED without a limit, or where the other one already allows no more."""
     depth = UNLIMITED if max_depth is None else max_depth
     budget = UNLIMITED if max_nodes is None else max_nodes
     if depth == 0 or budget == 0:
