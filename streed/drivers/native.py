@@ -14,7 +14,7 @@ from streed.enumerate.native_lists import lists_of
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.problem import Driver, Outcome, Problem, SearchLimits
-from streed.problem.linear_oracle import Repricing
+from streed.problem.linear_oracle import LinearOracle
 
 
 @attrs.frozen
@@ -31,9 +31,9 @@ class Native(Driver):
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
 
-    def reprice(
+    def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
-    ) -> Repricing | None:
+    ) -> LinearOracle | None:
         """Takes problems of few kinds of rows, for one thread."""
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None

@@ -6,13 +6,13 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.enumerate.vector_trees import count_branches, predict_rows
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reductions.reduction import check_limit
 from streed.task import Task
 from streed.task.algebra import objective
 from streed.task.sums import BoundTask
 from streed.task.tradeoffs import BoundTrade
+from streed.tree.predictions import count_branches, predict_rows
 
 
 @final

@@ -1,6 +1,8 @@
 """A tree: nested nodes, the columns that they ask about, and what each leaf shows; text, JSON and verification."""
 
-from streed.tree.nodes import Branch, Claims, Leaf, Node, Reading, Tree, flatten, nest, route, used_columns, walk, worth
+from streed.tree.claims import Claims, Reading
+from streed.tree.nodes import Branch, Leaf, Node, flatten, nest, route, used_columns, walk, worth
+from streed.tree.tree import Tree
 
 __all__ = [
     "Branch",

@@ -17,7 +17,7 @@ from streed.tree.nodes import flatten
 
 if TYPE_CHECKING:
     from streed.data import Column
-    from streed.tree.nodes import Tree
+    from streed.tree.tree import Tree
 
 
 @final

@@ -15,7 +15,8 @@ import numpy as np
 
 from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
 from streed.task.weighing import in_copies
-from streed.tree.nodes import Branch, Leaf, Node, Tree
+from streed.tree.nodes import Branch, Leaf, Node
+from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -23,7 +23,9 @@ from streed.data import Column
 from streed.data.column import MOST_CATEGORIES
 from streed.data.strict_json import MOST_DIGITS, MOST_LETTERS, is_finite, is_text, parse, whole_fraction
 from streed.errors import InputError
-from streed.tree.nodes import Claims, Reading, Tree, flatten, nest, worth
+from streed.tree.claims import Claims, Reading
+from streed.tree.nodes import flatten, nest, worth
+from streed.tree.tree import Tree
 
 FORMAT = "streed.tree"
 VERSION = 1

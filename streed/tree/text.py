@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from streed.data.visible import visible
-from streed.tree.nodes import Leaf, Node, Tree, worth
+from streed.tree.nodes import Leaf, Node, worth
+from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
     from streed.data import Column

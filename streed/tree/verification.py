@@ -14,10 +14,12 @@ from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.task import Task, Totals
 from streed.task.weighing import in_copies
+from streed.tree.claims import Claims
 from streed.tree.description import rebuild
 from streed.tree.evaluation import inspect
-from streed.tree.nodes import Claims, Leaf, Tree, walk, worth
+from streed.tree.nodes import Leaf, walk, worth
 from streed.tree.text import number
+from streed.tree.tree import Tree
 
 _RELATIVE = 1e-9
 """Floats were rounded once when they were written, and sums of real data once per row."""

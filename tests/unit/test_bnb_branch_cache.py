@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from streed.bnb.branch_cache import literal
 from streed.exact import Array
 from streed.kernels.values import UNKNOWN
-from tests.unit.engine_harness import NO_BRANCH, SPACE, Bench, extend, make_instance, recall_costs, store_costs
+from tests.unit.kernel_harness import NO_BRANCH, SPACE, Bench, extend, make_instance, recall_costs, store_costs
 
 LITERALS = st.integers(1, 2**16 - 1)
 

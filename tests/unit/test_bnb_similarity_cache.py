@@ -12,7 +12,7 @@ from streed.kernels import values
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import NONE, UNLIMITED
-from tests.unit.engine_harness import KINDS, Bench, Instance, find_or_add, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 
 @entry
