@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from streed.task import Task
     from streed.tree import Reading, Tree
 
-NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality")
+NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")
 """The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
 
 _MOST_TOLD = 100

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streed.estimators.classifier import OptimalTreeClassifier
     from streed.estimators.cost_sensitive import CostSensitiveTreeClassifier
     from streed.estimators.fair import FairTreeClassifier
+    from streed.estimators.fair_guidance import cross_validate_fair, fairness_margin
     from streed.estimators.policy import PolicyTree
     from streed.estimators.regressor import OptimalTreeRegressor
     from streed.estimators.survival import SurvivalTree
@@ -31,6 +32,8 @@ __all__ = [
     "SurvivalTree",
     "TunedOptimalTreeClassifier",
     "TunedOptimalTreeRegressor",
+    "cross_validate_fair",
+    "fairness_margin",
 ]
 
 _HOMES = {
@@ -43,6 +46,8 @@ _HOMES = {
     "SurvivalTree": "survival",
     "TunedOptimalTreeClassifier": "tuned",
     "TunedOptimalTreeRegressor": "tuned",
+    "cross_validate_fair": "fair_guidance",
+    "fairness_margin": "fair_guidance",
 }
 
 
