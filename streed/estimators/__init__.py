@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from streed.estimators.fair import FairTreeClassifier
     from streed.estimators.fair_guidance import cross_validate_fair, fairness_margin
     from streed.estimators.policy import PolicyTree
+    from streed.estimators.policy_validation import cross_validate_policy
     from streed.estimators.regressor import OptimalTreeRegressor
     from streed.estimators.survival import SurvivalTree
     from streed.estimators.tuned import TunedOptimalTreeClassifier, TunedOptimalTreeRegressor
@@ -33,6 +34,7 @@ __all__ = [
     "TunedOptimalTreeClassifier",
     "TunedOptimalTreeRegressor",
     "cross_validate_fair",
+    "cross_validate_policy",
     "fairness_margin",
 ]
 
@@ -47,6 +49,7 @@ _HOMES = {
     "TunedOptimalTreeClassifier": "tuned",
     "TunedOptimalTreeRegressor": "tuned",
     "cross_validate_fair": "fair_guidance",
+    "cross_validate_policy": "policy_validation",
     "fairness_margin": "fair_guidance",
 }
 

@@ -21,7 +21,7 @@ from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
 from streed.tree.models import tree_of
-from streed.tree.text import number
+from streed.tree.text import number, size_text
 
 _STATUS = {
     "optimal": ("good", "proven optimal"),
@@ -111,9 +111,7 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int) -> str:
         asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
         cards.append(("limits of size", ", ".join(asked) or "none"))
         cards += [("subject to", escaped(limit)) for limit in sections.limits(claims)]
-    branches = f"{tree.n_branches} branching node{'' if tree.n_branches == 1 else 's'}"
-    leaves = f"{tree.n_leaves} lea{'f' if tree.n_leaves == 1 else 'ves'}"
-    cards.append(("tree", f"{branches}, {leaves}, depth {tree.depth}"))
+    cards.append(("tree", size_text(tree)))
     cards.append(("rows", f"{n_rows:,}"))
     listed = "".join(f"<div><dt>{name}</dt><dd>{said}</dd></div>" for name, said in cards)
     return f'<dl class="cards">{listed}</dl>'
