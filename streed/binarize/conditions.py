@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from streed.binarize.raw import Kind, date_text
+from streed.binarize.raw import Kind
 from streed.binarize.recipe import ColumnRecipe
+from streed.data.moments import date_text
 from streed.errors import InputError
 
 LANGUAGES = ("python", "sql")

@@ -64,7 +64,10 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None, language: str | Non
     columns: list[int] = []
     shown: list[Any] = []
     rows: list[int] = []
-    for first, second, third in flatten(tree.root):
+    ordered = next((column for column in tree.columns.values() if column.scale is not None), None)
+    if ordered is not None:
+        raise InputError("tree", f"column {ordered.name!r} is ordered", "export such trees as JSON, text or DOT")
+    for first, second, third, *_ in flatten(tree.root):
         if isinstance(second, tuple):
             children.append(second)
             columns.append(first)
