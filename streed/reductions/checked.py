@@ -6,14 +6,13 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.enumerate.vector_trees import count_branches
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reductions.reduction import check_limit
 from streed.task import Task
 from streed.task.algebra import objective
 from streed.task.sums import BoundTask
 from streed.task.tradeoffs import BoundTrade
-from streed.tree.rows import labels_in
+from streed.tree.predictions import count_branches, predict_data
 
 
 @final
@@ -39,6 +38,6 @@ class Checked(Driver):
             return outcome
         found = []
         for solution in outcome.solutions:
-            predicted, nodes = labels_in(problem.data, solution.root), count_branches(solution.root)
+            predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
             found.append([check_limit(limit, problem, predicted, nodes) for limit in task.sum_limits])
         return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -13,7 +12,7 @@ from streed.data import Column, Dataset, Scale, encode
 from streed.data.new_rows import Numbers, read_rows
 from streed.errors import InputError
 from streed.exact import Array
-from streed.tree.nodes import Branch, Leaf, Node, route, walk
+from streed.tree.nodes import Branch
 
 _UNUSED = Column("", (0, 1), False)
 """Stands for the columns that no branch asks about."""
@@ -121,10 +120,3 @@ def _described(column: Column) -> str:
     if column.scale is None or column.scale is Scale.CATEGORY:
         return f"the categories {column.categories}"
     return f"{column.scale.value}s in order"
-
-
-def labels_in(data: Dataset, root: Node) -> Array:
-    """(n,) int64: the number of the label that the tree gives each row of the data that it was grown on."""
-    labels = np.array([leaf.label for leaf in walk(root) if isinstance(leaf, Leaf)])
-    found: Array = labels[route(root, functools.partial(sides_in, data), data.n_rows)]
-    return found

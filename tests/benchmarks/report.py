@@ -1,18 +1,16 @@
-"""The tables of a page, from the files that the benchmarks wrote with `--json`.
+"""The pages of tables, from the files that the benchmarks wrote with `--json`.
 
     python -m tests.benchmarks.report accuracy.json sparse.json ...
 
-Each file's table goes between the markers `<!-- NAME -->` and `<!-- /NAME -->` of the page, NAME being the benchmark:
-accuracy, anytime, costs, f1, fairness, sparse, sparse-scores, known-optima, startup, stopping; a table of accuracy for
-a restricted instruction set goes to accuracy-avx2 and the like, the parts of anytime to anytime-stops and so on.
-Everything else on the page stays as it is.
+Each file becomes a page of `docs/explanation/measurements/`, named after the benchmark: accuracy.md, costs.md and so
+on; accuracy for a restricted instruction set goes to accuracy-avx2.md and the like, the parts of anytime to
+anytime-stops.md and so on. `--suffix depth-5` keeps a further run beside the first.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,66 +30,62 @@ from tests.benchmarks import (
     user_tasks,
 )
 
-PAGE = harness.ROOT / "docs" / "explanation" / "performance.md"
+NOTE = "Written by `tests.benchmarks.report`; what the numbers mean is told in [Performance](../performance.md)."
 
-RENDERERS: dict[str, Callable[[harness.Record], str]] = {
-    "accuracy": accuracy.render,
-    "anytime": anytime.render,
-    "costs": costs.render,
-    "f1": f1.render,
-    "fairness": fairness.render,
-    "known-optima": known_optima.render,
-    "sparse": sparse.render,
-    "sparse-scores": sparse_scores.render,
-    "startup": startup.render,
-    "stopping": stopping.render,
-    "user-tasks": user_tasks.render,
+FOLDER = harness.ROOT / "docs" / "explanation" / "measurements"
+
+PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
+    "accuracy": ("Misclassified rows, depth by depth", accuracy.render),
+    "anytime": ("Anytime", anytime.render),
+    "costs": ("Costs, policies, regression and survival", costs.render),
+    "f1": ("F1", f1.render),
+    "fairness": ("Errors under a limit on unfairness", fairness.render),
+    "known-optima": ("Optima that others proved", known_optima.render),
+    "sparse": ("Sparse trees of any depth", sparse.render),
+    "sparse-scores": ("A price for every node, and no limit on the depth", sparse_scores.render),
+    "startup": ("Starting", startup.render),
+    "stopping": ("Stopping", stopping.render),
+    "user-tasks": ("Tasks of users", user_tasks.render),
 }
+"""For each benchmark, its title and what makes its tables."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when the page has been written; 2 if a file or the page is not usable."""
+    """0 when the pages have been written; 2 if a file is not usable."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.report",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE.json")
-    parser.add_argument("--page", type=Path, default=PAGE, help=f"(default: {PAGE})")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help=f"(default: {FOLDER})")
+    parser.add_argument("--suffix", help="put after each page's name")
     options = parser.parse_args(arguments)
     try:
-        text = options.page.read_text(encoding="utf-8")
         for path in options.files:
             record = json.loads(path.read_text(encoding="utf-8"))
-            text = fill(text, marker_of(record), section(record))
+            name = "-".join(filter(None, [name_of(record), options.suffix]))
+            (options.folder / f"{name}.md").write_text(page(record), encoding="utf-8")
     except (OSError, ValueError, KeyError) as error:
         harness.fail(f"{type(error).__name__}: {error}")
-    options.page.write_text(text, encoding="utf-8")
     return harness.FINE
 
 
-def marker_of(record: harness.Record) -> str:
-    """The name of the markers between which a record's table goes."""
+def name_of(record: harness.Record) -> str:
+    """The name of a record's page."""
     name = str(record["benchmark"])
-    if name not in RENDERERS:
+    if name not in PAGES:
         raise ValueError(f"{name!r} is no benchmark")
     if "what" in record:
         name = f"{name}-{record['what']}"
     return f"{name}-{record['machine']['instructions'].split()[0]}" if record["machine"]["restricted"] else name
 
 
-def section(record: harness.Record) -> str:
-    """What stands between the markers: the machine and the tables."""
-    return f"{harness.machine_line(record['machine'])}\n\n{RENDERERS[record['benchmark']](record)}"
-
-
-def fill(text: str, marker: str, content: str) -> str:
-    """The page with `content` between the markers; raises ValueError unless it has them, once, in this order."""
-    pattern = re.compile(rf"(<!-- {re.escape(marker)} -->\n).*?(<!-- /{re.escape(marker)} -->)", re.DOTALL)
-    filled, count = pattern.subn(lambda found: f"{found[1]}\n{content}\n\n{found[2]}", text)
-    if count != 1:
-        raise ValueError(f"the page has {count} places between <!-- {marker} --> and <!-- /{marker} -->, not one")
-    return filled
+def page(record: harness.Record) -> str:
+    """The page: its title, the machine and the tables."""
+    title, render = PAGES[record["benchmark"]]
+    machine = harness.machine_line(record["machine"])
+    return f"# {title}\n\n{NOTE}\n\n{machine}\n\n{render(record).rstrip()}\n"
 
 
 if __name__ == "__main__":

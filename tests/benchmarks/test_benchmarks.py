@@ -126,41 +126,41 @@ def test_different_optima_stand_out() -> None:
     assert "MISMATCH" not in accuracy.render(_accuracy([_row("one", [1], [1])]))
 
 
-def test_report_replaces_what_is_between_the_markers(tmp_path: Path) -> None:
-    page, source = tmp_path / "page.md", tmp_path / "accuracy.json"
-    page.write_text("before\n<!-- accuracy -->\nold\n<!-- /accuracy -->\nafter\n")
+def test_report_writes_a_page_for_each_file(tmp_path: Path) -> None:
+    source = tmp_path / "accuracy.json"
     source.write_text(json.dumps(_accuracy([_row("one", [2], [0.1])])))
     for _ in range(2):
-        assert report.main([str(source), "--page", str(page)]) == harness.FINE
-        text = page.read_text()
-        assert text.startswith("before\n<!-- accuracy -->\n\na processor")
-        assert text.endswith("\n\n<!-- /accuracy -->\nafter\n")
-        assert "old" not in text
+        assert report.main([str(source), "--folder", str(tmp_path)]) == harness.FINE
+        text = (tmp_path / "accuracy.md").read_text()
+        assert text.startswith("# Misclassified rows, depth by depth\n\nWritten by")
+        assert "\n\na processor" in text
         assert text.count("| one ") == 1
+    assert report.main([str(source), "--folder", str(tmp_path), "--suffix", "depth-3"]) == harness.FINE
+    assert (tmp_path / "accuracy-depth-3.md").read_text() == text
 
 
-def test_report_leaves_a_page_without_the_markers_alone(tmp_path: Path) -> None:
-    page, source = tmp_path / "page.md", tmp_path / "accuracy.json"
-    page.write_text("no markers")
-    source.write_text(json.dumps(_accuracy([_row("one", [2], [0.1])])))
+def test_report_refuses_what_is_no_record(tmp_path: Path) -> None:
+    source = tmp_path / "other.json"
+    source.write_text(json.dumps({"benchmark": "other", "machine": _machine()}))
     with pytest.raises(SystemExit) as stop:
-        report.main([str(source), "--page", str(page)])
+        report.main([str(source), "--folder", str(tmp_path)])
     assert stop.value.code == harness.UNUSABLE
-    assert page.read_text() == "no markers"
+    assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
 
 
-def test_restricted_instructions_have_markers_of_their_own() -> None:
-    assert report.marker_of(_accuracy([], _machine("avx2", restricted=True))) == "accuracy-avx2"
-    assert report.marker_of(_accuracy([])) == "accuracy"
+def test_restricted_instructions_have_pages_of_their_own() -> None:
+    assert report.name_of(_accuracy([], _machine("avx2", restricted=True))) == "accuracy-avx2"
+    assert report.name_of(_accuracy([])) == "accuracy"
     with pytest.raises(ValueError, match="no benchmark"):
-        report.marker_of({"benchmark": "other", "machine": _machine()})
+        report.name_of({"benchmark": "other", "machine": _machine()})
 
 
-def test_the_page_has_every_marker_once() -> None:
-    text = report.PAGE.read_text(encoding="utf-8")
-    found = re.findall(r"<!-- (/?[a-z0-9-]+) -->", text)
-    names = [*(set(report.RENDERERS) - {"anytime"}), *(f"anytime-{part}" for part in anytime.PARTS), "accuracy-avx2"]
-    assert sorted(found) == sorted([*names, *(f"/{name}" for name in names)])
+def test_the_summary_links_every_page_of_numbers() -> None:
+    summary = (report.FOLDER.parent / "performance.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\(measurements/([a-z0-9-]+)\.md\)", summary))
+    assert linked == {path.stem for path in report.FOLDER.glob("*.md")}
+    names = {*(set(report.PAGES) - {"anytime"}), *(f"anytime-{part}" for part in anytime.PARTS), "accuracy-avx2"}
+    assert names <= linked
 
 
 @pytest.mark.parametrize(
