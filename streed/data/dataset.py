@@ -50,6 +50,8 @@ class Dataset:
     """(n,) int64 >= 1: how many equal rows each row stands for; None where each stands for itself."""
     ordered: Mapping[int, OrderedValues] = attrs.field(factory=dict)
     """The values of each ordered column, by its number."""
+    recipe: Any = None
+    """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
 
     @classmethod
     def make(

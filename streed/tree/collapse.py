@@ -76,7 +76,7 @@ class CollapsedTree:
 
     def predict(self, X: Any) -> list[Any]:
         """What the leaf of each row shows; `X` as in `Tree.predict`."""
-        read = TreeRows.of(X, self.tree.columns, self.tree.n_columns)
+        read = TreeRows.of(X, self.tree.columns, self.tree.n_columns, self.tree.recipe)
         shown: list[Any] = [None] * read.n_rows
         stack: list[tuple[GroupNode, Any]] = [(self.root, np.arange(read.n_rows))]
         while stack:

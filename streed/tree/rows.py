@@ -8,6 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.binarize import TableRecipe
 from streed.data import Column, Dataset, Scale, encode
 from streed.data.new_rows import Numbers, read_rows
 from streed.errors import InputError
@@ -35,14 +36,18 @@ class TreeRows:
     _held: dict[int, Array | Numbers] = attrs.field(factory=dict, init=False)
 
     @classmethod
-    def of(cls, X: Any, columns: Mapping[int, Column], n_columns: int) -> TreeRows:
+    def of(cls, X: Any, columns: Mapping[int, Column], n_columns: int, recipe: TableRecipe | None) -> TreeRows:
         """The rows of `X` as `Tree.predict` takes them, for a tree on `columns` of data with `n_columns`.
 
-        Raises InputError for missing columns, and for values and categories that the tree does not know.
+        `recipe`: how the columns are made of a raw table, as `Tree` has it. Raises InputError for missing columns, and
+        for values and categories that the tree does not know.
         """
         if isinstance(X, Dataset):
             places = _places(X, columns)
             return cls(X.n_rows, lambda j: _of_data(X, places[j], columns[j]))
+        if recipe is not None:
+            answers = recipe.encode(X, used=columns)
+            return cls(len(answers), lambda j: answers[:, j])
         every = [columns.get(j, _UNUSED) for j in range(n_columns)]
         if all(column.scale is None for column in columns.values()):
             codes = encode(every, X, used=columns)

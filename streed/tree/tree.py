@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.binarize import TableRecipe
 from streed.data import Column, Dataset
 from streed.errors import InputError
 from streed.tree.claims import Claims
@@ -25,8 +26,9 @@ class Tree:
 
     `columns` holds those that the branches ask about, by their place in the data, which had `n_columns`. `labels` are
     the caller's, by label number. A leaf costs `unit` times its `cost`. `shown` has one entry per leaf, left to right,
-    where leaves show something else than their label. Trees are equal if structure, columns, rows, costs and what the
-    leaves show are; the claims do not count.
+    where leaves show something else than their label. `recipe` says how the columns are made of a raw table, where
+    they are not the table's own. Trees are equal if structure, columns, rows, costs and what the leaves show are; the
+    claims do not count.
     """
 
     root: Node
@@ -36,6 +38,7 @@ class Tree:
     unit: Fraction | int = 1
     shown: tuple[Any, ...] | None = None
     claims: Claims | None = None
+    recipe: TableRecipe | None = None
 
     @classmethod
     def grown(
@@ -50,7 +53,8 @@ class Tree:
     ) -> Tree:
         """The tree of `root`, whose branches name columns of `data`; labels are the classes unless given."""
         columns = {j: data.column(j) for j in used_columns(root)}
-        return cls(root, columns, data.n_columns, data.classes if labels is None else labels, unit, shown, claims)
+        found = data.classes if labels is None else labels
+        return cls(root, columns, data.n_columns, found, unit, shown, claims, data.recipe)
 
     def claiming(
         self,
@@ -105,13 +109,14 @@ class Tree:
         """(m,) what the leaf of each row shows: ints, floats, bools or strings as such, anything else as objects.
 
         `X` is an array or nested list with all columns, a table with at least those that the tree asks about (found
-        by name), or a Dataset. Raises InputError for missing columns and for values that the tree does not know.
+        by name), or a Dataset. A tree with a recipe takes raw rows, as the recipe's table had them, and Datasets with
+        its questions. Raises InputError for missing columns and for values that the tree does not know.
         """
         return _plain_array(self.shows())[self.apply(X)]
 
     def apply(self, X: Any) -> Array:
         """(m,) int64: the number of each row's leaf, the leaves numbered left to right; `X` as in `predict`."""
-        rows = TreeRows.of(X, self.columns, self.n_columns)
+        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
         return route(self.root, rows.sides, rows.n_rows)
 
     def codes(self, X: Any) -> Array:
@@ -122,7 +127,7 @@ class Tree:
         ordered = next((column for column in self.columns.values() if column.scale is not None), None)
         if ordered is not None:
             raise InputError("tree", f"column {ordered.name!r} is ordered, and has no codes", "use apply or predict")
-        rows = TreeRows.of(X, self.columns, self.n_columns)
+        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
         table = np.zeros((rows.n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:
             table[:, j] = rows.codes(j)
