@@ -12,6 +12,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.task import State, Task
+from streed.task.algebra import at_most
 from streed.task.analysis.facts import explain, facts
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.constrained import Wrapping
@@ -87,7 +88,7 @@ TASKS = [
     Spread(),
     Spread() + 0.5 * Splits(),
     WorstLeaf(),
-    Misclassifications().subject_to(Splits() <= 2),
+    Misclassifications().subject_to(at_most(Splits(), 2)),
     Accuracy().subject_to(PARITY),
     F1(),
     F1() - 0.01 * Splits(),
