@@ -1,4 +1,4 @@
-"""Repricing for the native drivers: columns and memory are prepared once, each solve brings its own costs.
+"""The linear oracle of the native drivers: columns and memory are prepared once, each solve brings its own costs.
 
 A row's kind is its row group, so new costs are new multipliers of the groups, and nothing else: `set_prices` writes
 them, the record of the engine is put back to how it began, and the search starts. What is left per solve is the search
@@ -28,7 +28,7 @@ from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
 from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.routing import count_kinds
 from streed.problem import Problem, SearchLimits
-from streed.problem.linear_oracle import Answer, ListSpec, Repricing, TreeLists
+from streed.problem.linear_oracle import Answer, LinearOracle, ListSpec, TreeLists
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -41,7 +41,7 @@ ListMaker = Callable[["NativeOracle", ListSpec, SearchLimits], TreeLists | None]
 
 
 @final
-class NativeOracle(Repricing):
+class NativeOracle(LinearOracle):
     """The workspace of a problem, and its record as each solve begins with it."""
 
     def __init__(

@@ -25,7 +25,7 @@ from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
-from streed.problem.linear_oracle import Repricing
+from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task, Value
 from streed.task.constrained import objective
 
@@ -64,9 +64,9 @@ class Native(Driver):
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
 
-    def reprice(
+    def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
-    ) -> Repricing | None:
+    ) -> LinearOracle | None:
         """Takes problems of few kinds of rows, for one thread."""
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None

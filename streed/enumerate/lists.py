@@ -1,9 +1,8 @@
-"""Lists of trees by the driver's own means (`Repricing.lists`), or, where it has none, by those of `plain.py`."""
+"""Lists of trees by the driver's own means (`LinearOracle.lists`), or, where it has none, by those of `plain.py`."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -11,9 +10,9 @@ import numpy as np
 from streed.enumerate.entries import KEY
 from streed.enumerate.keys import encode
 from streed.enumerate.plain import Entries, Listing, Needed
-from streed.enumerate.vector_trees import Found, Stop, Trees, Window
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
-from streed.problem.linear_oracle import Interrupted, ListSpec
+from streed.problem.linear_oracle import ListSpec
 
 
 @final
@@ -79,38 +78,25 @@ class NativeListing:
     def every(self, budget: int) -> Entries:
         """All entries of cost <= budget whose sums are in their intervals."""
         assert self._lists is not None
-        with _stopping():
-            entries: Entries = self._lists.every(budget)
+        entries: Entries = self._lists.every(budget)
         sums = self.sums_of(entries)
         least, most = self._windows.T
         kept: Entries = entries[((least <= sums) & (sums <= most)).all(axis=1)]
         return kept
 
-    def best(self, budget: int, below: int) -> tuple[int, Found] | None:
+    def best(self, budget: int, below: int) -> tuple[int, EvaluatedTree] | None:
         """The least value of a tree of cost <= budget with all sums in their intervals, and the tree; None if >= below.
 
-        Raises Stop when the orders say so.
+        Raises SearchStopped when the orders say so.
         """
         assert self._lists is not None
-        with _stopping():
-            found = self._lists.best(budget, below)
+        found = self._lists.best(budget, below)
         return None if found is None else (found[0], self._trees.labelled(*found[1]))
 
-    def tree(self, entry: Array) -> Found:
+    def tree(self, entry: Array) -> EvaluatedTree:
         """A tree of an entry that `every` gave."""
         assert self._lists is not None
-        with _stopping():
-            found = self._lists.tree(entry)
-        return self._trees.labelled(*found)
-
-
-@contextlib.contextmanager
-def _stopping() -> Iterator[None]:
-    """Turns what ends a list into what ends a reduction."""
-    try:
-        yield
-    except Interrupted as interrupted:
-        raise Stop(interrupted.reason) from interrupted
+        return self._trees.labelled(*self._lists.tree(entry))
 
 
 def make_listing(

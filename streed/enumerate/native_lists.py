@@ -1,4 +1,4 @@
-"""Lists of trees in the workspace of a repriced problem, see `native.py`."""
+"""Lists of trees in the workspace of a linear oracle, see `native.py`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, SHALLOW, UNLIMITED
-from streed.problem import SearchLimits, process_memory
-from streed.problem.linear_oracle import Interrupted, ListSpec, TreeLists
+from streed.problem import SearchLimits, SearchStopped, process_memory
+from streed.problem.linear_oracle import ListSpec, TreeLists
 
 _SHARE = 0.25
 """Of the memory that is left: what one list may take, while others wait for it."""
@@ -154,7 +154,7 @@ class EngineLists(TreeLists):
         self._whole = Part(engine.rows, self._depth, ())
 
     def _watched(self, work: Callable[[], Any]) -> Any:
-        """What the work gives; raises Interrupted if it was stopped, or if a list is too large."""
+        """What the work gives; raises SearchStopped if it was stopped, or if a list is too large."""
         found: list[Any] = []
         reason = None
         if self._depth <= SHALLOW and self._engine.packed.n_columns <= _FEW_COLUMNS:
@@ -169,7 +169,7 @@ class EngineLists(TreeLists):
         if self._bounds[FULL]:
             reason = reason or "memory"
         if reason is not None:
-            raise Interrupted(reason)
+            raise SearchStopped(reason)
         return found[0]
 
     def _stopped(self) -> bool:

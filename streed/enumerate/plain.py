@@ -23,7 +23,7 @@ import numpy as np
 from streed.enumerate.entries import COST, KEY, VALUE, combine, list_shallow, meet, unite
 from streed.enumerate.keys import encode
 from streed.enumerate.shallow import floor_children
-from streed.enumerate.vector_trees import Found, Trees, Window, widths
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window, widths
 from streed.exact import Array
 from streed.kernels.records import INFINITE
 from streed.tree import Branch, Leaf, Node
@@ -141,10 +141,10 @@ class Listing:
         """(m, q) the sums that the keys hold."""
         return self._code.sums(entries[:, KEY:])
 
-    def best(self, budget: int, below: int) -> tuple[int, Found] | None:
+    def best(self, budget: int, below: int) -> tuple[int, EvaluatedTree] | None:
         """The least value of a tree of cost <= budget with all sums in their intervals, and the tree; None if >= below.
 
-        Raises Stop when the orders say so.
+        Raises SearchStopped when the orders say so.
         """
         rows, depth = self.rows(), self._problem.max_depth
         is_shallow = depth == 0 or (self._native and depth in (1, _SHALLOW))
@@ -178,7 +178,7 @@ class Listing:
         entries = self.entries(self.rows(), self._problem.max_depth, budget)
         return entries[self._inside(entries)]
 
-    def tree(self, entry: Array) -> Found:
+    def tree(self, entry: Array) -> EvaluatedTree:
         """A tree of an entry that `every` gave."""
         return self.trees.grown(self._find(self.rows(), self._problem.max_depth, entry, None))
 

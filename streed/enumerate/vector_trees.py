@@ -2,7 +2,7 @@
 
 Component j of a tree's vector is the sum over its rows of `parts[j, row, label]`, plus `splits[j]` per branching node.
 A scalar solve finds a tree of least w . vector for whole weights w: a row-cost problem like any other. Rows whose parts
-are equal are of one kind, whatever the weights, so a driver can be asked for repriced solves (`Driver.reprice`).
+are equal are of one kind, whatever the weights, so a driver may offer a quick linear oracle (`Driver.linear_oracle`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from streed.kernels.compilation import clock
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import weigh_leaves, weigh_tree
-from streed.problem import Driver, Problem, SearchLimits
-from streed.problem.linear_oracle import ListSpec, Repricing, TreeLists
-from streed.problem.oracle_by_search import FixedCosts, Searches, preorder_of
+from streed.problem import Driver, Problem, SearchLimits, SearchStopped
+from streed.problem.linear_oracle import LinearOracle, ListSpec, TreeLists
+from streed.problem.oracle_by_search import FixedCosts, OracleBySearch, preorder_of
 from streed.task.bounded_sums import sums_too_large
-from streed.tree import Branch, Leaf, Node
+from streed.tree import Node
+from streed.tree.predictions import predict_rows
 
 Vector = tuple[int, ...]
 
@@ -38,22 +39,9 @@ Window = tuple[int, int]
 """The least and the most that a sum may be."""
 
 
-class Stop(Exception):
-    """The orders ended the search.
-
-    `reason` as in `Outcome.stopped`; `lower`: a bound on what was to be minimised; `found`: the best tree so far.
-    """
-
-    def __init__(self, reason: str, lower: int | None = None, found: Found | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.lower = lower
-        self.found = found
-
-
 @final
 @attrs.frozen(eq=False)
-class Found:
+class EvaluatedTree:
     """A tree in preorder and its vector."""
 
     vector: Vector
@@ -132,12 +120,12 @@ class Trees:
     vectors: Array = attrs.field(init=False)
     """(G, K, m) the parts of a row of each kind."""
     arity: Array = attrs.field(init=False)
-    """(p,) as in `Found`."""
+    """(p,) as in `EvaluatedTree`."""
     _data: Dataset = attrs.field(init=False)
     _codes: Array = attrs.field(init=False)
     _deadline: float | None = attrs.field(init=False)
     _depth: int | None = attrs.field(init=False)
-    _repricing: Repricing = attrs.field(init=False)
+    _oracle: LinearOracle = attrs.field(init=False)
     _shallow: Trees | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
@@ -156,13 +144,13 @@ class Trees:
         self.arity = category_counts(self.problem)
         self._depth = None
         problem = attrs.evolve(self.problem, data=self._data)
-        quick = self.driver.reprice(problem, self.kinds, labels, any(self.splits), self.search_limits)
-        self._repricing = quick or Searches(self.driver, problem, self.kinds, self.search_limits)
+        native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
+        self._oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
 
     def close(self) -> dict[str, Any]:
         """The statistics of the last scalar solve; gives back what was prepared for them."""
-        stats = dict(self._repricing.stats())
-        self._repricing.close()
+        stats = dict(self._oracle.stats())
+        self._oracle.close()
         if self._shallow is not None:
             self._shallow.close()
             self._count(self._shallow)
@@ -196,8 +184,8 @@ class Trees:
         """The rows, each once: weights are in the parts."""
         return self._data
 
-    def cheapest(self, weights: Sequence[int], below: int | None = None) -> Found | None:
-        """A tree of least `weights` . vector, or None if no tree is allowed; raises Stop if it is not proved.
+    def cheapest(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
+        """A tree of least `weights` . vector, or None if no tree is allowed; raises SearchStopped if it is not proved.
 
         Trees whose sum is not below `below` need not be found.
         """
@@ -207,7 +195,7 @@ class Trees:
             raise sums_too_large(self.problem.data.weights is not None)
         begin = time.perf_counter()
         limit = self.remaining()
-        answer = self._repricing.solve(
+        answer = self._oracle.solve(
             costs, split, below=below, max_depth=self._depth, time_limit=limit, report=self._report()
         )
         self.solves += 1
@@ -223,22 +211,22 @@ class Trees:
                     "this"
                 )
         if answer.stopped is not None:
-            raise Stop(answer.stopped, answer.lower, found)
+            raise SearchStopped(answer.stopped, answer.lower, found)
         return found
 
-    def _found(self, preorder: Array, costs: Array, counts: Array | None = None) -> Found:
+    def _found(self, preorder: Array, costs: Array, counts: Array | None = None) -> EvaluatedTree:
         """The tree with the labels that cost least, measured from the raw codes unless counts (m, G) are known."""
         if counts is None:
             labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
-            return Found(self._vector(preorder, sums), preorder, labels, rows, self.arity)
+            return EvaluatedTree(self._vector(preorder, sums), preorder, labels, rows, self.arity)
         return self._counted(preorder, (counts @ costs).argmin(axis=1), counts)
 
-    def _counted(self, preorder: Array, labels: Array, counts: Array) -> Found:
+    def _counted(self, preorder: Array, labels: Array, counts: Array) -> EvaluatedTree:
         """The labelled tree, by how many rows of each kind are at its nodes, (m, G)."""
         leaves = preorder < 0
         added = self.vectors[:, labels[leaves]].reshape(-1, len(self.parts))
         sums = counts[leaves].T.ravel() @ added
-        return Found(self._vector(preorder, sums), preorder, labels, counts.sum(axis=1), self.arity)
+        return EvaluatedTree(self._vector(preorder, sums), preorder, labels, counts.sum(axis=1), self.arity)
 
     def _vector(self, preorder: Array, sums: Array) -> Vector:
         """The sums (m,) over rows with what the branching nodes add."""
@@ -307,7 +295,7 @@ class Trees:
     def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
     ) -> int | None:
-        """The least cost of a tree for some rows, None if no tree is allowed; raises Stop if it is not proved."""
+        """The least cost of a tree for some rows, None if no tree is allowed; or raises SearchStopped."""
         problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
         search_limits = attrs.evolve(
             self.search_limits, time_limit=self.remaining(), report=self._report(), within_gap=None
@@ -317,16 +305,16 @@ class Trees:
         self.nodes += int(outcome.stats["nodes"])
         self.seconds += float(outcome.stats["seconds_search"])
         if outcome.stopped is not None:
-            raise Stop(outcome.stopped)
+            raise SearchStopped(outcome.stopped)
         return outcome.solutions[0].value if outcome.solutions else None
 
     def remaining(self) -> float | None:
-        """Seconds left; raises Stop if none are."""
+        """Seconds left; raises SearchStopped if none are."""
         if self._deadline is None:
             return None
         left = self._deadline - clock()
         if left <= 0:
-            raise Stop("time")
+            raise SearchStopped("time")
         return left
 
     def _report(self) -> Any:
@@ -335,14 +323,14 @@ class Trees:
             return None
         return lambda best, bound, nodes, phase: tell(self.best(), None, self.nodes + nodes, phase)
 
-    def grown(self, root: Node) -> Found:
+    def grown(self, root: Node) -> EvaluatedTree:
         """A tree given by its nodes, whose leaves keep their labels."""
         labels = predict_rows(root, self._codes)
         sums = self.vectors[self.kinds, labels].sum(axis=0)
         preorder, leaf_labels, rows = preorder_of(root)
-        return Found(self._vector(preorder, sums), preorder, leaf_labels, rows, self.arity)
+        return EvaluatedTree(self._vector(preorder, sums), preorder, leaf_labels, rows, self.arity)
 
-    def weigh(self, found: Found) -> Weighed:
+    def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
         leaf, rows, sums = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)
         vector = self._vector(found.preorder, sums.sum(axis=0))
@@ -350,24 +338,24 @@ class Trees:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
         return Weighed(found.labels[leaf], leaf, rows, sums)
 
-    def labelled(self, preorder: Array, labels: Array) -> Found:
+    def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:
         """A tree in preorder whose leaves keep their labels."""
-        counts = self._repricing.count(preorder)
+        counts = self._oracle.count(preorder)
         if counts is not None:
             return self._counted(preorder, labels, counts)
         _, rows, sums = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
-        return Found(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
+        return EvaluatedTree(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
 
     def lists(self, spec: ListSpec) -> TreeLists | None:
         """The trees in lists, if the driver has them."""
-        return self._repricing.lists(spec, attrs.evolve(self.search_limits, time_limit=self.remaining()))
+        return self._oracle.lists(spec, attrs.evolve(self.search_limits, time_limit=self.remaining()))
 
     @functools.cached_property
-    def constants(self) -> list[Found]:
+    def constants(self) -> list[EvaluatedTree]:
         """The trees that are a leaf, one for each label."""
         totals = (self.sizes[:, None, None] * self.vectors).sum(axis=0).tolist()
         leaf, rows = np.full(1, -1), np.array([self._data.size])
-        return [Found(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
+        return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
 
 
 def distinct_rows(codes: Array) -> tuple[Array, Array]:
@@ -377,45 +365,6 @@ def distinct_rows(codes: Array) -> tuple[Array, Array]:
     words[:, : codes.shape[1]] = codes
     member, first = number_rows(words.view(np.int64))
     return codes[first], member
-
-
-def leaf_numbers(root: Node, codes: Array) -> Array:
-    """(n,) int64: the number of the leaf, left to right, that each row of `codes` (n, p) falls into."""
-    numbers = np.zeros(len(codes), np.int64)
-    stack: list[tuple[Node, Array]] = [(root, np.arange(len(codes)))]
-    number = 0
-    while stack:
-        node, rows = stack.pop()
-        if isinstance(node, Leaf):
-            numbers[rows] = number
-            number += 1
-            continue
-        here = codes[rows, node.column]
-        stack.extend((node.children[code], rows[here == code]) for code in reversed(range(len(node.children))))
-    return numbers
-
-
-def leaves_of(root: Node) -> list[Leaf]:
-    """The leaves, left to right."""
-    if isinstance(root, Leaf):
-        return [root]
-    return [leaf for child in root.children for leaf in leaves_of(child)]
-
-
-def predict_rows(root: Node, codes: Array) -> Array:
-    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p)."""
-    labels: Array = np.array([leaf.label for leaf in leaves_of(root)])[leaf_numbers(root, codes)]
-    return labels
-
-
-def count_leaves(root: Node) -> int:
-    """The number of leaves, those without rows included."""
-    return sum(map(count_leaves, root.children)) if isinstance(root, Branch) else 1
-
-
-def count_branches(root: Node) -> int:
-    """The number of branching nodes."""
-    return 1 + sum(map(count_branches, root.children)) if isinstance(root, Branch) else 0
 
 
 def widths(data: Dataset) -> list[int]:

@@ -2,5 +2,6 @@
 
 from streed.problem.driver import Driver
 from streed.problem.problem import Outcome, Problem, SearchLimits, Solution
+from streed.problem.search_stopped import SearchStopped
 
-__all__ = ["Driver", "Outcome", "Problem", "SearchLimits", "Solution"]
+__all__ = ["Driver", "Outcome", "Problem", "SearchLimits", "SearchStopped", "Solution"]

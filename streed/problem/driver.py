@@ -11,7 +11,7 @@ import abc
 from typing import ClassVar
 
 from streed.exact import Array
-from streed.problem.linear_oracle import Repricing
+from streed.problem.linear_oracle import LinearOracle
 from streed.problem.problem import Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
 
@@ -36,9 +36,9 @@ class Driver(abc.ABC):
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """Searches until the optimum is proved or an order says stop."""
 
-    def reprice(
+    def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
-    ) -> Repricing | None:
+    ) -> LinearOracle | None:
         """Quick solves of the problem's trees under changing costs; None: `search` has to do (the default).
 
         `kinds` (n,) int64: which kind each row is. `n_labels`: as many columns have the costs. `splits`: whether

@@ -17,17 +17,9 @@ from streed.problem.problem import SearchLimits
 from streed.task import Value
 
 
-class Interrupted(Exception):
-    """The orders ended what was asked for; `reason` as in `Outcome.stopped`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 @attrs.frozen(eq=False)
 class Answer:
-    """What a repriced solve found."""
+    """What a solve found."""
 
     lower: int | None
     """No allowed tree costs less; None if nothing is known."""
@@ -71,7 +63,7 @@ class ListSpec:
 
 
 class TreeLists(abc.ABC):
-    """Lists of all trees below a cost; what it is asked may end in Interrupted, as do lists that grow too large."""
+    """Lists of all trees below a cost; what it is asked may end in SearchStopped, as do lists that grow too large."""
 
     @abc.abstractmethod
     def every(self, budget: int) -> Array:
@@ -86,7 +78,7 @@ class TreeLists(abc.ABC):
         """(columns, labels) in preorder, -1 for leaves, of a tree of an entry that `every` gave."""
 
 
-class Repricing(abc.ABC):
+class LinearOracle(abc.ABC):
     """One problem under costs that change from solve to solve; what does not change is prepared once.
 
     Rows are of few kinds, numbered from 0, and cost alike within a kind; where leaves need several rows, the rows of a

@@ -1,4 +1,4 @@
-"""Scalar solves by any driver, where it has no quicker way: every repriced solve is a search of its own."""
+"""The linear oracle of a driver that has no quicker way: every solve is a search of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.exact import Array
 from streed.problem.driver import Driver
-from streed.problem.linear_oracle import Answer, Repricing
+from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.problem import Problem, SearchLimits
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
@@ -38,7 +38,7 @@ class FixedCosts(RowCostTask):
 
 @final
 @attrs.define(eq=False)
-class Searches(Repricing):
+class OracleBySearch(LinearOracle):
     """The searches of a driver for one problem; a tree is found even if it does not cost less than `below`."""
 
     driver: Driver

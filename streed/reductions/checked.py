@@ -6,11 +6,11 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.enumerate.vector_trees import count_branches, predict_rows
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reductions.reduction import check_limit
 from streed.task import Task
 from streed.task.algebra import objective
+from streed.tree.predictions import count_branches, predict_rows
 
 
 @final

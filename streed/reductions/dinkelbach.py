@@ -18,8 +18,9 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from streed.enumerate.vector_trees import Found, Stop, Vector, Window
+from streed.enumerate.vector_trees import EvaluatedTree, Vector, Window
 from streed.kernels.records import SHALLOW
+from streed.problem import SearchStopped
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.task.sums import LinearFraction
 
@@ -28,7 +29,7 @@ _MOST_DROPS = 2**12
 
 
 def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent.
+    """Raises the incumbent to the optimum and proves it; if SearchStopped is raised, it holds what is known so far.
 
     The coefficients of the score are whole numbers.
     """
@@ -71,7 +72,7 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
 
 def _minimise(
     oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
-) -> Found | None:
+) -> EvaluatedTree | None:
     """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
     weights = _weights(score, f)
     room = int(f.denominator * score.top - f.numerator * score.base)
@@ -80,9 +81,9 @@ def _minimise(
     below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
     try:
         return oracle.minimise([w // divisor for w in weights], below)
-    except Stop as stop:
-        if stop.found is not None:
-            incumbent.offer(stop.found)
+    except SearchStopped as stop:
+        if stop.tree is not None:
+            incumbent.offer(stop.tree)
         if proving and stop.lower is not None:
             incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - stop.lower * divisor))
         raise

@@ -17,7 +17,6 @@ import attrs
 
 from streed.dp.dominance import nondominated_at_root
 from streed.dp.ideal_point import ideal_score
-from streed.enumerate.vector_trees import count_branches, predict_rows
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.reductions.reduction import Reduction, check_limit
@@ -25,6 +24,7 @@ from streed.task import Task
 from streed.task.algebra import objective
 from streed.task.constrained import limited
 from streed.task.tradeoffs import BoundTrade
+from streed.tree.predictions import count_branches, predict_rows
 
 
 @final

@@ -24,9 +24,10 @@ from typing import final
 import numpy as np
 
 from streed.enumerate.lists import make_listing
-from streed.enumerate.vector_trees import Found, Stop, Trees, Window
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
+from streed.problem import SearchStopped
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
@@ -58,19 +59,19 @@ _FINE = 256
 
 def minimise(
     trees: Trees, weights: Sequence[int], intervals: Sequence[Window], below: int | None = None
-) -> Found | None:
+) -> EvaluatedTree | None:
     """A tree of least weights . (first components), the last components in their intervals; None if there is none.
 
-    Trees whose sum is not below `below` need not be found. Raises Stop, with the best tree so far and a lower bound on
-    its weighted sum.
+    Trees whose sum is not below `below` need not be found. Raises SearchStopped, with the best tree so far and a
+    lower bound on its weighted sum.
     """
     relaxation = Relaxation(trees, weights, intervals, below)
     try:
         if trees.shallow is not None:
             relaxation.learn(trees.shallow)
         return relaxation.solve()
-    except Stop as stop:
-        raise Stop(stop.reason, relaxation.lower, relaxation.best) from stop
+    except SearchStopped as stop:
+        raise SearchStopped(stop.reason, relaxation.lower, relaxation.best) from stop
 
 
 @final
@@ -84,7 +85,7 @@ class Relaxation:
         self.intervals = tuple(intervals)
         self.weights = list(weights)
         self.first = len(trees.parts) - len(intervals)
-        self.best: Found | None = None
+        self.best: EvaluatedTree | None = None
         self.upper = below
         """Only values below it are of interest: that of the best tree within the intervals, once there is one."""
         self.bound = Fraction(0)
@@ -106,7 +107,7 @@ class Relaxation:
         """The bound as a whole number, or None before there is one."""
         return -(-self.bound.numerator // self.bound.denominator) if self._known else None
 
-    def solve(self) -> Found | None:
+    def solve(self) -> EvaluatedTree | None:
         """The optimum, or None if no tree is in the intervals."""
         return self._search() if self.raise_bound() else self.best
 
@@ -180,7 +181,7 @@ class Relaxation:
     def _is_open(self) -> bool:
         return self.upper is None or self.bound <= self.upper - 1
 
-    def _meet(self, found: Found) -> Line:
+    def _meet(self, found: EvaluatedTree) -> Line:
         """(e, z) of a tree; keeps it if it is the best one in the intervals."""
         z = found.vector[self.first :]
         e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
@@ -204,12 +205,12 @@ class Relaxation:
                 self.bound, self._scaled, self._known = bound, scaled, True
         return scaled, self._answers[scaled]
 
-    def _cheapest(self, weights: list[int]) -> Found | None:
+    def _cheapest(self, weights: list[int]) -> EvaluatedTree | None:
         try:
             return self.trees.cheapest(weights)
-        except Stop as stop:
-            if stop.found is not None:
-                self._meet(stop.found)
+        except SearchStopped as stop:
+            if stop.tree is not None:
+                self._meet(stop.tree)
             raise
 
     def _allowance(self, whole: Sequence[int]) -> int:
@@ -281,7 +282,7 @@ class Relaxation:
         assert found is not None
         return self._meet(found)
 
-    def _search(self) -> Found | None:
+    def _search(self) -> EvaluatedTree | None:
         """The optimum, by lists of the trees between the bound and the best one known."""
         depth = self.trees.problem.max_depth
         if depth is not None and depth > SHALLOW and (self.best is None or not self.best.branches):

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import attrs
 
-from streed.enumerate.vector_trees import Found, Trees, Vector, Window
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector, Window
 from streed.reductions import lagrangian
 
 
@@ -18,12 +18,12 @@ class Incumbent:
 
     rank_of: Callable[[Vector], Any]
     allows: Callable[[Vector], bool]
-    found: Found | None = None
+    found: EvaluatedTree | None = None
     rank: Any = None
     bound: Any = None
     """None where nothing is known."""
 
-    def offer(self, found: Found) -> bool:
+    def offer(self, found: EvaluatedTree) -> bool:
         """Whether the tree is allowed and better; takes it if so."""
         if not self.allows(found.vector):
             return False
@@ -47,11 +47,11 @@ class Oracle:
         last = vector[len(vector) - len(self.intervals) :]
         return all(least <= x <= most for x, (least, most) in zip(last, self.intervals, strict=True))
 
-    def minimise(self, weights: Sequence[int], below: int | None = None) -> Found | None:
+    def minimise(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
         """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
 
-        Trees whose sum is not below `below` need not be found. Raises Stop, with a bound on that least sum where there
-        is one.
+        Trees whose sum is not below `below` need not be found. Raises SearchStopped, with a bound on that least sum
+        where there is one.
         """
         if not self.intervals:
             return self.trees.cheapest(weights, below)

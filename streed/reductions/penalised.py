@@ -25,7 +25,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.vector_trees import Found, Stop, Trees, Vector
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
+from streed.problem import SearchStopped
 from streed.reductions import dinkelbach, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.task.sums import LinearFraction
@@ -35,7 +36,7 @@ _CUTS = 4
 
 
 def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    """Raises the incumbent to the optimum and proves it; if SearchStopped is raised, it holds what is known so far."""
     oracle.seed(incumbent)
     search = Search(oracle, price, score, incumbent)
     try:
@@ -74,7 +75,7 @@ class Search:
         """A bound on the scores of the last open interval by a solve that was stopped."""
 
     def run(self) -> None:
-        """Closes all intervals, or raises Stop."""
+        """Closes all intervals, or raises SearchStopped."""
         if self.incumbent.found is None and not self._begin():
             self._open = []
             return
@@ -158,17 +159,17 @@ class Search:
         cut = min(max(self._nodes(met[0]), a + 1), b)
         self._open[-1:] = [(cut, b), (a, cut - 1)]
 
-    def _improve(self, a: int, b: int, form: int) -> Found | None:
+    def _improve(self, a: int, b: int, form: int) -> EvaluatedTree | None:
         """A tree that may beat the incumbent by the form that is exact at a (0) or b (1) nodes; None if none may."""
         relaxed = self._relax(a, b, form)
         return None if relaxed is None else self._minimise(relaxed)
 
-    def _minimise(self, relaxed: Relaxed) -> Found | None:
+    def _minimise(self, relaxed: Relaxed) -> EvaluatedTree | None:
         try:
             found = self.oracle.minimise(relaxed.weights, relaxed.below)
-        except Stop as stop:
-            if stop.found is not None:
-                self.incumbent.offer(stop.found)
+        except SearchStopped as stop:
+            if stop.tree is not None:
+                self.incumbent.offer(stop.tree)
             if stop.lower is not None and relaxed.floor > 0:
                 excess = max(Fraction(0), (relaxed.below - stop.lower) / relaxed.scale)
                 self._looser = self.incumbent.rank + excess / relaxed.floor
@@ -178,7 +179,7 @@ class Search:
         self.incumbent.offer(found)
         return found
 
-    def _cost(self, relaxed: Relaxed, found: Found) -> int:
+    def _cost(self, relaxed: Relaxed, found: EvaluatedTree) -> int:
         return sum(w * x for w, x in zip(relaxed.weights, found.vector, strict=False))
 
     def _relax(self, a: int, b: int, form: int) -> Relaxed | None:
@@ -214,10 +215,10 @@ class Search:
             most += max(slope * low, slope * end)
         return max(0, math.floor(least)), math.ceil(most)
 
-    def _nodes(self, found: Found) -> int:
+    def _nodes(self, found: EvaluatedTree) -> int:
         return found.vector[len(found.vector) - len(self.oracle.intervals) - 1]
 
-    def _search_single(self, k: int, met: Sequence[Found]) -> None:
+    def _search_single(self, k: int, met: Sequence[EvaluatedTree]) -> None:
         """Raises the incumbent to the best tree of k nodes."""
         assert self.score is not None
         fewer = [found for found in met if self._nodes(found) < k]
@@ -244,7 +245,7 @@ class Search:
                 more.append(found)
         self._search_budget(k, k)
 
-    def _lead(self, found: Found, s: Fraction) -> Fraction:
+    def _lead(self, found: EvaluatedTree, s: Fraction) -> Fraction:
         """N - s D of a tree."""
         assert self.score is not None
         score = self.score
@@ -262,7 +263,7 @@ class Search:
         def rank_of(vector: Vector) -> Any:
             return self.incumbent.rank_of((*vector[:place], 0, *vector[place:]))
 
-        def whole(found: Found) -> Found:
+        def whole(found: EvaluatedTree) -> EvaluatedTree:
             return attrs.evolve(found, vector=(*found.vector[:place], found.branches, *found.vector[place:]))
 
         with trees.restricted(kept, max_nodes=max_nodes) as inner:

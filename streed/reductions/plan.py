@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.vector_trees import Found, Vector, Weighed, Window
+from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
 from streed.exact import Array
 from streed.problem import Problem
 from streed.task import State
@@ -52,7 +52,7 @@ class Plan:
     exact: bool = True
     """Whether no cost was rounded."""
 
-    def value(self, found: Found, value_ranges: Sequence[Window]) -> Any:
+    def value(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
 
         `value_ranges` (m,): the least and the most that any labels give each sum.
@@ -77,7 +77,7 @@ class Plan:
             return None, self.shown(rank)
         return (_plain(-rank * self.units[0]), *[0] * (2 * len(self.bounded))), None
 
-    def relabelled(self, found: Found, weighed: Weighed) -> Node:
+    def relabelled(self, found: EvaluatedTree, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.intervals)
         units, costs = list(map(_plain, self.units[:count])), weighed.sums[:, :count].tolist()

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.enumerate.vector_trees import Stop, Trees
+from streed.enumerate.vector_trees import Trees
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
-from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
@@ -64,7 +64,7 @@ class Reduction(Driver):
                 dinkelbach.maximise(oracle, plan.fraction, incumbent)
             else:
                 supported_points.maximise(oracle, incumbent)
-        except Stop as stop:
+        except SearchStopped as stop:
             stopped = stop.reason
         except KeyboardInterrupt:
             stopped = "interrupt"

@@ -23,7 +23,8 @@ import attrs
 from streed.enumerate.entries import VALUE
 from streed.enumerate.lists import make_listing
 from streed.enumerate.plain import Needed
-from streed.enumerate.vector_trees import Stop, Vector
+from streed.enumerate.vector_trees import Vector
+from streed.problem import SearchStopped
 from streed.reductions.oracle import Incumbent, Oracle
 
 _STEPS = 2048
@@ -31,15 +32,15 @@ _STEPS = 2048
 
 
 def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; raises Stop with what is known so far in the incumbent."""
+    """Raises the incumbent to the optimum and proves it; if SearchStopped is raised, it holds what is known so far."""
     oracle.seed(incumbent)
     incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.value_ranges()))
     search = Search(oracle, incumbent)
     try:
         search.run()
-    except Stop as stop:
-        if stop.found is not None:
-            incumbent.offer(stop.found)
+    except SearchStopped as stop:
+        if stop.tree is not None:
+            incumbent.offer(stop.tree)
         raise
     finally:
         search.tighten()

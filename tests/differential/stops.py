@@ -24,10 +24,11 @@ import numpy as np
 import streed
 from streed.bnb import cache_sizes, runner, session
 from streed.dp.stop_monitor import StopMonitor
-from streed.enumerate.vector_trees import Stop, Trees
+from streed.enumerate.vector_trees import Trees
 from streed.errors import InputError
 from streed.kernels.control import STOP
 from streed.pareto.fronts import FrontEngine
+from streed.problem import SearchStopped
 from streed.task import TOTAL, State, Task
 from streed.tasks import (
     F1,
@@ -264,7 +265,7 @@ def stopping(posed: Posed) -> Iterator[None]:
         elif posed.way == "asks":
             replace(runner, "run", _stopped_front(runner.run, posed.moment))
         elif posed.way == "questions":
-            replace(Trees, "remaining", _stopped_after(posed.search, Stop("time"), Trees.remaining))
+            replace(Trees, "remaining", _stopped_after(posed.search, SearchStopped("time"), Trees.remaining))
         else:
             replace(Trees, "cheapest", _stopped_after(posed.search, KeyboardInterrupt(), Trees.cheapest))
         yield

@@ -9,9 +9,9 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.enumerate.vector_trees import count_branches, predict_rows
 from streed.reference import every_tree
 from streed.tasks import Accuracy
+from streed.tree.predictions import count_branches, predict_rows
 from tests.differential.depth_two import OBJECTIVES, Rows, judge, trees
 
 

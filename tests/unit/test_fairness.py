@@ -14,8 +14,8 @@ import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.enumerate.lists import NativeListing
-from streed.enumerate.vector_trees import Stop
 from streed.errors import TaskError
+from streed.problem import SearchStopped
 from streed.reference import best_trees
 from streed.result import Result
 from streed.task import Totals
@@ -207,7 +207,7 @@ def test_a_solve_that_is_stopped_in_its_lists_keeps_the_dual_bound(monkeypatch: 
     whole = solve(DemographicParity() <= 0.02)
 
     def stop(*arguments: Any) -> None:
-        raise Stop("time")
+        raise SearchStopped("time")
 
     monkeypatch.setattr(NativeListing, "best", stop)
     result = solve(DemographicParity() <= 0.02)

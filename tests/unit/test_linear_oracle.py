@@ -1,4 +1,4 @@
-"""Repriced solves against searches of their own: the same optima, whatever was solved before, and honest targets."""
+"""Solves of a linear oracle against searches of their own: equal optima, whatever was solved before, honest targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from streed.data import Dataset
 from streed.encoding.row_costs import category_counts
 from streed.kernels.routing import measure_tree
 from streed.problem import Problem, SearchLimits
-from streed.problem.oracle_by_search import FixedCosts, Searches
+from streed.problem.oracle_by_search import FixedCosts, OracleBySearch
 from streed.tasks import DemographicParity, GMean
 
 KINDS: list[dict[str, Any]] = [
@@ -31,7 +31,7 @@ KINDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_repriced_solves_agree_with_searches(kind: dict[str, Any]) -> None:
+def test_solves_of_an_oracle_agree_with_searches(kind: dict[str, Any]) -> None:
     kind = dict(kind)
     rng = np.random.default_rng(len(str(kind)))
     labels, split = kind.pop("labels", 2), kind.pop("split", 0)
@@ -46,9 +46,9 @@ def test_repriced_solves_agree_with_searches(kind: dict[str, Any]) -> None:
     limits = {"max_depth": 3, "max_nodes": None, "min_leaf": 1, **kind}
     problem = Problem(data, FixedCosts(np.zeros((40, labels), np.int64), 0), **limits)
     driver = streed.DepthFirst()
-    quick = driver.reprice(problem, kinds, labels, split > 0, SearchLimits())
+    quick = driver.linear_oracle(problem, kinds, labels, split > 0, SearchLimits())
     assert quick is not None
-    slow = Searches(driver, problem, kinds, SearchLimits())
+    slow = OracleBySearch(driver, problem, kinds, SearchLimits())
     for scale in (1, 7, 1000, 10**6, 10**12, 3):
         costs = rng.integers(-9, 10, (5, labels)) * scale
         expected = slow.solve(costs, split * scale)

@@ -14,7 +14,7 @@ from streed.data import Dataset
 from streed.enumerate.keys import encode
 from streed.enumerate.lists import make_listing
 from streed.enumerate.plain import Listing
-from streed.enumerate.vector_trees import Trees, predict_rows
+from streed.enumerate.vector_trees import Trees
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
@@ -23,7 +23,8 @@ from streed.reductions.dinkelbach import is_settled
 from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reference import every_tree
 from streed.tasks import Accuracy, DemographicParity
-from streed.tree import Node
+from streed.tree import Node, route
+from streed.tree.predictions import predict_rows
 
 
 def make_trees(seed: int, labels: int = 2, **limits: Any) -> Trees:
@@ -54,9 +55,8 @@ def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
 
 
 def smallest_leaf(root: Node, codes: Array) -> int:
-    from streed.enumerate.vector_trees import leaf_numbers
-
-    return int(np.unique(leaf_numbers(root, codes), return_counts=True)[1].min())
+    leaf = route(root, lambda column: codes[:, column], len(codes))
+    return int(np.unique(leaf, return_counts=True)[1].min())
 
 
 KINDS: list[dict[str, Any]] = [
