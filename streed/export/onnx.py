@@ -34,7 +34,7 @@ NO_DATE = -(2**63)
 """A date that is missing, as numpy's NaT."""
 
 MOST_WHOLE = 2**53
-"""Whole numbers beyond this are not all doubles."""
+"""Whole numbers from here on are not all doubles, and may be rounded to this one."""
 
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 
@@ -261,6 +261,10 @@ def _child(question: Question, values: str, graph: _Graph) -> str:
 def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
     """Whether the case holds, (m, 1) bool, of numbers or dates."""
     dtype = np.int64 if kind == "date" else np.float64
+    large = [value for value in case.values if isinstance(value, int) and abs(value) >= MOST_WHOLE]
+    if large and kind == "number":
+        found = f"it asks about {large[0]}, which is not below 2**53"
+        raise InputError("tree", found, "ONNX compares in double precision: give smaller numbers")
     if case.relation in (GAP, PRESENT):
         if kind == "number":
             gap = graph.add("IsNaN", [values])
@@ -273,9 +277,6 @@ def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
         for other in each[1:]:
             either = graph.add("Or", [either, other])
         return either
-    if isinstance(case.values[0], int) and kind == "number" and abs(case.values[0]) > MOST_WHOLE:
-        found = f"the threshold {case.values[0]} is beyond 2**53"
-        raise InputError("tree", found, "ONNX compares in double precision: give smaller numbers")
     limit = graph.constant(np.array([case.values], dtype))
     holds = graph.add("LessOrEqual" if case.relation == AT_MOST else "Greater", [values, limit])
     if kind == "number" or case.relation == ABOVE:
