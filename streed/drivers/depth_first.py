@@ -17,7 +17,7 @@ from streed.bnb.trace import Trace
 from streed.drivers.otherwise import search_otherwise
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise
-from streed.enumerate.native_lists import lists_of
+from streed.enumerate.packed_rows import packed_rows_of
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -70,7 +70,7 @@ class Native(Driver):
         """Takes problems of few kinds of rows, for one thread."""
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None
-        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.best_first, lists_of)
+        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.best_first, packed_rows_of)
 
     def _search(
         self, problem: Problem, encoding: Encoding, search_limits: SearchLimits, begin: float
