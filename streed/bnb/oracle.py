@@ -15,7 +15,8 @@ from typing import Any, final
 import numpy as np
 
 from streed.bnb import cache_sizes, runner
-from streed.bnb.session import extract_best, is_short, link_units, scratch_bytes, search_fully, statistics
+from streed.bnb.procedure import Procedure
+from streed.bnb.session import depth_and_budget, extract_best, is_short, link_units, scratch_bytes, statistics
 from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts, category_counts
 from streed.exact import Array
@@ -52,10 +53,11 @@ class NativeOracle(LinearOracle):
         n_labels: int,
         splits: bool,
         search_limits: SearchLimits,
-        best_first: bool,
+        procedure: Procedure,
         make_row_sets: RowSetsMaker,
     ) -> None:
         self.problem = problem
+        self._procedure = procedure
         self._make_row_sets = make_row_sets
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
@@ -75,7 +77,7 @@ class NativeOracle(LinearOracle):
         )
         self._relaxed = relaxed
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
-        self.workspace.engine["best_first"] = best_first
+        self.workspace.engine["best_first"] = procedure.best_first
         self.workspace.engine["frontier"] = UNLIMITED
         self.rows = self.workspace.rows
         self._bit_columns: Array | None = None
@@ -108,10 +110,10 @@ class NativeOracle(LinearOracle):
         reason = None
         begin = time.perf_counter()
         if is_short(self.packed, depth):
-            search_fully(workspace, depth, budget, False)
+            self._procedure.run(workspace, depth, budget, 0, 1)
         else:
             deadline = None if time_limit is None else clock() + time_limit
-            search = functools.partial(search_fully, workspace, depth, budget, False)
+            search = functools.partial(self._procedure.run, workspace, depth, budget, 0, 1)
             reason = runner.run([search], self.control, deadline, lambda: self._tell(report, base, divisor))
         self._seconds = time.perf_counter() - begin
         lower, upper = workspace.root_bounds
@@ -135,9 +137,9 @@ class NativeOracle(LinearOracle):
 
     def stats(self) -> Mapping[str, Any]:
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
-        order = "branches" if self.workspace.engine["best_first"] else "depth-first"
         nodes = self.workspace.engine["visits"]
-        return {"search": order, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        search = self._procedure.name
+        return {"search": search, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
 
     def close(self) -> None:
         self.workspace.close()
@@ -168,7 +170,8 @@ class NativeOracle(LinearOracle):
             workspace.lane_type = lane_type
             if self._states:
                 workspace.restore(next(iter(self._states.values())))
-            link_units(workspace, self.packed.kind, self._relaxed, False, self.limits(None)[0])
+            link_units(workspace, self.packed.kind, self._relaxed)
+            self._procedure.compile(self.limits(None)[0], shared=False)
             self._states[lane_type] = workspace.state()
             return
         workspace.restore(self._states[lane_type])
@@ -176,13 +179,7 @@ class NativeOracle(LinearOracle):
     def limits(self, max_depth: int | None) -> tuple[int, int]:
         """(depth, branching nodes) of a solve, UNLIMITED where nothing more is allowed than the other limit allows."""
         given = [each for each in (max_depth, self.problem.max_depth) if each is not None]
-        depth = min(given, default=UNLIMITED)
-        budget = UNLIMITED if self.problem.max_nodes is None else self.problem.max_nodes
-        if depth == 0 or budget == 0:
-            return 0, UNLIMITED
-        if self.packed.n_binary == self.packed.n_columns and depth < 30 and budget >= 2**depth - 1:
-            budget = UNLIMITED
-        return depth, budget
+        return depth_and_budget(self.packed, min(given, default=None), self.problem.max_nodes)
 
     def _tell(self, report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int) -> None:
         if report is not None:

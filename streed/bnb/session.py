@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import boolean, int64
+from numba import int64
 
 from streed.bnb import cache_sizes, units, warmup
 from streed.bnb.eviction import evict
@@ -19,6 +19,9 @@ from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import CHILD, EDGE, NODE, NONE, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
+
+if TYPE_CHECKING:
+    from streed.bnb.procedure import Procedure
 
 _SHORT = 0.05
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -47,13 +50,17 @@ def make_workspaces(
     problem: Problem,
     packed: PackedProblem,
     search_limits: SearchLimits,
+    procedure: Procedure,
     threads: int,
     depth: int,
     budget: int,
     relaxed: bool,
     control: Any,
 ) -> list[Workspace]:
-    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels."""
+    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels.
+
+    What the procedure calls is compiled, too.
+    """
     lane_type = packed.lane_type()
     limit = min(depth, budget)
     space = cache_sizes.space_for(
@@ -68,13 +75,26 @@ def make_workspaces(
     workspaces = []
     for _ in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed)
-        link_units(workspace, packed.kind, relaxed, threads > 1, depth)
+        link_units(workspace, packed.kind, relaxed)
+        procedure.compile(depth, threads > 1)
         if search_limits.memory_limit is not None and not evict.signatures:
             evict.compile((int64,))  # not in the middle of the search
+        workspace.engine["best_first"] = procedure.best_first
         workspace.engine["frontier"] = UNLIMITED
         workspace.engine["taken"] = NONE
         workspaces.append(workspace)
     return workspaces
+
+
+def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: int | None) -> tuple[int, int]:
+    """(depth, branching nodes), UNLIMITED without a limit, or where the other one already allows no more."""
+    depth = UNLIMITED if max_depth is None else max_depth
+    budget = UNLIMITED if max_nodes is None else max_nodes
+    if depth == 0 or budget == 0:
+        return 0, UNLIMITED
+    if packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
+        budget = UNLIMITED
+    return depth, budget
 
 
 def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
@@ -141,7 +161,7 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
     return extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
 
 
-def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, depth: int) -> None:
+def link_units(workspace: Workspace, kind: str, relaxed: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane = workspace.engine, workspace.lane_type
     engine["solve_shallow"] = units.shallow().address
@@ -154,10 +174,6 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, shared: bool, dep
     warmup.compile_search()
     engine["load"] = units.load().address
     engine["open_node"] = opening().address
-    if shared and not search_share.signatures:
-        search_share.compile((int64, int64, int64, boolean))
-    if depth == UNLIMITED and not shared and not grow_first.signatures:
-        grow_first.compile((int64, int64, int64))
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:

@@ -10,8 +10,9 @@ from typing import ClassVar, final
 
 import attrs
 
+from streed.bnb.procedure import BEST_FIRST, Procedure
 from streed.dp.search import search_general
-from streed.drivers.depth_first import Native
+from streed.drivers.native import Native
 from streed.errors import TaskError
 from streed.problem import Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
@@ -23,8 +24,8 @@ from streed.task.constrained import objective
 class Branches(Native):
     """Best-first search: of all partial trees, one of least lower bound is looked at next."""
 
-    name: ClassVar[str] = "branches"
-    best_first: ClassVar[bool] = True
+    name: ClassVar[str] = BEST_FIRST.name
+    procedure: ClassVar[Procedure] = BEST_FIRST
 
     def check(self, task: Task) -> None:
         """Raises TaskError for tasks whose order is not total: there is no best partial tree to go on with."""

@@ -9,7 +9,9 @@ from tests.differential.applications import FAMILIES, differences
 SOME = list(FAMILIES)[:1]
 """The others are for the long run, as each compiles some; tests/golden has recorded optima of every kind."""
 
-BY_ENGINE = [pytest.param(family, marks=() if family in SOME else pytest.mark.slow) for family in FAMILIES]
+BY_ENGINE = [
+    pytest.param(family, marks=pytest.mark.compiles if family in SOME else pytest.mark.slow) for family in FAMILIES
+]
 
 
 @pytest.mark.parametrize("family", BY_ENGINE)

@@ -41,7 +41,10 @@ BROKEN: dict[str, tuple[type[Task], str, dict[str, Any]]] = {
 QUICK = ("parity required in every subtree",)
 """The others are for the long run."""
 
-CASES = [pytest.param(*case, marks=() if name in QUICK else pytest.mark.slow, id=name) for name, case in BROKEN.items()]
+CASES = [
+    pytest.param(*case, marks=pytest.mark.compiles if name in QUICK else pytest.mark.slow, id=name)
+    for name, case in BROKEN.items()
+]
 
 
 @pytest.mark.parametrize(("task", "law", "given"), CASES)

@@ -41,7 +41,7 @@ class Grouped(FairTreeClassifier):
     [
         Binarizer(),
         OptimalTreeClassifier(),
-        OptimalTreeRegressor(),
+        pytest.param(OptimalTreeRegressor(), marks=pytest.mark.compiles),
         PolicyTree(),
         pytest.param(Binarizer("tree"), marks=pytest.mark.slow),
         pytest.param(Binarizer("mdlp"), marks=pytest.mark.slow),

@@ -48,6 +48,7 @@ def run(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     return capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.compiles
 def test_cost_sensitive(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run("cost_sensitive.py", capsys, monkeypatch)[1:]
     tests = [float(line.split()[-1]) for line in lines]

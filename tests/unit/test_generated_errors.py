@@ -179,6 +179,7 @@ def test_whole_sums_beyond_what_float64_holds_are_added_up_in_python() -> None:
     assert (result.value, result.stats["route"]) == (best[0], "general")
 
 
+@pytest.mark.compiles
 def test_prices_that_are_real_on_some_paths() -> None:
     def price(self: Any, rows: int, path: Any, split: int) -> Any:
         return 1 if len(path) != 1 else 0.25

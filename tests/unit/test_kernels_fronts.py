@@ -28,6 +28,8 @@ from streed.pareto.units import LEAF, front_of_any_pairs
 from streed.problem import Problem
 from streed.task import COMPONENTWISE, State, Task
 
+pytestmark = pytest.mark.compiles
+
 Point = tuple[int, ...]
 
 

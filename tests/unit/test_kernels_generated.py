@@ -83,6 +83,7 @@ def least(data: Dataset, rows: Array, depth: int) -> float:
     return float(best[0])
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("columns", [1, 8, 30, 64, 65, 100])
 def test_sums_of_few_and_of_many_columns(columns: int) -> None:
     rng = np.random.default_rng(columns)
@@ -134,6 +135,7 @@ def test_the_lowest_of_some_costs(count: int) -> None:
     assert _lowest(whole, count, 5) == min([5, *whole[:count]])
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("real", [False, True])
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32), categorical=st.booleans())

@@ -268,19 +268,6 @@ def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -
         check(two, Dataset.make(X, y), limits)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="of equally good trees, several threads may find another than one: docs/explanation/search.md"
-)
-@pytest.mark.usefixtures("_nothing_is_short")
-@pytest.mark.parametrize(("source", "limits"), THREADED)
-def test_two_threads_find_the_same_tree(source: str, limits: dict[str, Any]) -> None:
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        X, y = (rng.random((150, 80)) < 0.4).astype(np.uint8), rng.integers(0, 2, 150)
-        trees = {tree_of(solve(task_of(source), X, y, threads=n, **limits)) for n in (1, 2, 2)}
-        assert len(trees) == 1, seed
-
-
 def test_solves_in_several_threads_at_once() -> None:
     def one(i: int, into: dict[int, Any]) -> None:
         X, y = random_problem(i)

@@ -163,6 +163,7 @@ print(tasks_of_mine.json.dumps([before, tasks_of_mine.answer(tasks_of_mine.Price
 """
 
 
+@pytest.mark.compiles
 def test_reloading_gives_new_answers(place: Path) -> None:
     (place / "tasks_of_mine.py").write_text(script())
     before, after = run(["-c", RELOADED], place)
@@ -264,7 +265,14 @@ def by_worker(place: Path) -> tuple[float, float]:
     return run(["pool.py"], place)
 
 
-@pytest.mark.parametrize("solved", [by_script, by_command, by_stdin, by_cells, by_import, by_value, by_worker])
+WAYS = (by_command, by_stdin, by_cells, by_import, by_value, by_worker)
+
+
+@pytest.mark.parametrize(
+    "solved",
+    [by_script, *(pytest.param(way, marks=pytest.mark.compiles) for way in WAYS)],
+    ids=lambda way: way.__name__,
+)
 def test_tasks_from_anywhere(place: Path, solved: Callable[[Path], tuple[float, float]]) -> None:
     for _ in range(2):
         value, seconds = solved(place)

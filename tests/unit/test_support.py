@@ -21,6 +21,7 @@ def leaves(task: Task, **given: Any) -> int | None:
     return None if tree is None else tree.n_leaves
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(
     "task",
     [

@@ -52,6 +52,7 @@ def test_risks_and_losses_by_hand() -> None:
     assert result.value == pytest.approx(sum(losses) / 4)
 
 
+@pytest.mark.compiles
 def test_a_leaf_without_events_costs_nothing_and_survives() -> None:
     result = solved(events=[0, 0, 1, 1])
     assert result.tree is not None

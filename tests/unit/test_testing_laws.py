@@ -137,6 +137,7 @@ def test_the_maximum_preserves_order_though_it_makes_ties() -> None:
     assert finding("combine is associative", WorstLeaf).verdict == "holds"
 
 
+@pytest.mark.compiles
 def test_fronts_keep_the_laws() -> None:
     report = find_violations(Front, tuple(law for law in LAWS if not law.needs_engine), max_examples=40)
     assert report.holds, report
@@ -300,6 +301,7 @@ def test_a_driver_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.note.startswith("searched by depth-first, branches, auto, general, nothing; fronts refuses it: ")
 
 
+@pytest.mark.compiles
 def test_drivers_that_refuse_are_named() -> None:
     found = finding("drivers equal recursion", WorstLeaf, max_examples=5)
     if found.verdict == "not applicable":

@@ -1,0 +1,153 @@
+"""A native search from problem to outcome: set-up, threads, limits, trace and certificate, for any procedure."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+import numpy as np
+
+from streed.bnb import runner, warmup
+from streed.bnb.procedure import Procedure
+from streed.bnb.session import (
+    bounds_of,
+    depth_and_budget,
+    extract_best,
+    is_short,
+    make_workspaces,
+    statistics,
+)
+from streed.bnb.trace import Trace
+from streed.bnb.workspace import Workspace
+from streed.encoding.choice import encoding_of
+from streed.encoding.encoding import Encoding, TooImprecise
+from streed.errors import TaskError
+from streed.exact import Array
+from streed.kernels.compilation import clock
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
+from streed.problem import Outcome, Problem, SearchLimits, Solution
+from streed.task import Value
+from streed.task.constrained import objective
+
+
+def search_native(problem: Problem, search_limits: SearchLimits, procedure: Procedure) -> Outcome | None:
+    """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one."""
+    begin = time.perf_counter()
+    warmup.begin()
+    encoding = encoding_of(problem)
+    if encoding is None:
+        return None
+    while encoding is not None:
+        try:
+            outcome = _search(problem, encoding, search_limits, procedure, begin)
+        except TooImprecise as coarse:
+            encoding = coarse.finer
+            continue
+        if outcome is not None and outcome.stopped == "rounding":
+            limit = search_limits.time_limit
+            return encoding.closed(problem, outcome, None if limit is None else limit - (time.perf_counter() - begin))
+        if outcome is not None:
+            return outcome
+        encoding = encoding.less_precise()
+    raise TaskError("the task's costs differ too much in size to be searched; scale them")
+
+
+def _search(
+    problem: Problem, encoding: Encoding, search_limits: SearchLimits, procedure: Procedure, begin: float
+) -> Outcome | None:
+    """The outcome; None if the codes of the encoding are too fine for the task's values."""
+    packed = encoding.packed
+    depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
+    relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    control[UPPER] = control[SHARED_UPPER] = INFINITE
+    threads = 1 if is_short(packed, depth) else search_limits.threads
+    workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)
+    trace = Trace()
+    packed_at = time.perf_counter()
+
+    def best_of(upper: int) -> Value | None:
+        return None if upper >= INFINITE else encoding.value(upper)
+
+    def bound_of(lower: int) -> Value | None:
+        return encoding.bound(lower) if lower > LOWEST else None
+
+    def look() -> str | None:
+        nodes, lower, upper = bounds_of(workspaces)
+        trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
+        best, bound = best_of(upper), bound_of(lower)
+        if search_limits.report is not None:
+            search_limits.report(best, bound, nodes, "searching")
+        return "gap" if lower < upper and search_limits.is_enough(best, bound) else None
+
+    try:
+        searches = [
+            functools.partial(procedure.run, each, depth, budget, thread, threads)
+            for thread, each in enumerate(workspaces)
+        ]
+        reason = None
+        if is_short(packed, depth):
+            searches[0]()
+        else:
+            deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+            reason = runner.run(searches, control, deadline, look)
+        searched_at = time.perf_counter()
+        nodes, lower, upper = bounds_of(workspaces)
+        trace.note(searched_at - packed_at, upper, lower, nodes)
+        preorder = None
+        if upper < INFINITE:
+            best = min(workspaces, key=lambda each: each.root_bounds[1])
+            preorder = extract_best(best, packed, depth, budget)
+        stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
+        if procedure.best_first and stats["evictions"]:
+            stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
+        stats["trace"] = trace.decoded(best_of, bound_of)
+    finally:
+        for each in workspaces:
+            each.close()
+    if _overflowed(problem, workspaces):
+        return None
+    stats |= {"nodes": nodes, "exact": encoding.exact, "route": encoding.route}
+    stopped = (reason or "memory") if lower < upper else None
+    return _certify(problem, encoding, preorder, (lower, upper), bound_of(lower), stopped, stats)
+
+
+def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:
+    """Whether some cost did not fit its code; raises TaskError if a method of the task raised an error."""
+    if any(each.engine["overflow"] & RAISED for each in workspaces):
+        raise TaskError(
+            f"{type(objective(problem.task)).__name__} raised an error at some state\n"
+            "let its methods return a number at every state of at least one row"
+        )
+    return any(each.engine["overflow"] for each in workspaces)
+
+
+def _certify(
+    problem: Problem,
+    encoding: Encoding,
+    preorder: Array | None,
+    codes: tuple[int, int],
+    bound: Value | None,
+    stopped: str | None,
+    stats: dict[str, Any],
+) -> Outcome:
+    """The outcome of a search that ended with the root's bounds `codes`; its tree is measured from the raw data."""
+    lower, upper = codes
+    solutions: tuple[Solution, ...] = ()
+    rounding = 0
+    if preorder is not None:
+        complete = stopped is None and stats["evictions"] == 0
+        solution, is_whole = encoding.solution(problem, preorder, upper, lower, complete)
+        solutions = (solution,)
+        if not is_whole:
+            stopped = stopped or "memory"
+        if not encoding.exact:
+            rounding = encoding.rounding(preorder)
+        if stopped is None:
+            if encoding.settles and bound is not None and problem.task.better(bound, solution.value):
+                stopped = "rounding"
+            else:
+                bound = solution.value
+    return Outcome(solutions, bound, stopped, {**stats, "rounding": rounding}, encoding.unit, encoding.real)

@@ -1,0 +1,40 @@
+"""The base of the native drivers: one search (bnb/native_search.py), told apart by its procedure."""
+
+from __future__ import annotations
+
+import abc
+from typing import ClassVar
+
+import attrs
+
+from streed.bnb.native_search import search_native
+from streed.bnb.oracle import NativeOracle
+from streed.bnb.procedure import Procedure
+from streed.enumerate.packed_rows import packed_rows_of
+from streed.exact import Array
+from streed.kernels.counting.groups import MOST_GROUPS
+from streed.problem import Driver, Outcome, Problem, SearchLimits
+from streed.problem.linear_oracle import LinearOracle
+
+
+@attrs.frozen
+class Native(Driver):
+    """The native search by a procedure, with all limits; tasks that it cannot take go another way."""
+
+    procedure: ClassVar[Procedure]
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_native(problem, search_limits, self.procedure)
+        return self.without_kernels(problem, search_limits) if outcome is None else outcome
+
+    @abc.abstractmethod
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
+
+    def linear_oracle(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> LinearOracle | None:
+        """Takes problems of few kinds of rows, for one thread."""
+        if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
+            return None
+        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
