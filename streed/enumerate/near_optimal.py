@@ -175,8 +175,7 @@ class NearOptimalTrees:
             return entries
         found: Array = self._entries(rows.limited(0), budget)
         for split in self._splits(rows, budget):
-            *others, last = split.tables
-            for first in self._sums(others, last, budget):
+            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
                 found = combine(found, first, last, self._split, np.int64(budget), self._limits[SPACE])
                 self._check_size(len(found))
         needed: Array = thin(found, self._limits)
@@ -213,28 +212,26 @@ class NearOptimalTrees:
             return
         yield self._entries(rows.limited(0), budget)
         for split in self._splits(self._affordable(rows, budget), budget):
-            *others, last = split.tables
-            for first in self._sums(others, last, budget):
-                step = max(1, int(self._limits[SPACE]) // len(last))
-                for at in range(0, len(first), step):
-                    yield self._combined(first[at : at + step], last, self._split, budget)
+            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
+                yield from self._sums(first, last, self._split, budget)
 
-    def _sums(self, tables: list[Array], last: Array, budget: int) -> Iterator[Array]:
-        """Every sum of an entry of each table that leaves room for the last one, in pieces."""
-        found, *others = tables
-        if not others:
-            yield found
+    def _pairs(self, tables: list[Array], room: int) -> Iterator[tuple[Array, Array]]:
+        """(first, last): pieces of all sums of the tables but the last one, within the room for all, and the last."""
+        *others, last = tables
+        if len(others) == 1:
+            yield others[0], last
             return
-        room = budget - int(self._split[COST]) - int(last[0, COST])
-        *before, end = tables
-        for first in self._sums(before, end, room):
-            step = max(1, int(self._limits[SPACE]) // len(end))
-            for at in range(0, len(first), step):
-                yield self._combined(first[at : at + step], end, np.zeros_like(self._split), room)
+        room -= int(last[0, COST])
+        for first, second in self._pairs(others, room):
+            for piece in self._sums(first, second, np.zeros_like(self._split), room):
+                yield piece, last
 
-    def _combined(self, first: Array, last: Array, add: Array, budget: int) -> Array:
-        found: Array = combine(first[:0], first, last, add, np.int64(budget), np.int64(INFINITE))
-        return found
+    def _sums(self, first: Array, last: Array, add: Array, budget: int) -> Iterator[Array]:
+        """Every sum of an entry of each table and `add` within the budget, in pieces."""
+        step = max(1, int(self._limits[SPACE]) // len(last))
+        for at in range(0, len(first), step):
+            piece: Array = combine(first[:0], first[at : at + step], last, add, np.int64(budget), np.int64(INFINITE))
+            yield piece
 
     def _check_size(self, size: int) -> None:
         if self._limits[FULL] or size > self._limits[SPACE]:
@@ -284,10 +281,9 @@ class NearOptimalTrees:
             below = int(target[VALUE])
         own = self.sums_of(self._split[None])[0]
         for split in () if start.depth == whole.depth else self._splits(whole, budget):
-            *others, last = split.tables
-            sums = self.sums_of(last)
+            sums = self.sums_of(split.tables[-1])
             order = np.argsort(sums[:, 0], kind="stable")
-            for first in self._sums(others, last, budget):
+            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
                 _, i, j = meet(
                     first, last[order], self.sums_of(first), sums[order],
                     self._least - own, self._most - own, np.int64(below - self._split[VALUE]),
@@ -319,15 +315,15 @@ class NearOptimalTrees:
     def _join(self, split: Split, target: Array) -> Preorder | None:
         """A tree that begins with the split whose children's entries add up to the target; None if there is none."""
         rest, targets = target, []
-        for count in range(len(split.tables) - 1, 0, -1):
-            for first in self._sums(split.tables[:count], split.tables[count], int(target[COST] + self._split[COST])):
-                i, j = addends(first, split.tables[count], rest)
+        for count in range(len(split.tables), 1, -1):
+            for first, last in self._pairs(split.tables[:count], int(rest[COST])):
+                i, j = addends(first, last, rest)
                 if i >= 0:
                     break
             else:
                 return None
             rest = first[i]
-            targets.append(split.tables[count][j])
+            targets.append(last[j])
         wanted = iter([rest, *reversed(targets)])
         subtrees = [None if child is None else self._find(child, next(wanted)) for child in split.children]
         return self._branch(split.column, subtrees)

@@ -35,8 +35,9 @@ def make_trees(seed: int, labels: int = 2, threads: int = 1, **limits: Any) -> T
     """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (12, 3))
-    if limits.pop("categorical", False):
-        X[:, 0] = rng.permutation([0, 1, 2] * 4)
+    categories = limits.pop("categories", 0)
+    if categories:
+        X[:, 0] = rng.permutation(np.arange(12) % categories)
         data = Dataset.make(X, np.arange(12) % labels, categorical=[0])
     else:
         data = Dataset.make(X, np.arange(12) % labels)
@@ -75,7 +76,9 @@ KINDS: list[dict[str, Any]] = [
     {"max_nodes": 2},
     {"min_leaf": 2},
     {"labels": 3},
-    {"categorical": True},
+    {"categories": 3},
+    {"categories": 5, "max_depth": 1},
+    {"categories": 4, "max_nodes": 2},
     {"max_depth": 3, "max_nodes": 2, "min_leaf": 2},
 ]
 
@@ -91,7 +94,7 @@ def test_all_trees_within_the_budget_are_enumerated(threads: int, kind: dict[str
     least = min(cost.values())
     for slack in (0, 5, 40):
         near_optimal = NearOptimalTrees(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
-        is_packed = threads == 1 and not kind.get("categorical")
+        is_packed = threads == 1 and not kind.get("categories")
         assert isinstance(near_optimal._rows, PackedRowSets if is_packed else NumberedRowSets)
         entries = near_optimal.every(least + slack)
         best: dict[tuple[int, int], int] = {}
@@ -187,7 +190,7 @@ def test_three_groups_take_no_more_room_than_their_counts() -> None:
 
 
 def test_predictions_route_every_row() -> None:
-    trees = make_trees(0, categorical=True)
+    trees = make_trees(0, categories=3)
     for vector, root in itertools.islice(all_vectors(trees).items(), 20):
         labels = predict_rows(root, trees.data.X)
         assert tuple(trees.parts[:, np.arange(12), labels].sum(axis=1).tolist())[1:] == vector[1:]
