@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from streed.data import Column, Dataset, encode
+from streed.binarize import TableRecipe
+from streed.data import Column, Dataset
 from streed.errors import InputError
 from streed.tree.claims import Claims
 from streed.tree.nodes import Array, Branch, Leaf, Node, route, same, used_columns, walk
+from streed.tree.rows import TreeRows
 
 if TYPE_CHECKING:
     from streed.tree.collapse import CollapsedTree
-
-_UNUSED = Column("", (0, 1), False)
-"""Stands for the columns that no branch asks about."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -27,8 +26,9 @@ class Tree:
 
     `columns` holds those that the branches ask about, by their place in the data, which had `n_columns`. `labels` are
     the caller's, by label number. A leaf costs `unit` times its `cost`. `shown` has one entry per leaf, left to right,
-    where leaves show something else than their label. Trees are equal if structure, columns, rows, costs and what the
-    leaves show are; the claims do not count.
+    where leaves show something else than their label. `recipe` says how the columns are made of a raw table, where
+    they are not the table's own. Trees are equal if structure, columns, rows, costs and what the leaves show are; the
+    claims do not count.
     """
 
     root: Node
@@ -38,6 +38,7 @@ class Tree:
     unit: Fraction | int = 1
     shown: tuple[Any, ...] | None = None
     claims: Claims | None = None
+    recipe: TableRecipe | None = None
 
     @classmethod
     def grown(
@@ -52,7 +53,8 @@ class Tree:
     ) -> Tree:
         """The tree of `root`, whose branches name columns of `data`; labels are the classes unless given."""
         columns = {j: data.column(j) for j in used_columns(root)}
-        return cls(root, columns, data.n_columns, data.classes if labels is None else labels, unit, shown, claims)
+        found = data.classes if labels is None else labels
+        return cls(root, columns, data.n_columns, found, unit, shown, claims, data.recipe)
 
     def claiming(
         self,
@@ -107,50 +109,39 @@ class Tree:
         """(m,) what the leaf of each row shows: ints, floats, bools or strings as such, anything else as objects.
 
         `X` is an array or nested list with all columns, a table with at least those that the tree asks about (found
-        by name), or a Dataset. Raises InputError for missing columns and for values that the tree does not know.
+        by name), or a Dataset. A tree with a recipe takes raw rows, as the recipe's table had them, and Datasets with
+        its questions. Raises InputError for missing columns and for values that the tree does not know.
         """
         return _plain_array(self.shows())[self.apply(X)]
 
     def apply(self, X: Any) -> Array:
         """(m,) int64: the number of each row's leaf, the leaves numbered left to right; `X` as in `predict`."""
-        n_rows, codes = self._codes(X)
-        return route(self.root, codes, n_rows)
+        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
+        return route(self.root, rows.sides, rows.n_rows)
 
     def codes(self, X: Any) -> Array:
-        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`."""
-        n_rows, codes = self._codes(X)
-        table = np.zeros((n_rows, self.n_columns), dtype=np.uint8)
+        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`.
+
+        Raises InputError where the tree asks about ordered columns, whose values have no codes.
+        """
+        ordered = next((column for column in self.columns.values() if column.scale is not None), None)
+        if ordered is not None:
+            raise InputError("tree", f"column {ordered.name!r} is ordered, and has no codes", "use apply or predict")
+        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
+        table = np.zeros((rows.n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:
-            table[:, j] = codes(j)
+            table[:, j] = rows.codes(j)
         return table
 
-    def _codes(self, X: Any) -> tuple[int, Callable[[int], Array]]:
-        if isinstance(X, Dataset):
-            places = self._places(X)
-            return X.n_rows, lambda j: X.X[:, places[j]]
-        columns = [_UNUSED] * self.n_columns
-        for j, column in self.columns.items():
-            columns[j] = column
-        codes = encode(columns, X, used=self.columns)
-        return len(codes), lambda j: codes[:, j]
-
-    def _places(self, data: Dataset) -> dict[int, int]:
-        places = {}
-        for j, column in self.columns.items():
-            place = j if j < data.n_columns and data.column(j).name == column.name else None
-            if place is None:
-                if column.name not in data.names:
-                    raise InputError("X", f"column {column.name!r} is missing", "give every column that the tree uses")
-                place = data.names.index(column.name)
-            if data.column(place) != column:
-                found = data.column(place).categories
-                raise InputError(
-                    "X",
-                    f"column {column.name!r} has the categories {found}, the tree's has {column.categories}",
-                    "give the table itself, so that its values are read by the tree's categories",
-                )
-            places[j] = place
-        return places
+    def thresholds(self) -> dict[int, tuple[int | float, ...]]:
+        """The distinct thresholds of every ordered column that the tree asks about, ascending."""
+        found: dict[int, set[int | float]] = {}
+        for node in walk(self.root):
+            if isinstance(node, Branch) and node.cut is not None:
+                asked = found.setdefault(node.column, set())
+                if node.cut.threshold is not None:
+                    asked.add(node.cut.threshold)
+        return {j: tuple(sorted(asked)) for j, asked in found.items()}
 
     # -- forms -----------------------------------------------------------------------------------------------------
 

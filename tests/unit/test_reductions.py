@@ -65,7 +65,7 @@ def vector_of(trees: Trees, root: Node) -> tuple[int, ...]:
 
 
 def smallest_leaf(root: Node, codes: Array) -> int:
-    leaf = route(root, lambda column: codes[:, column], len(codes))
+    leaf = route(root, lambda node, rows: codes[rows, node.column], len(codes))
     return int(np.unique(leaf, return_counts=True)[1].min())
 
 
