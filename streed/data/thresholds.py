@@ -20,20 +20,17 @@ _DATE_UNITS = (_DAY, 3600 * 10**6, 60 * 10**6, 10**6)
 def between(low: float, high: float) -> float:
     """A number t with low <= t < high: near the middle, and of as few digits as that allows.
 
-    Where single precision tells the two apart, t tells their single-precision roundings apart as well, so that rows
-    that were rounded go the same way. Beside an infinity t is the largest finite number of single precision, or, where
-    the other value is beyond that, of double precision.
+    Where single precision tells the two apart, t tells their single-precision roundings apart as well, also if it is
+    rounded itself, so that rows that were rounded go the same way. Beside an infinity t is the largest finite number of
+    single precision, or, where the other value is beyond that, of double precision.
 
     >>> between(29.7, 30.4), between(0.25, 0.26), between(1.0, 1.0000000000000002), between(7.5, math.inf)
     (30.0, 0.255, 1.0, 3.4028234663852886e+38)
     """
     if math.isinf(low) or math.isinf(high):
         return _beside_infinity(low, high)
-    first, last = low, high
-    with np.errstate(over="ignore"):
-        near, far = float(np.float32(low)), float(np.float32(high))
-    if near < far:
-        first, last = max(low, near), min(high, far)
+    near, far = _single(low), _single(high)
+    first, last = (max(low, near), min(high, far)) if near < far else (low, high)
     middle = first / 2 + last / 2
     if not first <= middle < last:  # neighbouring floats have none between them
         return first + 0.0
@@ -41,8 +38,11 @@ def between(low: float, high: float) -> float:
     for digits in range(-magnitude, 18 - magnitude):
         rounded = round(middle, digits)
         if first <= rounded < last and abs(rounded - middle) <= last / 4 - first / 4:
-            return rounded + 0.0  # 0.0 for -0.0
-    return middle
+            break
+    else:
+        rounded = middle
+    # a threshold that is rounded itself must stay below what it separates
+    return (first if near < far <= _single(rounded) else rounded) + 0.0  # 0.0 for -0.0
 
 
 def between_integers(low: int, high: int) -> int:
@@ -70,7 +70,7 @@ def at_most(numbers: Array, threshold: float) -> Array:
     """
     kind = numbers.dtype.kind
     if kind == "f":
-        limit = _float_below(threshold) if isinstance(threshold, int) else threshold
+        limit = float_below(threshold) if isinstance(threshold, int) else threshold
         return numbers.astype(np.float64, copy=False) <= limit
     if kind in "iu":
         if isinstance(threshold, float):
@@ -84,6 +84,12 @@ def at_most(numbers: Array, threshold: float) -> Array:
     return np.fromiter((number <= threshold for number in numbers), bool, len(numbers))
 
 
+def _single(number: float) -> float:
+    """The number in single precision."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
 def _beside_infinity(low: float, high: float) -> float:
     if math.isinf(low) and math.isinf(high):
         return 0.0
@@ -94,7 +100,7 @@ def _beside_infinity(low: float, high: float) -> float:
     return -_LARGEST if high > -_LARGEST else low
 
 
-def _float_below(number: int) -> float:
+def float_below(number: int) -> float:
     """The largest float that is no larger than the whole number."""
     try:
         found = float(number)

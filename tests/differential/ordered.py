@@ -8,8 +8,10 @@ from a file as they were.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import random
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,6 +25,8 @@ from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
+from streed.export import codes, to_onnx, to_python, to_sklearn, to_sql
+from streed.export.onnx import onnx_inputs
 from streed.reference import best_trees, optimal_front
 from streed.task import RowCostTask, State, Task, Totals
 from streed.tasks import (
@@ -264,7 +268,55 @@ def _wrong_with(tree: Tree, instance: Instance) -> list[str]:
         wrong.append("comes back from its file as another tree")
     if tree.collapse().predict(instance.table) != list(expected):
         wrong.append("predicts something else when it is collapsed")
+    for name, run in EXPORTS.items():
+        try:
+            found = run(tree, instance.table, rows)
+        except InputError as refused:
+            if not may_refuse(refused):
+                raise
+            continue
+        if found != expected:
+            wrong.append(f"{name} predicts {found}, the tree {expected}")
     return wrong
+
+
+def _by_python(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]]) -> list[Any]:
+    made: dict[str, Any] = {}
+    exec(to_python(tree), made)
+    return [made["predict"](row) for row in rows]
+
+
+def _by_sql(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]]) -> list[Any]:
+    names = ", ".join(f'"{name}"' for name in table)
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        base.execute(f"CREATE TABLE t ({names})")
+        marks = ", ".join("?" for _ in table)
+        base.executemany(f"INSERT INTO t VALUES ({marks})", [tuple(row.values()) for row in rows])
+        return [found for (found,) in base.execute(f"SELECT {to_sql(tree)} FROM t ORDER BY rowid")]
+
+
+def _by_sklearn(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]]) -> list[Any]:
+    with np.errstate(invalid="ignore"):  # scikit-learn adds up all numbers, to see whether they are finite
+        return list(to_sklearn(tree).predict(codes(tree, table)).tolist())
+
+
+def _by_onnx(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]]) -> list[Any]:
+    import onnxruntime
+
+    if any(isinstance(value, float) and math.isinf(value) for column in table.values() for value in column):
+        return [tree.shows()[leaf_of(tree, row)] for row in rows]  # `onnx_inputs` takes finite numbers only
+    session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
+    # a tree that is one leaf has to know how many rows there are, and asks for nothing else
+    inputs = onnx_inputs(tree, table) if tree.n_branches else {"X": np.zeros((len(rows), tree.n_columns))}
+    return list(session.run(["prediction"], inputs)[0].tolist())
+
+
+EXPORTS = {"python": _by_python, "sql": _by_sql, "scikit-learn": _by_sklearn, "onnx": _by_onnx}
+
+
+def may_refuse(refused: InputError) -> bool:
+    """Whether a form has a reason not to hold the tree: numbers beyond its precision."""
+    return "single precision" in str(refused) or "2**53" in str(refused)
 
 
 def leaf_of(tree: Tree, row: dict[str, Any]) -> int:

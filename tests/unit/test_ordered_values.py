@@ -78,6 +78,7 @@ def test_a_threshold_separates_and_reads_back(a: float, b: float) -> None:
         near, far = np.float32(low), np.float32(high)
     if near < far and math.isfinite(near) and math.isfinite(far):
         assert float(near) <= t < float(far)
+        assert near <= np.float32(t) < far
 
 
 @given(st.integers(0, 2**31), st.integers(1, 4))
