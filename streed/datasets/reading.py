@@ -8,13 +8,13 @@ import datetime as dt
 import decimal
 import importlib.util
 import io
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from streed import datasets
-from streed.binarize.raw import is_missing
 from streed.data.text_file import read_text
 from streed.errors import InputError, MissingPackageError
 
@@ -100,7 +100,11 @@ def _frame(path: Path) -> Any:
 
 def _plain_cell(value: Any) -> Any:
     """The value as one of those that a file of separated values may hold."""
-    if is_missing(value):
+    if (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in ("NaTType", "NAType")
+    ):
         return None
     if isinstance(value, bool):
         return int(value)
