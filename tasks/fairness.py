@@ -95,7 +95,7 @@ class Fairness(Gap):
         for kind in self.rates:
             counted = counted_rows(kind, data, positive)
             sizes = dict(zip(groups.names, groups.sizes(counted, weights), strict=True))
-            _check_sizes(sizes, kind, type(self).__name__)
+            check_sizes(sizes, kind, type(self).__name__)
             for a, b in itertools.combinations(groups.names, 2):
                 common = math.gcd(sizes[a], sizes[b])
                 shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
@@ -234,7 +234,6 @@ def group_counts(notion: Fairness, data: Dataset, predicted: Array) -> Counts:
         counted = counted_rows(kind, data, positive)
         event = predicted != data.y if kind == "errors" else predicted == positive
         sizes = groups.sizes(counted, weights)
-        _check_sizes(dict(zip(groups.names, sizes, strict=True)), kind, type(notion).__name__)
         hits = groups.sizes(event if counted is None else event & counted, weights)
         found[kind] = dict(zip(groups.names, zip(hits, sizes, strict=True), strict=True))
     return found
@@ -320,7 +319,8 @@ class Groups:
         return [int(size) for size in sizes]
 
 
-def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
+def check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
+    """Raises InputError for a group without rows over which a rate is taken."""
     for group, size in sizes.items():
         if size == 0:
             which = "" if kind in ("all", "errors") else f"{kind} "

@@ -36,6 +36,7 @@ from streed.tasks.fairness import (
     Counts,
     Fairness,
     achieved_rates,
+    check_sizes,
     counted_rows,
     events,
     group_counts,
@@ -256,7 +257,10 @@ def _sizes(notion: Fairness, data: Dataset) -> dict[str, dict[str, int]]:
     """What the rows of each group weigh over which a rate is taken, by kind of rate."""
     nobody = np.full(data.n_rows, -1)
     counts = group_counts(notion, data, nobody)
-    return {kind: {name: size for name, (_, size) in of.items()} for kind, of in counts.items()}
+    found = {kind: {name: size for name, (_, size) in of.items()} for kind, of in counts.items()}
+    for kind, sizes in found.items():
+        check_sizes(sizes, kind, type(notion).__name__)
+    return found
 
 
 def _at_least(costs: Callable[[Dataset], Array], least: int, data: Dataset) -> BoundedSum:

@@ -39,6 +39,8 @@ def fairness_margin(sizes: Sequence[float], confidence: float) -> float:
     if not 0.5 <= confidence < 1:
         raise InputError("confidence", f"{confidence!r} is no probability from 0.5 to 1", "give one such as 0.9")
     a, b = sorted(sizes)[:2]
+    if not a > 0:
+        raise InputError("sensitive_features", "a group has no rows over which its rate is taken", "leave it out")
     return statistics.NormalDist().inv_cdf(confidence) * math.sqrt(1 / (4 * a) + 1 / (4 * b))
 
 

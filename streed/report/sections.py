@@ -119,7 +119,7 @@ def _group_counts(tree: Tree, rows: Rows) -> str:
         "all"
     ].items():
         told = [(hits, size), both["positive"][name], both["negative"][name]]
-        cells = "".join(f'<td class="number">{k:,} of {n:,} ({100 * k / n:.1f} %)</td>' for k, n in told)
+        cells = "".join(f'<td class="number">{_share(k, n)}</td>' for k, n in told)
         lines.append(f"<tr><th>{escaped(name)}</th>{cells}</tr>")
     heads = ["group", "of all rows", "of the positive ones", "of the negative ones"]
     return f"<p>favourable label: {escaped(brief(positive))}</p>" + _table(heads, "".join(lines), "groups")
@@ -170,6 +170,10 @@ def statistics(found: Any) -> str | None:
         if key not in ("trace", "limits") and value is not None
     ]
     return f"<details><summary>What the search counted</summary>{_pairs(told)}</details>"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 
 def _worth(several: Any) -> Any:
