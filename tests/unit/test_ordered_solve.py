@@ -16,7 +16,7 @@ from streed.data import Cut, Dataset
 from streed.drivers import drivers
 from streed.encoding.ordered import ranks_of
 from streed.task import RowCostTask
-from streed.tasks import F1, Accuracy, CostSensitive, Misclassifications, MonotoneErrors, SquaredError
+from streed.tasks import F1, Accuracy, CostSensitive, Misclassifications, MonotoneErrors, QuinlanMDL, SquaredError
 from streed.tree import Branch, Leaf, Tree, walk
 from tests.unit.refusal import refused
 
@@ -162,6 +162,14 @@ def test_leaves_that_rise_with_an_ordered_column() -> None:
     falling = streed.solve(MonotoneErrors([0]), column, [1, 1, 0, 0], max_depth=2)
     assert (free.value, result.value, falling.value) == (0, 1, 2)
     assert streed.solve(MonotoneErrors([0]), column, [0, 0, 1, 1], max_depth=2).value == 0
+    gaps = {"a": [1.0, 2.0, None, 4.0]}
+    refused("increasing", "gaps", call=lambda: streed.solve(MonotoneErrors(["a"]), gaps, [0, 0, 1, 1], max_depth=1))
+
+
+def test_a_description_names_one_of_all_questions() -> None:
+    column = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
+    bound = QuinlanMDL().bind(Dataset.make(column, [0, 0, 1, 1, 1]))
+    assert bound.branching_cost(5, (), 0) == 1 + math.log2(4)
 
 
 class OwnColumns(RowCostTask):
