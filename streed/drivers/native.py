@@ -10,7 +10,7 @@ import attrs
 from streed.bnb.native_search import search_native
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.procedure import Procedure
-from streed.enumerate.native_lists import lists_of
+from streed.enumerate.packed_rows import packed_rows_of
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.problem import Driver, Outcome, Problem, SearchLimits
@@ -37,4 +37,4 @@ class Native(Driver):
         """Takes problems of few kinds of rows, for one thread."""
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None
-        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, lists_of)
+        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)

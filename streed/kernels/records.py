@@ -163,11 +163,11 @@ UNITS = [
     ("combined", np.int64),
     ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
     ("cost0", np.int64),  # and without it
-    # lists of trees, see enumerate/plain.py
-    ("count_listed", np.int64),  # a unit: sums over pairs of the columns of the node at hand
-    ("listed_weights", np.int64),  # int64 (G, listed_planes): the multipliers
-    ("listed_planes", np.int64),
-    ("listed_sums", np.int64),  # int64 (listed_planes * P, P): the sums
+    # sums over pairs of columns, see enumerate/shallow.py
+    ("weigh_pairs", np.int64),  # a unit: sums over pairs of the columns of the node at hand
+    ("pair_weights", np.int64),  # int64 (G, pair_planes): the multipliers
+    ("pair_planes", np.int64),
+    ("weighed_pairs", np.int64),  # int64 (pair_planes * P, P): the sums
     # what it answers
     ("lower", np.int64),
     ("upper", np.int64),

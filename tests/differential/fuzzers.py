@@ -26,6 +26,7 @@ from tests.differential import (
     generated_tasks,
     hostile,
     instances,
+    ordered,
     reduced,
     stops,
 )
@@ -146,5 +147,6 @@ FUZZERS: dict[str, Fuzzer] = {
     "depth two": Fuzzer(_depth_two),
     "stops": Fuzzer(_stops),
     "hostile": Fuzzer(_hostile),
+    "ordered": Fuzzer(ordered.wrong_in),
     **{f"volume {family}": _of_volume(family) for family in runner.FAMILIES},
 }
