@@ -241,6 +241,9 @@ def _claims(claims: Claims) -> dict[str, Any]:
         }
         if claims.reading.frequency is None:
             held["reading"].pop("frequency", None)
+        held["reading"].pop("ordered", None)
+        if claims.reading.ordered:
+            held["reading"]["ordered"] = [_text(name) for name in claims.reading.ordered]
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
     return held
@@ -251,7 +254,7 @@ def _reading(held: dict[str, Any] | None) -> Reading | None:
         return None
     where = "$.claims.reading"
     sources = {name: _distinct(values, f"{where}.sources") for name, values in held["sources"].items()}
-    listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive")}
+    listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive", "ordered")}
     recipes = tuple(_recipe(entry, f"{where}.recipes[{j}]") for j, entry in enumerate(held.get("recipes", ())))
     if len({recipe.name for recipe in recipes}) < len(recipes):
         raise _broken(f"{where}.recipes", "two of them are of the same column")
