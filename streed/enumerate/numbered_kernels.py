@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
-from streed.enumerate.shallow import mirror_costs, signed_sides
+from streed.enumerate.shallow import signed_costs, signed_sides
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE
 from streed.kernels.views import native
@@ -97,20 +97,16 @@ def _least_leaf(part, least_rows):  # type: ignore[no-untyped-def]
 
 
 @native
-def _floor_signed(costs, singles, total, depth, split_cost):  # type: ignore[no-untyped-def]
-    """`_floor_shallow` for two labels, any leaf allowed, and costs as in `signed_sides`."""
-    best = int64(0)
-    for place in range(len(singles) if depth > 0 else 0):
-        least_in, least_out = signed_sides(costs, singles, total, place, depth - 1, split_cost)
-        best = min(best, least_in + least_out)
-    return min(best + split_cost, total, int64(0))
-
-
-@native
-def _floor_shallow(pairs, total, depth, split_cost, least_rows):  # type: ignore[no-untyped-def]
+def _least_tree(pairs, total, depth, split_cost, least_rows):  # type: ignore[no-untyped-def]
     """The least cost, beyond the base, of a tree of depth at most 0, 1 or 2 over rows with these pair sums."""
     size, labels = len(pairs), len(total)
     best = _least_leaf(total, least_rows)
+    if labels == 2 and least_rows <= 1:
+        costs, singles = signed_costs(pairs, size)
+        for place in range(size if depth > 0 else 0):
+            least_in, least_out = signed_sides(costs, singles, total[1], place, depth - 1, split_cost)
+            best = min(best, least_in + least_out + split_cost)
+        return best
     inner = np.empty(labels, np.int64)
     outer = np.empty(labels, np.int64)
     part = np.empty(labels, np.int64)
@@ -159,12 +155,12 @@ def _base_costs(rows, starts, columns, base, local, size):  # type: ignore[no-un
 
 
 @entry
-def floor_children(rows, starts, columns, profits, base, split, n_columns, depth, least_rows):  # type: ignore[no-untyped-def]
+def optima_of_children(rows, starts, columns, profits, base, split, n_columns, depth, least_rows):  # type: ignore[no-untyped-def]
     """(n_columns, 2) the least cost of a tree of depth at most 0, 1 or 2 over the rows without and with each column.
 
     INFINITE where no leaf would have `least_rows` rows, and on both sides of columns that separate no rows.
     """
-    floors = np.full((n_columns, 2), INFINITE, np.int64)
+    optima = np.full((n_columns, 2), INFINITE, np.int64)
     local, chosen = find_separating(rows, starts, columns, n_columns)
     size = len(chosen)
     labels = count_labels(profits, len(split))
@@ -175,45 +171,28 @@ def floor_children(rows, starts, columns, profits, base, split, n_columns, depth
     everything = np.zeros((size, size, labels), np.int64)
     total = np.zeros(labels, np.int64)
     add_pairs(everything, total, rows, starts, columns, local, profits, picks, int64(-1), int64(0))
-    is_signed = labels == 2 and least_rows <= 1
-    all_costs = np.empty((size, size), np.int64)
-    costs = np.empty((size, size), np.int64)
-    singles = np.empty(size, np.int64)
-    if is_signed:
-        mirror_costs(everything, all_costs)
-        for p in range(size):
-            singles[p] = all_costs[p, p]
-    if is_signed and depth < 2:
+    if labels == 2 and least_rows <= 1 and depth < 2:
+        costs, singles = signed_costs(everything, size)
         for j in range(size):
-            least_in, least_out = signed_sides(all_costs, singles, total[1], j, depth, split[0])
-            floors[chosen[j], 1] = least_in + bases[j]
-            floors[chosen[j], 0] = least_out + whole - bases[j]
-        return floors
+            least_in, least_out = signed_sides(costs, singles, total[1], j, depth, split[0])
+            optima[chosen[j], 1] = least_in + bases[j]
+            optima[chosen[j], 0] = least_out + whole - bases[j]
+        return optima
     mine = np.empty((size, size, labels), np.int64)
     part = np.empty(labels, np.int64)
     for j in range(size):
+        # the smaller side is added up, the other one is what is left
         side = 1 if 2 * counts[j] <= len(rows) else 0
         mine[:] = 0
         part[:] = 0
         add_pairs(mine, part, rows, starts, columns, local, profits, picks, chosen[j], int64(side))
-        if is_signed:
-            mirror_costs(mine, costs)
-            for p in range(size):
-                singles[p] = costs[p, p]
-            floor = _floor_signed(costs, singles, part[1], depth, split[0])
-            for p in range(size):
-                for q in range(size):
-                    costs[p, q] = all_costs[p, q] - costs[p, q]
-                singles[p] = costs[p, p]
-            other = _floor_signed(costs, singles, total[1] - part[1], depth, split[0])
-        else:
-            floor = _floor_shallow(mine, part, depth, split[0], least_rows)
-            mine[:] = everything - mine
-            part[:] = total - part
-            other = _floor_shallow(mine, part, depth, split[0], least_rows)
+        least = _least_tree(mine, part, depth, split[0], least_rows)
+        mine[:] = everything - mine
+        part[:] = total - part
+        other = _least_tree(mine, part, depth, split[0], least_rows)
         with_column = bases[j]
-        if floor < INFINITE:
-            floors[chosen[j], side] = floor + (with_column if side == 1 else whole - with_column)
+        if least < INFINITE:
+            optima[chosen[j], side] = least + (with_column if side == 1 else whole - with_column)
         if other < INFINITE:
-            floors[chosen[j], 1 - side] = other + (whole - with_column if side == 1 else with_column)
-    return floors
+            optima[chosen[j], 1 - side] = other + (whole - with_column if side == 1 else with_column)
+    return optima

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from streed.enumerate.entries import COST
-from streed.enumerate.numbered_kernels import floor_children, sum_pairs
+from streed.enumerate.numbered_kernels import optima_of_children, sum_pairs
 from streed.enumerate.shallow import enumerate_shallow
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
@@ -98,7 +98,7 @@ class NumberedRowSets(RowSets):
 
     def _rank_by_pairs(self, rows: RowSet) -> Iterator[Ranked]:
         assert rows.depth is not None
-        bounds = floor_children(
+        bounds = optima_of_children(
             rows.rows, *self._arrays, self.split, len(self._widths), rows.depth - 1,
             self._trees.problem.min_leaf,
         )  # fmt: skip

@@ -47,22 +47,14 @@ def put_leaf(part, width, least_rows, found):  # type: ignore[no-untyped-def]
 
 
 @native
-def mirror_costs(pairs, costs):  # type: ignore[no-untyped-def]
-    """Writes the costs (F, F), symmetric, of pairs (F, F, L) of two labels that are known for i <= j."""
-    for i in range(len(costs)):
-        for j in range(i, len(costs)):
-            costs[i, j] = pairs[i, j, 1]
-            costs[j, i] = pairs[i, j, 1]
-
-
-@native
 def signed_costs(pairs, size):  # type: ignore[no-untyped-def]
-    """(costs (size, size), singles (size,)) of such pairs, as `signed_sides` takes them."""
+    """(costs (size, size), singles (size,)) of pairs of two labels, as `signed_sides` takes them."""
     costs = np.empty((size, size), np.int64)
-    mirror_costs(pairs, costs)
     singles = np.empty(size, np.int64)
-    for k in range(size):
-        singles[k] = costs[k, k]
+    for i in range(size):
+        singles[i] = pairs[i, i, 1]
+        for j in range(i, size):
+            costs[i, j] = costs[j, i] = pairs[i, j, 1]
     return costs, singles
 
 

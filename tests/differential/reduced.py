@@ -48,8 +48,8 @@ from streed.tasks import (
     WeightedAccuracy,
 )
 from streed.tree.evaluation import inspect
+from tests.searches import NATIVE
 
-SEARCHES = ("depth-first", "branches")
 KINDS = ("score", "limit", "both", "penalized")
 WEIGHTS: dict[str, Callable[[random.Random], Any]] = {
     "many": lambda draw: draw.randint(1, 199),
@@ -214,7 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first seed (default: 0)")
     parser.add_argument("--count", type=int, default=1000, metavar="N", help="how many seeds (default: 1000)")
-    parser.add_argument("--search", nargs="+", default=list(SEARCHES), help="drivers (default: both)")
+    parser.add_argument("--search", nargs="+", default=list(NATIVE), help="drivers (default: all native ones)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="(default: all)")
     parser.add_argument(
         "--entries", type=int, metavar="N", help="how many may be kept at once (default: what memory allows)"

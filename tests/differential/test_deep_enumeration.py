@@ -12,6 +12,7 @@ from streed.data import Dataset
 from streed.reference import optimal_front
 from streed.task import Task, Totals
 from streed.tasks import F1, DemographicParity, EqualizedOdds, SparseAccuracy, Splits
+from tests.searches import NATIVE
 
 ENUMERATED: dict[tuple[int, int | None], list[Task]] = {
     (19, None): [F1() - 0.02 * Splits()],
@@ -44,7 +45,7 @@ def test_deep_trees_agree_with_reference(seed: int, max_depth: int | None, notio
         # with so few columns, deeper trees have no more to split on
         values = optimal_front(task, data, max_depth=data.n_columns)
         best = (max if task.maximize else min)(task.score(value, totals) for value, _ in values)
-        for search in ("depth-first", "branches"):
+        for search in NATIVE:
             result = streed.solve(task, data, max_depth=max_depth, search=search)
             assert result.status == "optimal"
             assert result.value == pytest.approx(float(best), abs=1e-12)

@@ -26,7 +26,7 @@ from streed.enumerate.entries import (
     thin,
     unite,
 )
-from streed.enumerate.numbered_kernels import add_pairs, find_separating, floor_children, sum_pairs
+from streed.enumerate.numbered_kernels import add_pairs, find_separating, optima_of_children, sum_pairs
 from streed.enumerate.shallow import enumerate_shallow, find_shallow
 from streed.exact import Array
 from streed.kernels.compiled import entry
@@ -321,7 +321,7 @@ def test_the_least_costs_of_children(labels: int, least_rows: int, depth: int, c
     rng = np.random.default_rng([labels, least_rows, depth])
     posed = Posed.drawn(rng, 12, columns, labels, width=1, scale=2**45)
     rows = np.arange(12) if columns > 3 else np.flatnonzero(rng.random(12) < 0.8)
-    found = floor_children(
+    found = optima_of_children(
         rows, posed.starts, posed.columns, posed.profits, posed.base, posed.split, columns, depth, least_rows
     )
     inside = np.isin(np.arange(12), rows)
