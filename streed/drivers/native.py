@@ -13,6 +13,8 @@ from streed.drivers.otherwise import search_otherwise
 from streed.enumerate.packed_rows import packed_rows_of
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
+from streed.ordered.choice import is_for_thresholds
+from streed.ordered.oracle import OrderedOracle
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
@@ -38,7 +40,13 @@ class Native(Driver):
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows, for one thread."""
+        """Takes problems of few kinds of rows, for one thread; with many thresholds by the ordered search."""
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None
-        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
+
+        def native() -> LinearOracle:
+            return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
+
+        if is_for_thresholds(problem):
+            return OrderedOracle(problem, kinds, search_limits, self.name, native)
+        return native()

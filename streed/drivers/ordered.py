@@ -1,6 +1,7 @@
 """Ordered columns for every driver: which way a problem that has them is searched.
 
-The columns become questions, `x <= t` for every threshold, which any driver searches as 0/1 columns. A task whose costs
+Where there are many thresholds, a task of costs per row goes to the ordered search (`streed/ordered/`). Otherwise the
+columns become questions, `x <= t` for every threshold, which any driver searches as 0/1 columns. A task whose costs
 depend on the columns goes the general route, which knows ordered columns itself.
 """
 
@@ -11,9 +12,13 @@ from typing import ClassVar, final
 import attrs
 
 from streed.dp.search import search_general
+from streed.drivers.auto import Auto
 from streed.drivers.branches import Branches
+from streed.drivers.native import Native
 from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
+from streed.ordered.choice import is_for_thresholds
+from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
 
@@ -44,6 +49,10 @@ class OverOrdered(Driver):
             outcome = self.plain.search(problem, search_limits)
             solutions = [attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in outcome.solutions]
             return attrs.evolve(outcome, solutions=tuple(solutions))
+        if isinstance(self.driver, (Native, Auto)) and is_for_thresholds(problem):
+            found_there = search_ordered(problem, search_limits, self.driver.name)
+            if found_there is not None:
+                return found_there
         _check_size(problem, search_limits)
         asked, questions = ask(problem)
         outcome = self.driver.search(asked, search_limits)

@@ -52,7 +52,7 @@ def _reads_columns(task: Any) -> bool:
 def ask(problem: Problem) -> tuple[Problem, Questions]:
     """The problem with a column per question, and the questions."""
     questions = Questions.of(problem.data)
-    return attrs.evolve(problem, data=questions.data), questions
+    return attrs.evolve(problem, data=questions.data, questions=questions), questions
 
 
 def translate(root: Node, questions: Questions) -> Node:
