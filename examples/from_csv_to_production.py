@@ -43,9 +43,8 @@ def main(folder: Path) -> None:
     from sklearn.model_selection import train_test_split
 
     from streed import Binarizer, Tree
-    from streed.binarize.conditions import conditions
     from streed.estimators import FairTreeClassifier, TunedOptimalTreeClassifier
-    from streed.export import codes, to_onnx, to_sql
+    from streed.export import onnx_inputs, to_json, to_onnx, to_sql
     from streed.plot import tree_svg
 
     # 1. A raw file. The tree must treat the sexes alike, and must not ask about them.
@@ -76,31 +75,29 @@ def main(folder: Path) -> None:
     print(fair.to_text())
 
     # 5. Pictures: the tree, as a file that any browser shows.
-    (folder / "tree.svg").write_text(tree_svg(fair.tree_, title="who gets a loan"), encoding="utf-8")
+    (folder / "tree.svg").write_text(tree_svg(fair, title="who gets a loan"), encoding="utf-8")
 
     # 6. Into production: a pickle for Python, JSON for everybody else, SQL for a database.
     (folder / "tree.pickle").write_bytes(pickle.dumps(fair))
-    (folder / "tree.json").write_text(fair.tree_.to_json(indent=1), encoding="utf-8")
-    asked = [column.name for column in fair.tree_.columns.values()]
-    sql = to_sql(fair.tree_, "loans", conditions=conditions(fair.binarizer_.recipe_.columns, "sql", asked))
+    (folder / "tree.json").write_text(to_json(fair, indent=1), encoding="utf-8")
+    sql = to_sql(fair, "loans")
     (folder / "tree.sql").write_text(sql + "\n", encoding="utf-8")
     expected = fair.predict(X_test)
     again = pickle.loads((folder / "tree.pickle").read_bytes())
     read = Tree.from_json((folder / "tree.json").read_text(encoding="utf-8"))
-    answers = fair.binarizer_.recipe_.dataset(fair.binarizer_.transform(X_test))
     print(f"\npredictions after pickle are the same: {(again.predict(X_test) == expected).all()}")
-    print(f"after JSON: {(read.predict(answers) == expected).all()}")
+    print(f"after JSON: {(read.predict(X_test) == expected).all()}")
     print(f"in SQL:\n{sql}")
 
     # 7. ONNX, for runtimes in other languages: to a model and back.
-    if any(importlib.util.find_spec(needed) is None for needed in ("skl2onnx", "onnxruntime")):
+    if any(importlib.util.find_spec(needed) is None for needed in ("onnx", "onnxruntime")):
         print("skipped: ONNX needs pip install 'streed[onnx]' onnxruntime")
         return
     import onnxruntime
 
-    (folder / "tree.onnx").write_bytes(to_onnx(fair.tree_).SerializeToString())
+    (folder / "tree.onnx").write_bytes(to_onnx(fair).SerializeToString())
     session = onnxruntime.InferenceSession(folder / "tree.onnx", providers=["CPUExecutionProvider"])
-    found = session.run(None, {"X": codes(fair.tree_, answers)})[0]
+    found = session.run(["prediction"], onnx_inputs(fair, X_test))[0]
     print(f"after ONNX: {(found == expected).all()}")
 
 

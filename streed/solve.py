@@ -23,8 +23,8 @@ from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
 from streed.task import Task, Totals
-from streed.task.algebra import Thresholded, constrain, objective
-from streed.task.constrained import Constrained
+from streed.task.algebra import objective
+from streed.task.constrained import leaf_limits, limited
 from streed.task.contract import check_contract, is_shipped
 from streed.task.weighing import check_weights, in_copies
 from streed.tree import Claims, Tree
@@ -172,13 +172,9 @@ def _tightest_limits(task: Task, data: Dataset, **arguments: Any) -> tuple[Tight
 
     Every limit costs a solve of its own, under the limits on leaves but under none of the others.
     """
-    inner = objective(task)
-    if not isinstance(inner, Thresholded):
-        return ()
-    further = task.further if isinstance(task, Constrained) else ()
     found = []
-    for part, limit in zip(inner.parts[1:], inner.most, strict=True):
-        result = solve(constrain(part, further) if further else part, data, **arguments)
+    for part, limit in objective(task).value_limits:
+        result = solve(limited(part, leaf_limits(task)), data, **arguments)
         found.append(TightestLimit(part, limit, result.value if result.status == "optimal" else None))
     return tuple(found)
 

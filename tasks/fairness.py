@@ -38,7 +38,7 @@ import numpy as np
 from streed.data.column import distinct_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_number
-from streed.task.sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
+from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -30,7 +30,7 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_number
-from streed.task.sums import BoundedSum, SumLimit, integer_weights
+from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
 from streed.tasks.metrics import positive_number
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from streed.binarize.raw import Kind, date_text
+from streed.binarize.raw import EPOCH, MICROSECOND, Kind
 from streed.binarize.recipe import ColumnRecipe
 from streed.errors import InputError
 
@@ -50,29 +50,45 @@ def questions(recipe: ColumnRecipe) -> list[tuple[str, str, Any]]:
     return [(output.name, *each) for output, each in zip(recipe.outputs, asked, strict=True)]
 
 
+def sql_moment(column: str, threshold: int) -> tuple[str, str]:
+    """(the column, the threshold) as texts that sort as moments do: of dates, timestamps, and texts by ISO 8601.
+
+    Whatever an end of the microseconds is left out is a beginning of the rest, and sorts before it.
+    """
+    return f"REPLACE(CAST({column} AS VARCHAR(40)), 'T', ' ')", f"'{_full_moment(threshold)}'"
+
+
+def sql_number(value: float) -> str:
+    """The number as SQL; with an exponent where databases would not read all digits of a decimal as a double."""
+    written = repr(value)
+    return f"{written}e0" if "e" not in written and len(written.strip("-").replace(".", "")) > 15 else written
+
+
+def _full_moment(moment: int) -> str:
+    return (EPOCH + moment * MICROSECOND).isoformat(" ", "microseconds")
+
+
 def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
     column = '"' + _no_nul(recipe.name).replace('"', '""') + '"'
     if relation == "missing":
         return f"{column} IS NULL"
-    return f"{column} {relation} {_literal(recipe, relation, value, _sql_text)}"
+    if relation == "<=":
+        if recipe.kind is Kind.DATE:
+            return " <= ".join(sql_moment(column, value))
+        return f"{column} <= {sql_number(value)}"
+    return f"{column} = {_sql_text(value) if isinstance(value, str) else repr(value)}"
 
 
 def _python(recipe: ColumnRecipe, relation: str, value: Any) -> str:
     column = f"row[{recipe.name!r}]"
     if relation == "missing":
         return f"{column} is None or {column} != {column}"
-    literal = _literal(recipe, relation, value, repr)
     if relation == "=":
-        return f"{column} == {literal}"
+        return f"{column} == {value!r}"
     if recipe.kind is Kind.DATE:
-        return f"{column} is not None and {column} == {column} and str({column}).replace('T', ' ') <= {literal}"
-    return f"{column} is not None and {column} <= {literal}"
-
-
-def _literal(recipe: ColumnRecipe, relation: str, value: Any, quoted: Any) -> str:
-    if relation == "<=" and recipe.kind is Kind.DATE:
-        return str(quoted(date_text(value).replace("T", " ")))
-    return str(quoted(value)) if isinstance(value, str) else repr(value)
+        text = f"str({column}).replace('T', ' ')"
+        return f"{column} is not None and {column} == {column} and {text} <= {_full_moment(value)!r}"
+    return f"{column} is not None and {column} <= {value!r}"
 
 
 def _sql_text(text: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from streed.exact import Array
 
 MICROSECOND = dt.timedelta(microseconds=1)
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - dates without a zone stay so
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - dates without a zone stay so
 _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _ISO = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -180,13 +180,13 @@ def microseconds(moment: Any) -> int:
     if isinstance(moment, np.datetime64):
         return int(moment.astype("datetime64[us]").astype(np.int64))
     if not isinstance(moment, dt.datetime):
-        moment = dt.datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001 - see _EPOCH
-    return (moment - (_EPOCH if moment.tzinfo is None else _EPOCH_UTC)) // MICROSECOND  # type: ignore[no-any-return]
+        moment = dt.datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001 - see EPOCH
+    return (moment - (EPOCH if moment.tzinfo is None else _EPOCH_UTC)) // MICROSECOND  # type: ignore[no-any-return]
 
 
 def date_text(moment: int) -> str:
     """Microseconds since 1970 as ISO 8601, as short as it can be: the date alone at midnight."""
-    found = _EPOCH + moment * MICROSECOND
+    found = EPOCH + moment * MICROSECOND
     return found.date().isoformat() if found.time() == dt.time() else found.isoformat()
 
 

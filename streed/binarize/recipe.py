@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -168,6 +168,8 @@ class TableRecipe:
     columns: tuple[ColumnRecipe, ...]
     named: bool = True
     """Whether the table named its columns; else they are found by position."""
+    unseen: str = "error"
+    """What becomes of values that the recipe was not made for, unless `encode` is told otherwise: one of UNSEEN."""
 
     @property
     def outputs(self) -> tuple[Column, ...]:
@@ -179,14 +181,24 @@ class TableRecipe:
         """For each output, the place of the column that it is made of."""
         return tuple(j for j, recipe in enumerate(self.columns) for _ in recipe.outputs)
 
-    def encode(self, X: Any, unseen: str = "error") -> Array:
+    def encode(self, X: Any, unseen: str | None = None, *, used: Collection[int] | None = None) -> Array:
         """(m, p) uint8: the codes of new rows by `outputs`; see `ColumnRecipe.codes`.
 
-        A table's columns are found by name, further ones are ignored; an array must have them all. Raises InputError
-        for columns that are not there.
+        A table's columns are found by name, further ones are ignored; an array must have them all. `unseen`: in place
+        of the recipe's own. `used`: only these outputs are read, and a table need but have the columns that they are
+        made of; the others are 0. Raises InputError for columns that are not there.
         """
-        parts = [recipe.codes(raw, unseen) for recipe, raw in zip(self.columns, self._raw(X), strict=True)]
-        return np.ascontiguousarray(np.hstack(parts)) if parts else np.zeros((len(X), 0), dtype=np.uint8)
+        policy = self.unseen if unseen is None else unseen
+        sources = self.sources
+        wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
+        n_rows, raws = self._raw(X, wanted)
+        if not self.outputs:
+            return np.zeros((n_rows, 0), dtype=np.uint8)
+        parts = [
+            recipe.codes(raw, policy) if raw is not None else np.zeros((n_rows, len(recipe.outputs)), dtype=np.uint8)
+            for recipe, raw in zip(self.columns, raws, strict=True)
+        ]
+        return np.ascontiguousarray(np.hstack(parts))
 
     def dataset(
         self, codes: Array, y: Any = None, *, sample_weight: Any = None, frequency: Any = None, **row_data: Any
@@ -203,10 +215,13 @@ class TableRecipe:
             names=tuple(output.name for output in outputs),
             coded=coded,
             categorical=tuple(j for j, output in coded.items() if output.multiway),
+            recipe=self,
         )
 
-    def _raw(self, X: Any) -> Iterator[RawColumn]:
+    def _raw(self, X: Any, wanted: Collection[int]) -> tuple[int, Iterator[RawColumn | None]]:
+        """(how many rows there are, the columns as they stand, None for those that are not wanted)."""
         source = read_input(X)
+        n_rows = len(source) if isinstance(source, np.ndarray) else source.n_rows
         if isinstance(source, np.ndarray) or source.names is None or not self.named:
             width = source.shape[1] if isinstance(source, np.ndarray) else len(source.columns)
             if width != len(self.columns):
@@ -215,20 +230,25 @@ class TableRecipe:
                     f"it has {width} columns, not {len(self.columns)}",
                     "give the columns of the first data, in that order",
                 )
-            places = list(range(width))
+            places: list[int] = list(range(width))
         else:
             by_name = {name: place for place, name in enumerate(source.names)}
-            absent = [recipe.name for recipe in self.columns if recipe.name not in by_name]
+            absent = [self.columns[j].name for j in sorted(wanted) if self.columns[j].name not in by_name]
             if absent:
                 raise InputError(
                     "X",
                     f"it has no column named {shown(absent)}",
                     f"its columns are {shown(source.names)}; rename them",
                 )
-            places = [by_name[recipe.name] for recipe in self.columns]
-        for recipe, place in zip(self.columns, places, strict=True):
+            places = [by_name.get(recipe.name, -1) for recipe in self.columns]
+
+        def read(j: int, place: int) -> RawColumn | None:
+            if j not in wanted:
+                return None
             column = source[:, place] if isinstance(source, np.ndarray) else source.columns[place]
-            yield read_column(column, recipe.name)
+            return read_column(column, self.columns[j].name)
+
+        return n_rows, (read(j, place) for j, place in enumerate(places))
 
     def report(self) -> list[dict[str, Any]]:
         """One entry per column: its name, kind, what was found, and the questions that were made of it."""

@@ -171,9 +171,9 @@ def _joined(
 def _keeps_all(objective: Task) -> bool:
     """Whether the front must be asked for, because a solve would look for the best score alone."""
     from streed.task.algebra import objective as bare
-    from streed.task.sums import Bounded, SumTask
 
-    return isinstance(bare(objective), (SumTask, Bounded))
+    form = bare(objective).vector_form
+    return form.of_sums and not form.gaps
 
 
 def _ordered(result: Result) -> list[tuple[Any, Any]]:

@@ -44,6 +44,8 @@ class Dataset:
     """(n,) int64 or float64: what one copy of each row weighs; None where every one weighs 1."""
     frequency: Array | None = None
     """(n,) int64 >= 1: how many equal rows each row stands for; None where each stands for itself."""
+    recipe: Any = None
+    """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
 
     @classmethod
     def make(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from streed.exact import Array
-from streed.task import COMPONENTWISE, RowCostTask, Task
+from streed.task import COMPONENTWISE, Task
 from streed.task.algebra import objective
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
 def sorts(task: Task) -> bool:
     """Whether the order of the task's values is the componentwise one, with nothing of the task's own about it."""
     inner = objective(task)
-    own = type(inner).better is not Task.better or type(inner).dominates is not Task.dominates
-    return task.order == COMPONENTWISE and not own
+    return task.order == COMPONENTWISE and inner.plain_order
 
 
 @final
@@ -133,9 +132,9 @@ class Gathering:
         self._task = task
         self._monitor = monitor
         self._sorts = sorts(task)
-        self.adds = self._sorts and type(inner).combine in (Task.combine, RowCostTask.combine)
+        self.adds = self._sorts and inner.adds_values
         self._combine = _add if self.adds else task.combine
-        self._constrained = type(inner).feasible is not Task.feasible
+        self._constrained = inner.overrides("feasible")
         self.front = Front(leaves)
 
     def add(self, found: Sequence[Found]) -> None:

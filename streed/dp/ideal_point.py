@@ -15,18 +15,16 @@ from streed.dp.states import States
 from streed.dp.stop_monitor import StopMonitor
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
-from streed.task import TOTAL, State, Task, Totals, Value
-from streed.task.algebra import Product, Thresholded, objective
+from streed.task import TOTAL, Task, Totals, Value
+from streed.task.algebra import objective
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
-from streed.task.sums import BoundTask, SumTask
-from streed.task.tradeoffs import BoundTrade
 
 
 def ideal_score(problem: Problem) -> Any | None:
     """The score of the ideal point of the problem's bound task; None where nothing is known of some component."""
     task = objective(problem.task)
     value = ideal_value(problem)
-    return None if value is None else _score(task, value, Totals(task, problem.data))
+    return None if value is None else task.ideal_score(value, Totals(task, problem.data))
 
 
 def ideal_value(problem: Problem) -> tuple[Value, ...] | None:
@@ -35,10 +33,9 @@ def ideal_value(problem: Problem) -> tuple[Value, ...] | None:
     costs = vector_costs(problem.task, data)
     if costs is not None and min(costs.splits, default=0) >= 0:
         return costs.value(least_sums(costs, data.X))
-    product = task.task if isinstance(task, Thresholded) else task
-    if not isinstance(product, Product):
+    if task.value_parts is None:
         return None
-    found = [_least(part, problem) for part in product.parts]
+    found = [_least(part, problem) for part in task.value_parts]
     return None if None in found else tuple(found)
 
 
@@ -64,16 +61,3 @@ def _least(part: Task, problem: Problem) -> Value | None:
     alone = Problem(problem.data, part, problem.max_depth, problem.max_nodes, problem.min_leaf)
     states = States(alone, StopMonitor(SearchLimits(), None))
     return states.floor(states.root)
-
-
-def _score(task: Task, value: Value, totals: State) -> Any | None:
-    """The score of an ideal value; None where a score of the task's own may rise with a component."""
-    if isinstance(task, BoundTrade):
-        first = _score(task.task, task.inner_value(value), task.totals)
-        return None if first is None else (first, *[0.0] * len(task.gaps))
-    if isinstance(task, BoundTask):
-        own = task.task
-        return _score(own, value[: len(own.components)] if isinstance(own, SumTask) else value[0], totals)
-    if isinstance(task, (SumTask, Product, Thresholded)) or task.order == TOTAL or type(task).score is Task.score:
-        return task.score(value, totals)
-    return None

@@ -68,8 +68,8 @@ class States:
         self.labels = range(len(task.labels(data)))
         self.limits = [limit for limit in task.limits if limit.support is None]
         inner = objective(task)
-        self.is_sum = type(inner).combine in (Task.combine, RowCostTask.combine)
-        self.free = isinstance(inner, RowCostTask) or type(inner).branching_cost is Task.branching_cost
+        self.is_sum = inner.adds_values
+        self.free = isinstance(inner, RowCostTask) or not inner.overrides("branching_cost")
         """Whether no split costs anything, or all the same."""
         self.path_counts = not self.free and reads_path(inner)
         self.column_counts = not self.free and reads_split(inner)
@@ -246,7 +246,7 @@ class States:
         if cell.floor is cell:
             cell.floor = None
             inner = objective(self.task)
-            if type(inner).lower_bound is not Task.lower_bound:
+            if inner.overrides("lower_bound"):
                 cell.floor = self.task.lower_bound(self.state(cell))
             if cell.floor is None and self.is_sum and inner.worsening and self.task.order == TOTAL:
                 leaves = self.leaves(cell)
@@ -260,7 +260,7 @@ class States:
 
     def _never_pays(self, inner: Task) -> bool:
         """Whether it is certain that no branching node costs less than nothing."""
-        if type(inner).branching_cost is Task.branching_cost or inner.worsening:
+        if not inner.overrides("branching_cost") or inner.worsening:
             return True
         if isinstance(inner, RowCostTask):
             return inner.split_cost() >= 0

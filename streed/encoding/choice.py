@@ -5,25 +5,18 @@ Prices of splits may come to costs per row, if the task says what they are.
 
 from __future__ import annotations
 
-import attrs
-
 from streed.encoding.encoding import Encoding
 from streed.encoding.generated import Scored
 from streed.encoding.row_costs import RowCosts
-from streed.encoding.test_costs import RowAndTestCosts
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
-from streed.task.analysis.linear_form import row_cost_form
 
 
 def encoding_of(problem: Problem) -> Encoding | None:
     """The problem packed for the engine; None if it is a front or only the general route can take it."""
-    form = row_cost_form(problem.task, problem.data)
-    if form is not None:
-        return RowCosts.of(problem if form is problem.task else attrs.evolve(problem, task=form))
-    priced = RowAndTestCosts.of(problem)
-    if priced is not None:
-        return priced
+    costs = RowCosts.of(problem)
+    if costs is not None:
+        return costs
     if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
         return None
     return Scored.of(problem)

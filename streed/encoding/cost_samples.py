@@ -41,7 +41,7 @@ class CostSamples:
         own = objective(task)
         seen = first_costs(task, sums, problem.data)
         seen += _branching_costs(task, problem.data)
-        if type(own).combine is not Task.combine:
+        if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
         largest = max((abs(float(x)) for x in seen if math.isfinite(x)), default=0.0)

@@ -1,4 +1,4 @@
-"""Problems that are a cost per row and label: packed as they are, without compiling anything for the task."""
+"""Problems of costs per row and label, with test costs or without: packed without compiling anything for them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from streed.encoding.certificate import check_claim, measure_costs, measure_widely
 from streed.encoding.closing import close_exactly
 from streed.encoding.encoding import Encoding
+from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array, IntegerCosts
 from streed.kernels.counting import groups
 from streed.kernels.counting.copies import group_copies
@@ -18,6 +19,7 @@ from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import Outcome, Problem, Solution
 from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -31,6 +33,8 @@ class RowCosts(Encoding):
     packed: PackedProblem
     costs: IntegerCosts
     divisor: int
+    tests: CostsOfTests | None = None
+    """What splits cost by the rows and the columns above; None where all cost the same."""
     route = "row costs"
     settles = True
 
@@ -47,25 +51,32 @@ class RowCosts(Encoding):
         return self.costs.unit if self.costs.wide is None else self.costs.wide.unit
 
     @classmethod
-    def of(cls, problem: Problem) -> RowCosts:
-        """The problem packed; raises TaskError for tasks that are not costs per row."""
+    def of(cls, problem: Problem) -> RowCosts | None:
+        """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
+        form = row_cost_form(problem.task, problem.data)
+        if form is not None:
+            return cls.packing(problem, exact_costs(form, problem.data), None)
+        found = costs_with_tests(problem)
+        return None if found is None else cls.packing(problem, *found)
+
+    @classmethod
+    def packing(cls, problem: Problem, costs: IntegerCosts, tests: CostsOfTests | None) -> RowCosts:
+        """The problem of these costs, and of test costs in the same unit, packed."""
         data = problem.data
-        costs = exact_costs(problem.task, data)
-        divisor = int(groups.common_divisor(costs.costs, costs.split))
-        rows = group_problem(problem, costs.costs, divisor, counts_rows=problem.min_leaf > 1)
-        packed = pack(
-            writable(data.X),
-            category_counts(problem),
-            rows,
-            costs.costs.shape[1],
-            costs.split // divisor,
-            problem.min_leaf,
-        )
-        if rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
+        divisor = int(groups.common_divisor(costs.costs, costs.split if tests is None else tests.divisor))
+        counts_rows = tests is not None or problem.min_leaf > 1
+        rows = group_problem(problem, costs.costs, divisor, counts_rows=counts_rows)
+        labels, split = costs.costs.shape[1], costs.split // divisor
+        # two columns that part the rows alike may have different prices
+        merge = tests is None
+        packed = pack(writable(data.X), category_counts(problem), rows, labels, split, problem.min_leaf, merge)
+        if tests is not None:
+            packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
+        elif rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
             mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
             if mask.any():
                 packed = attrs.evolve(packed, floors=(mask, floors))
-        return cls(packed, costs, divisor)
+        return cls(packed, costs, divisor, tests)
 
     def value(self, code: int) -> Any:
         return self.costs.value(self._total(code))
@@ -81,6 +92,8 @@ class RowCosts(Encoding):
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
     ) -> tuple[Solution, bool]:
         cost, root = measure_costs(problem, self.costs, preorder)
+        if self.tests is not None:
+            cost += self.tests.paid(root)
         claimed = self._total(code)
         check_claim(cost, claimed, self._total(lower), complete=complete)
         if self.costs.wide is not None:

@@ -1,6 +1,6 @@
 """The terms of a task whose kernels are generated: which of their methods are compiled, and what splits cost.
 
-A task is the sum of its terms (`streed.task.algebra.terms`); most have one, themselves.
+A task is the sum of its terms (`Task.written_terms`); most have one, themselves.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import numpy as np
 from streed.exact import Array, exact_number
 from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
-from streed.task import Limit, RowCostTask, Task
-from streed.task.algebra.parts import PartLimit, part_name
-from streed.task.algebra.terms import Term, Watched
+from streed.task import Limit, Task
+from streed.task.algebra import Term
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.task.constrained import OwnLimit
+from streed.task.constrained import LimitOfPart, Watched
 
 
 @attrs.frozen(eq=False)
@@ -35,13 +34,13 @@ class ScoredTerm:
 
     @classmethod
     def of(cls, term: Term, n_columns: int) -> ScoredTerm:
-        costs = type(term.task).branching_cost is not Task.branching_cost
+        costs = term.task.overrides("branching_cost")
         by_path = costs and reads_path(term.task)
         return cls(term.weight, term.task, term.prefix, by_path or (costs and reads_rows(term.task)), by_path)
 
     @property
     def bounded(self) -> bool:
-        return type(self.task).lower_bound is not Task.lower_bound
+        return self.task.overrides("lower_bound")
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -55,7 +54,7 @@ class ScoredTerm:
         if self.bounded:
             found["lower_bound"] = kind.lower_bound
         for name in ("combine", "feasible", "subtract"):
-            if getattr(kind, name) is not getattr(Task, name) and not issubclass(kind, RowCostTask):
+            if self.task.overrides(name):
                 found[name] = getattr(kind, name)
         return found
 
@@ -125,11 +124,8 @@ def functions_of(own: Task, terms: Sequence[ScoredTerm]) -> tuple[dict[str, Call
 def place_limit(limit: Limit, terms: Sequence[ScoredTerm]) -> tuple[Limit, int]:
     """(the limit itself, the number of the term whose statistics it is on)."""
     prefix = ""
-    if isinstance(limit, OwnLimit):
-        prefix, limit = limit.prefix, limit.limit
-    while isinstance(limit, PartLimit):
-        prefix += part_name(limit.number, "")
-        limit = limit.limit
+    while isinstance(limit, LimitOfPart):
+        prefix, limit = prefix + limit.prefix, limit.limit
     return limit, next((i for i, term in enumerate(terms) if term.prefix == prefix), 0)
 
 

@@ -29,7 +29,7 @@ from streed.kernels.routing import weigh_leaves, weigh_tree
 from streed.problem import Driver, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle, ListSpec, TreeLists
 from streed.problem.oracle_by_search import FixedCosts, OracleBySearch, preorder_of
-from streed.task.sums import sums_too_large
+from streed.task.bounded_sums import sums_too_large
 from streed.tree import Node
 from streed.tree.predictions import predict_rows
 

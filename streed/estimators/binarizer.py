@@ -77,7 +77,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = checked_table(self, X, reset=True)
         weights = checked_weights(sample_weight, X)
         teacher = None if y is None or self.thresholds not in LEARNED else self._teacher(y, len(X))
-        self.recipe_ = make_recipe(X, settings, teacher, weights=weights)
+        self.recipe_ = attrs.evolve(make_recipe(X, settings, teacher, weights=weights), unseen=self.unseen)
         return self
 
     def transform(self, X: Any) -> Array:

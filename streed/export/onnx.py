@@ -1,31 +1,313 @@
-"""A tree as an ONNX model, through scikit-learn and skl2onnx."""
+"""A tree as an ONNX model that reads raw columns: numbers, texts, dates and gaps.
+
+The graph has three parts: every question gives the number of the child that a row goes to, an ensemble of one tree
+gives the number of the leaf, and a table what that leaf shows. Comparisons of numbers are in double precision.
+"""
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from streed.errors import MissingPackageError
-from streed.export.sklearn import to_sklearn
+import numpy as np
+
+from streed.binarize.raw import Kind, RawColumn, date_text, read_column
+from streed.data.column import shown
+from streed.data.table import read_input
+from streed.errors import InputError, MissingPackageError
+from streed.exact import Array
+from streed.export.questions import ABOVE, AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
+from streed.export.sklearn import unrolled
 from streed.tree import Tree
+from streed.tree.models import tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+MOST_LEAVES = 2**24
+"""Leaves are numbered in single precision."""
 
-def to_onnx(tree: Tree, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> ModelProto:
-    """The model: its input `X` is (m, p) float32 as `codes` makes it, its first output what the tree predicts.
+NO_DATE = -(2**63)
+"""A date that is missing, as numpy's NaT."""
 
-    Arguments and errors as of `to_sklearn`; MissingPackageError without skl2onnx. Numbers are predicted in single
-    precision.
+_OPSET, _ML_OPSET, _IR = 17, 3, 8
+
+
+def to_onnx(model: Any) -> ModelProto:
+    """The graph of what the tree of `model` predicts: a tree, a result or a fitted estimator.
+
+    Inputs are the columns of the raw table that the tree asks about, each (m, 1) under its name: numbers and truth
+    values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970,
+    -2**63 for a gap. Of a table without names, whose columns all are numbers, there is one input, `X` (m, p) double.
+    Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number from left to right. A graph cannot refuse: a
+    value that the tree has no answer to takes the branch of no. Raises InputError for labels that ONNX has no type for,
+    and MissingPackageError without onnx.
     """
     try:
-        from skl2onnx import convert_sklearn
-        from skl2onnx.common.data_types import FloatTensorType
+        import onnx
     except ModuleNotFoundError:
-        raise MissingPackageError('to_onnx needs skl2onnx: pip install "streed[onnx]"') from None
-    estimator = to_sklearn(tree, X, y, sample_weight=sample_weight)
-    inputs = [("X", FloatTensorType([None, tree.n_columns]))]
-    model: ModelProto = convert_sklearn(
-        estimator, "streed", inputs, options={"zipmap": False} if hasattr(estimator, "classes_") else None
+        raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
+    tree = tree_of(model)
+    nodes = plan(tree)
+    graph = _Graph(onnx)
+    inputs = _inputs(tree, nodes, graph)
+    asked = sorted({column for column in nodes.columns if column >= 0})
+    leaf = _leaf(nodes, asked, inputs, graph)
+    shows = [shown for shown, below in zip(nodes.shows, nodes.children, strict=True) if not below]
+    table = _labels(shows)
+    graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
+    graph.add("Identity", [leaf], name="leaf")
+    kind = onnx.helper.np_dtype_to_tensor_dtype(table.dtype) if table.dtype != object else onnx.TensorProto.STRING
+    outputs = [
+        onnx.helper.make_tensor_value_info("prediction", kind, [None]),
+        onnx.helper.make_tensor_value_info("leaf", onnx.TensorProto.INT64, [None]),
+    ]
+    made = onnx.helper.make_graph(graph.nodes, "streed", graph.inputs, outputs, graph.constants)
+    versions = [onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+    built: ModelProto = onnx.helper.make_model(made, opset_imports=versions, producer_name="streed", ir_version=_IR)
+    onnx.checker.check_model(built)
+    return built
+
+
+def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
+    """The inputs of `to_onnx(model)` for the rows of a raw table, by name, as arrays of their types.
+
+    Raises InputError for columns that are not there and for values of other types.
+    """
+    tree = tree_of(model)
+    nodes = plan(tree)
+    source = read_input(X)
+    asked = {question.place: question for question in nodes.questions if question is not None}
+    if all(_kind(question) == "number" and not question.named for question in asked.values()):
+        if isinstance(source, np.ndarray):
+            return {"X": source.astype(np.float64)}
+        return {"X": np.column_stack([_reals(read_column(column, "X")) for column in source.columns])}
+    if isinstance(source, np.ndarray):
+        columns = {place: source[:, place] for place in asked}
+    elif source.names is None:
+        columns = {place: source.columns[place] for place in asked}
+    else:
+        by_name = dict(zip(source.names, source.columns, strict=True))
+        absent = [question.name for question in asked.values() if question.name not in by_name]
+        if absent:
+            raise InputError("X", f"it has no column named {shown(absent)}", "give every column that the tree uses")
+        columns = {place: by_name[question.name] for place, question in asked.items()}
+    return {question.name: _held(question, columns[place])[:, None] for place, question in asked.items()}
+
+
+def _held(question: Question, column: Any) -> Array:
+    """(m,) a raw column as the graph takes it."""
+    raw = read_column(column, question.name)
+    kind = _kind(question)
+    if kind == "text":
+        texts = np.empty(len(raw.values), dtype=object)
+        texts[:] = ["" if gap else _text(raw, v) for v, gap in zip(raw.values.tolist(), raw.missing, strict=True)]
+        return texts
+    if not raw.missing.all() and (raw.kind is Kind.CATEGORY or (raw.kind is Kind.DATE) != (kind == "date")):
+        raise InputError("X", f"column {question.name!r} holds a {raw.kind.value}", f"the tree asks about a {kind}")
+    if kind == "date":
+        return np.where(raw.missing, NO_DATE, raw.values.astype(np.int64))
+    return _reals(raw)
+
+
+def _reals(raw: RawColumn) -> Array:
+    """(m,) float64: the numbers of a column, NaN where they are missing."""
+    return np.where(raw.missing, np.nan, raw.values).astype(np.float64)
+
+
+def _text(raw: RawColumn, value: Any) -> str:
+    """The value as the tree's categories are written."""
+    if raw.kind is Kind.DATE:
+        return date_text(value)
+    return str(int(value)) if raw.kind is Kind.NUMBER and raw.whole else str(value)
+
+
+class _Graph:
+    """The nodes and constants of a graph that is being built; every result has a name of its own."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx = onnx
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+
+    def add(self, operator: str, given: Sequence[str], *, name: str | None = None, **attributes: Any) -> str:
+        """The name of the operator's result."""
+        made = f"/{operator}_{len(self.nodes)}" if name is None else name
+        domain = "ai.onnx.ml" if operator in ("LabelEncoder", "TreeEnsembleRegressor") else ""
+        self.nodes.append(self.onnx.helper.make_node(operator, list(given), [made], domain=domain, **attributes))
+        return made
+
+    def constant(self, value: Array) -> str:
+        """The name of a constant."""
+        name = f"/constant_{len(self.constants)}"
+        if value.dtype == object:
+            texts = [text.encode() for text in value.tolist()]
+            kind = self.onnx.TensorProto.STRING
+            self.constants.append(self.onnx.helper.make_tensor(name, kind, value.shape, texts))
+        else:
+            self.constants.append(self.onnx.numpy_helper.from_array(value, name))
+        return name
+
+    def input(self, name: str, kind: str, width: int) -> str:
+        """The name of an input (m, width)."""
+        types = self.onnx.TensorProto
+        held = {"number": types.DOUBLE, "text": types.STRING, "date": types.INT64}[kind]
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, held, [None, width]))
+        return name
+
+
+def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
+    """By the place of a column of the table: the name of its values, (m, 1)."""
+    kinds: dict[int, str] = {}
+    names: dict[int, str] = {}
+    named = False
+    for question in nodes.questions:
+        if question is not None:
+            known = kinds.setdefault(question.place, _kind(question))
+            if known != _kind(question):
+                raise InputError("tree", f"column {question.name!r} holds texts and numbers", "use one type of values")
+            names[question.place] = question.name
+            named = named or question.named
+    width = tree.n_columns if tree.recipe is None else len(tree.recipe.columns)
+    if not named and all(kind == "number" for kind in kinds.values()):
+        # A tree that is one leaf still has to know how many rows there are.
+        whole = graph.input("X", "number", max(width, 1))
+        places = kinds or {0: "number"}
+        return {j: graph.add("Gather", [whole, graph.constant(np.array([j]))], axis=1) for j in sorted(places)}
+    by_name: dict[str, str] = {}
+    for place, name in names.items():
+        if name not in by_name:
+            by_name[name] = graph.input(name, kinds[place], 1)
+    return {place: by_name[name] for place, name in names.items()}
+
+
+def _kind(question: Question) -> str:
+    """Whether the column's values are numbers, texts or dates."""
+    if question.kind is Kind.DATE:
+        return "date"
+    if question.kind in (Kind.NUMBER, Kind.BOOLEAN):
+        return "number"
+    values = [value for case in question.cases if case.relation == ONE_OF for value in case.values]
+    if values and all(isinstance(value, numbers.Real) for value in values):
+        return "number"
+    if all(isinstance(value, str) for value in values):
+        return "text"
+    found = f"column {question.name!r} has values of the types {', '.join(sorted({type(v).__name__ for v in values}))}"
+    raise InputError("tree", found, "use texts or numbers alone")
+
+
+def _leaf(nodes: Plan, asked: Sequence[int], inputs: dict[int, str], graph: _Graph) -> str:
+    """The number of each row's leaf, (m,) int64."""
+    found = {}
+    for question, column in zip(nodes.questions, nodes.columns, strict=True):
+        if question is not None and column not in found:
+            found[column] = _child(question, inputs[question.place], graph)
+    leaves = [place for place, below in enumerate(nodes.children) if not below]
+    if len(leaves) > MOST_LEAVES:
+        raise InputError("tree", f"it has {len(leaves):,} leaves", f"ONNX takes up to {MOST_LEAVES:,}")
+    if not asked:
+        (some,) = inputs.values()
+        flat = graph.add("Reshape", [some, graph.constant(np.array([-1]))])
+        count = graph.add("Shape", [flat])
+        return graph.add("Expand", [graph.constant(np.zeros(1, np.int64)), count])
+    rows = graph.add("Concat", [found[column] for column in asked], axis=1)
+    place_of = {column: at for at, column in enumerate(asked)}
+    built = unrolled(nodes.children, nodes.columns, leaves)
+    ends = [(at, leaf) for at, (*_, leaf) in enumerate(built) if leaf >= 0]
+    size = len(built)
+    number = graph.add(
+        "TreeEnsembleRegressor",
+        [rows],
+        n_targets=1,
+        nodes_treeids=[0] * size,
+        nodes_nodeids=list(range(size)),
+        nodes_featureids=[place_of.get(column, 0) for _, _, column, _, _ in built],
+        nodes_modes=["LEAF" if leaf >= 0 else "BRANCH_LEQ" for *_, leaf in built],
+        nodes_values=[threshold if leaf < 0 else 0.0 for _, _, _, threshold, leaf in built],
+        nodes_truenodeids=[max(left, 0) for left, *_ in built],
+        nodes_falsenodeids=[max(right, 0) for _, right, *_ in built],
+        target_treeids=[0] * len(ends),
+        target_nodeids=[at for at, _ in ends],
+        target_ids=[0] * len(ends),
+        target_weights=[float(leaf) for _, leaf in ends],
     )
-    return model
+    whole = graph.add("Cast", [number], to=graph.onnx.TensorProto.INT64)
+    return graph.add("Reshape", [whole, graph.constant(np.array([-1]))])
+
+
+def _child(question: Question, values: str, graph: _Graph) -> str:
+    """The number of the child that each row goes to, (m, 1) float32; 0 where the tree has no answer."""
+    rest = 0 if question.otherwise is None else question.otherwise
+    kind = _kind(question)
+    if kind == "text":
+        return _text_child(question, values, rest, graph)
+    child = graph.constant(np.array([[rest]], np.float32))
+    for case in reversed(question.order):  # what is looked up last stands
+        holds = _holds(case, kind, values, graph)
+        child = graph.add("Where", [holds, graph.constant(np.array([[case.child]], np.float32)), child])
+    # Without a case that looks at the values, the result would have one row.
+    return graph.add("Expand", [child, graph.add("Shape", [values])])
+
+
+def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
+    """Whether the case holds, (m, 1) bool, of numbers or dates."""
+    dtype = np.int64 if kind == "date" else np.float64
+    if case.relation in (GAP, PRESENT):
+        if kind == "number":
+            gap = graph.add("IsNaN", [values])
+        else:
+            gap = graph.add("Equal", [values, graph.constant(np.array([[NO_DATE]], np.int64))])
+        return gap if case.relation == GAP else graph.add("Not", [gap])
+    if case.relation == ONE_OF:
+        each = [graph.add("Equal", [values, graph.constant(np.array([[value]], dtype))]) for value in case.values]
+        found = each[0]
+        for other in each[1:]:
+            found = graph.add("Or", [found, other])
+        return found
+    limit = graph.constant(np.array([case.values], dtype))
+    holds = graph.add("LessOrEqual" if case.relation == AT_MOST else "Greater", [values, limit])
+    if kind == "number" or case.relation == ABOVE:
+        return holds
+    return graph.add("And", [holds, _holds(Case(0, PRESENT), kind, values, graph)])
+
+
+def _text_child(question: Question, values: str, rest: int, graph: _Graph) -> str:
+    """The number of the child by the text, the empty one for a gap."""
+    children = {value: case.child for case in question.cases if case.relation == ONE_OF for value in case.values}
+    gap = next((case.child for case in question.cases if case.relation == GAP), None)
+    present = next((case.child for case in question.cases if case.relation == PRESENT), None)
+    if present is not None:
+        gap, rest = rest, present
+    if gap is not None:
+        if children.get("", gap) != gap:
+            found = f"column {question.name!r} has gaps and empty texts, which go to different children"
+            raise InputError("tree", found, "ONNX knows no gap among texts: give the empty ones another name")
+        children[""] = gap
+    if not children:
+        shape = graph.add("Shape", [values])
+        return graph.add("Expand", [graph.constant(np.array([[rest]], np.float32)), shape])
+    return graph.add(
+        "LabelEncoder",
+        [values],
+        keys_strings=list(children),
+        values_floats=[float(child) for child in children.values()],
+        default_float=float(rest),
+    )
+
+
+def _labels(shows: Sequence[Any]) -> Array:
+    """(leaves,) what the leaves show: int64, double, bool, or texts as objects."""
+    if all(isinstance(shown, str) for shown in shows):
+        texts = np.empty(len(shows), dtype=object)
+        texts[:] = shows
+        return texts
+    if all(isinstance(shown, bool) for shown in shows):
+        return np.array(shows)
+    if all(isinstance(shown, numbers.Integral) and not isinstance(shown, bool) for shown in shows):
+        return np.array(shows, dtype=np.int64)
+    if all(isinstance(shown, numbers.Real) and not isinstance(shown, bool) for shown in shows):
+        return np.array([float(shown) for shown in shows])
+    found = ", ".join(sorted({type(shown).__name__ for shown in shows}))
+    raise InputError("tree", f"its labels are of the types {found}", "ONNX wants texts, numbers or truth values alone")

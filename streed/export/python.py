@@ -9,24 +9,45 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from streed.binarize.raw import Kind, date_text
 from streed.errors import InputError
-from streed.export.conditions import Question, plan
-from streed.tree import Tree
+from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
+from streed.tree.models import tree_of
 
 _DEEPEST = 18
 """Levels of `if` in one function: Python's parser takes a hundred levels of indentation, readers far fewer."""
 
+_MOMENT = '''def _{name}_moment(value):
+    """A date, datetime or text by ISO 8601 as a datetime without a zone, of UTC where it has one; None of a gap."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, str):
+        value = datetime.datetime.fromisoformat(value)
+    elif not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day)
+    return value if value.tzinfo is None else value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+'''
+
+_TEXT = '''def _{name}_text(value):
+    """The value as the tree's categories are written; None of a gap."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else str(value)
+'''
+
 
 def to_python(
-    tree: Tree, name: str = "predict", *, by_position: bool = False, conditions: Mapping[str, str] | None = None
+    model: Any, name: str = "predict", *, by_position: bool = False, conditions: Mapping[str, str] | None = None
 ) -> str:
-    """The source of a function `name(row)` that gives what the tree predicts for a row.
+    """The source of a function `name(row)` that gives what the tree predicts for a row of the raw table.
 
-    A row is a mapping from the table's column names to values, or a sequence of the values of the data's columns if
-    `by_position`. The function raises ValueError for a value that the tree's data did not have. `conditions`: by the
-    name of a binary column, a Python expression of `row` that holds where the column is 1, such as
-    {"age<=30": "row['age'] <= 30"}. Raises InputError for a name that is none, for conditions of unknown columns, and
-    for labels that have no literal.
+    `model`: a tree, a result or a fitted estimator. A row is a mapping from the table's column names to values (x0, x1,
+    ... where it had none), or a sequence of the values of its columns if `by_position`; None and NaN are gaps. The
+    function raises ValueError for a value that the tree has no answer to. `conditions`: by the name of a binary column,
+    a Python expression of `row` that holds where the column is 1, such as {"age<=30": "row['age'] <= 30"}. Raises
+    InputError for a name that is none, for conditions of unknown columns, and for labels that have no literal.
 
     >>> import streed
     >>> from streed.tasks import Accuracy
@@ -42,7 +63,7 @@ def to_python(
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
-    nodes = plan(tree, conditions, None if by_position else "python")
+    nodes = plan(tree_of(model), conditions, coded=by_position)
     functions: list[str] = []
     waiting = [(name, 0)]
     for title, root in waiting:
@@ -54,26 +75,37 @@ def to_python(
                 lines.append("    " * (level - 1) + said)
             if place < 0:
                 continue
-            if not nodes.children[place]:
+            question = nodes.questions[place]
+            if question is None:
                 lines.append("    " * level + f"return {_literal(nodes.shows[place])}")
             elif level > _DEEPEST:
                 lines.append("    " * level + f"return _{name}_{place}(row)")
                 waiting.append((f"_{name}_{place}", place))
             else:
-                below = nodes.children[place]
-                question = nodes.questions[nodes.columns[place]]
-                stack.extend(reversed(_tried(question, below, level, by_position)))
+                stack.extend(reversed(_tried(question, nodes.children[place], level, name, by_position)))
         functions.append("\n".join(lines) + "\n")
-    imports = "from fractions import Fraction\n\n\n" if any("Fraction(" in text for text in functions) else ""
-    return imports + "\n\n".join(functions)
+    used = "\n".join(functions)
+    imports = []
+    if f"_{name}_moment(" in used:
+        functions.insert(0, _MOMENT.format(name=name))
+        imports.append("import datetime")
+    if f"_{name}_text(" in used:
+        functions.insert(0, _TEXT.format(name=name))
+    if "Fraction(" in used:
+        imports.append("from fractions import Fraction")
+    return ("\n".join(imports) + "\n\n\n" if imports else "") + "\n\n".join(functions)
 
 
-def _tried(question: Question, children: tuple[int, ...], level: int, by_position: bool) -> list[tuple[str, int, int]]:
+def _tried(
+    question: Question, children: tuple[int, ...], level: int, name: str, by_position: bool
+) -> list[tuple[str, int, int]]:
     """(line, child or -1, the level of what is below the line) in the order of the lines."""
-    if question.text is not None:
-        return [(f"if {question.text}:", children[1], level + 1), ("", children[0], level)]
     value = f"row[{question.place if by_position else question.name!r}]"
-    tried = [(f"if {_condition(value, question.values[code])}:", children[code], level + 1) for code in question.order]
+    tried = [
+        (f"if {_condition(value, question, case, name)}:", children[case.child], level + 1) for case in question.order
+    ]
+    if question.otherwise is not None:
+        return [*tried, ("", children[question.otherwise], level)]
     # Before Python 3.12 no f-string may have a backslash in its braces, which repr writes for control characters too.
     plain = not set(repr(question.name)[1:-1]) & set("\\{}\"'")
     said = f"unknown value {{{value}!r}} of column {question.name!r}"
@@ -81,9 +113,41 @@ def _tried(question: Question, children: tuple[int, ...], level: int, by_positio
     return [*tried, (f"raise ValueError({message})", -1, level + 1)]
 
 
-def _condition(value: str, values: tuple[Any, ...]) -> str:
+def _condition(value: str, question: Question, case: Case, name: str) -> str:
+    if case.relation == HOLDS:
+        return str(case.values[0])
+    if case.relation == GAP:
+        # A column as it is has None alone for a gap; one that was read may have either.
+        return f"{value} is None" if question.kind is None else f"{value} is None or {value} != {value}"
+    if case.relation == ONE_OF:
+        return _one_of(_as_text(value, question, name), case.values)
+    if case.relation in (AT_MOST, ABOVE):
+        threshold = case.values[0]
+        if question.kind is Kind.DATE:
+            moment = f"_{name}_moment({value})"
+            limit = f"datetime.datetime.fromisoformat({date_text(threshold)!r})"
+            return f"{moment} is not None and {moment} {case.relation} {limit}"
+        return f"{value} is not None and {value} {case.relation} {threshold!r}"
+    return f"{value} is not None and {value} == {value}"
+
+
+def _as_text(value: str, question: Question, name: str) -> str:
+    """The value to be compared with categories: as a text, where these may be what other things are written as."""
+    if question.kind is not Kind.CATEGORY:
+        return value
+    texts = [each for case in question.cases if case.relation == ONE_OF for each in case.values]
+    written = any(isinstance(each, str) and _may_be_other(each) for each in texts)
+    return f"_{name}_text({value})" if written else value
+
+
+def _may_be_other(text: str) -> bool:
+    """Whether something else than a text may be written so: a number, a truth value, a date."""
+    return text[:1].isdigit() or text[:1] in "+-.(" or text in ("True", "False", "inf", "nan", "None")
+
+
+def _one_of(value: str, values: tuple[Any, ...]) -> str:
     if len(values) == 1:
-        return f"{value} is None" if values[0] is None else f"{value} == {_literal(values[0])}"
+        return f"{value} == {_literal(values[0])}"
     return f"{value} in ({', '.join(map(_literal, values))})"
 
 

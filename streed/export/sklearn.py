@@ -1,7 +1,8 @@
 """A tree as a scikit-learn estimator, for what works on those: plot_tree, export_text, SHAP, skl2onnx.
 
 The estimator reads codes (`codes`): 0/1 of binary columns, the number of the category of others. A branching node with
-a child per category becomes a few binary ones on its codes, `department <= 2.5` and so on.
+a child per category becomes a few binary ones on its codes, `department <= 2.5` and so on. Of a tree that carries the
+recipe of its questions, it is the last step of a pipeline that reads raw tables.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
-from streed.export.conditions import plan
+from streed.export.questions import plan
 from streed.tree import Tree
+from streed.tree.models import tree_of
 
 if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 _LEAF, _NOTHING = -1, -2
@@ -29,20 +32,23 @@ _UNREACHED = 1e-9
 
 
 def to_sklearn(
-    tree: Tree, X: Any = None, y: Any = None, *, sample_weight: Any = None
-) -> DecisionTreeClassifier | DecisionTreeRegressor:
-    """A fitted estimator that predicts what the tree does, on `codes(tree, X)`.
+    model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
+) -> DecisionTreeClassifier | DecisionTreeRegressor | Pipeline:
+    """A fitted estimator that predicts what the tree of `model` does: a tree, a result or a fitted estimator.
 
-    A regressor where all leaves show measured numbers, else a classifier. Without rows its probabilities are 1 for what
-    a leaf predicts; with `X` and `y` (or a Dataset) they are the shares of the classes in the leaf. Raises InputError
-    where a label's share is not the largest in its leaf (as under unequal costs or a limit: the estimator would predict
-    another label) and for labels of different types, MissingPackageError without scikit-learn.
+    It reads `codes(model, X)`. Of a tree with a recipe it is a pipeline of `QuestionsOfTree` and that estimator, which
+    reads raw tables. The estimator is a regressor where all leaves show measured numbers, else a classifier. Without
+    rows its probabilities are 1 for what a leaf predicts; with `X` and `y` (or a Dataset) they are the shares of the
+    classes in the leaf. Raises InputError where a label's share is not the largest in its leaf (as under unequal costs
+    or a limit: the estimator would predict another label) and for labels of different types, MissingPackageError
+    without scikit-learn.
     """
     try:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
         from sklearn.tree._tree import Tree as Compiled
     except ModuleNotFoundError:
         raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
+    tree = tree_of(model)
     nodes = plan(tree)
     leaves = [place for place, below in enumerate(nodes.children) if not below]
     shows = [nodes.shows[place] for place in leaves]
@@ -58,7 +64,7 @@ def to_sklearn(
     values = _leaf_values(shows, classes)
     if classes is not None and at is not None and targets is not None:
         values = _shares(values, classes, at, targets, np.ones(len(at)) if weights is None else weights)
-    built = _unrolled(nodes.children, nodes.columns, leaves)
+    built = unrolled(nodes.children, nodes.columns, leaves)
     state = _state(built, sizes, masses, values, is_classifier=not is_regression)
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
     estimator.n_features_in_ = tree.n_columns
@@ -70,19 +76,28 @@ def to_sklearn(
         estimator.n_classes_ = np.int64(n_classes)
     estimator.tree_ = Compiled(tree.n_columns, np.array([n_classes], dtype=np.intp), 1)
     estimator.tree_.__setstate__(state)
-    return estimator
+    if tree.recipe is None:
+        return estimator
+    from sklearn.pipeline import Pipeline
+
+    from streed.export.steps import QuestionsOfTree
+
+    return Pipeline([("questions", QuestionsOfTree(tree)), ("tree", estimator)])
 
 
-def codes(tree: Tree, X: Any) -> Array:
+def codes(model: Any, X: Any) -> Array:
     """(m, p) float32: rows as `to_sklearn`'s estimator reads them; columns that the tree does not ask about are 0.
 
     `X` as `Tree.predict` takes it; raises InputError for missing columns and values that the tree does not know.
     """
-    return tree.codes(X).astype(np.float32)
+    return tree_of(model).codes(X).astype(np.float32)
 
 
-def feature_names(tree: Tree) -> list[str]:
+def feature_names(model: Any) -> list[str]:
     """The names of the estimator's columns, as far as the tree knows them; x0, x1, ... elsewhere."""
+    tree = tree_of(model)
+    if tree.recipe is not None:
+        return [output.name for output in tree.recipe.outputs]
     return [tree.columns[j].name if j in tree.columns else f"x{j}" for j in range(tree.n_columns)]
 
 
@@ -145,7 +160,7 @@ def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weight
     return shares
 
 
-def _unrolled(
+def unrolled(
     children: Sequence[tuple[int, ...]], columns: Sequence[int], leaves: Sequence[int]
 ) -> list[tuple[int, int, int, float, int]]:
     """Binary nodes as (left, right, column, threshold, leaf number), parents first and left before right.

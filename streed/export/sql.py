@@ -8,19 +8,23 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from streed.binarize.conditions import sql_moment, sql_number
+from streed.binarize.raw import Kind
 from streed.errors import InputError
-from streed.export.conditions import Question, plan
-from streed.tree import Tree
+from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
+from streed.tree.models import tree_of
 
 
 def to_sql(
-    tree: Tree, table: str | None = None, name: str = "prediction", *, conditions: Mapping[str, str] | None = None
+    model: Any, table: str | None = None, name: str = "prediction", *, conditions: Mapping[str, str] | None = None
 ) -> str:
     """The CASE expression of what the tree predicts, or the query of all columns and this one if `table` is given.
 
-    Names are quoted as the standard says; a value that the tree's data did not have gives NULL. Fractions become
-    decimals. `conditions`: by the name of a binary column, an SQL condition that holds where the column is 1, such as
-    {"age<=30": "age <= 30"}. Raises InputError for conditions of unknown columns, and for labels that have no literal.
+    `model`: a tree, a result or a fitted estimator; the columns are those of the raw table (x0, x1, ... where it named
+    none), NULL is a gap, and dates may be dates, timestamps or texts by ISO 8601. Names are quoted as the standard
+    says; a value that the tree has no answer to gives NULL. Fractions become decimals. `conditions`: by the name of a
+    binary column, an SQL condition that holds where the column is 1, such as {"age<=30": "age <= 30"}. Raises
+    InputError for conditions of unknown columns, and for labels that have no literal.
 
     >>> import streed
     >>> from streed.tasks import Accuracy
@@ -32,22 +36,25 @@ def to_sql(
     END AS "prediction"
     FROM "people"
     """
-    nodes = plan(tree, conditions, "sql")
+    nodes = plan(tree_of(model), conditions)
     lines: list[str] = []
     stack: list[tuple[str, int, int]] = [("", 0, 0)]
     while stack:
         said, place, level = stack.pop()
         indent = "  " * level
+        question = None if place < 0 else nodes.questions[place]
         if place < 0:
             lines.append(indent + said)
-        elif not nodes.children[place]:
+        elif question is None:
             lines.append(indent + said + _literal(nodes.shows[place]))
         else:
             lines.append(f"{indent}{said}CASE")
-            question, below = nodes.questions[nodes.columns[place]], nodes.children[place]
-            tried = [(f"{condition} THEN ", below[code], level + 1) for condition, code in _tried(question)]
-            if question.text is not None:
-                tried.append(("ELSE ", below[0], level + 1))
+            below = nodes.children[place]
+            tried = [
+                (f"WHEN {_condition(question, case)} THEN ", below[case.child], level + 1) for case in question.order
+            ]
+            if question.otherwise is not None:
+                tried.append(("ELSE ", below[question.otherwise], level + 1))
             stack.extend(reversed([*tried, ("END", -1, level)]))
     expression = "\n".join(lines)
     if table is None:
@@ -55,21 +62,20 @@ def to_sql(
     return f"SELECT *, {expression} AS {_quoted(name)}\nFROM {_quoted(table)}"
 
 
-def _tried(question: Question) -> list[tuple[str, int]]:
-    """(condition, the number of the child) in the order in which they are tried."""
-    if question.text is not None:
-        return [(f"WHEN {question.text}", 1)]
+def _condition(question: Question, case: Case) -> str:
+    if case.relation == HOLDS:
+        return str(case.values[0])
     column = _quoted(question.name)
-    return [(f"WHEN {_condition(column, question.values[code])}", code) for code in question.order]
-
-
-def _condition(column: str, values: tuple[Any, ...]) -> str:
-    if None in values:
-        known = tuple(value for value in values if value is not None)
-        return f"({column} IS NULL OR {_condition(column, known)})" if known else f"{column} IS NULL"
-    if len(values) == 1:
-        return f"{column} = {_literal(values[0])}"
-    return f"{column} IN ({', '.join(map(_literal, values))})"
+    if case.relation == ONE_OF:
+        if len(case.values) == 1:
+            return f"{column} = {_literal(case.values[0])}"
+        return f"{column} IN ({', '.join(map(_literal, case.values))})"
+    if case.relation in (AT_MOST, ABOVE):
+        if question.kind is Kind.DATE:
+            value, limit = sql_moment(column, case.values[0])
+            return f"{value} {case.relation} {limit}"
+        return f"{column} {case.relation} {sql_number(case.values[0])}"
+    return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
 
 
 def _quoted(name: str) -> str:

@@ -124,5 +124,7 @@ def fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-SOURCES = tuple(Path(__file__).parent.parent / folder for folder in ("bnb", "enumerate", "kernels", "pareto"))
+SOURCES = tuple(
+    Path(__file__).parent.parent / folder for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto")
+)
 """The folders with those sources."""

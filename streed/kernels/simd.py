@@ -184,6 +184,20 @@ def forbid(typing: Any, cost: Any, rows: Any, least: Any, infeasible: Any) -> An
 
 
 @intrinsic
+def keep_at_least(typing: Any, vector: Any, counts: Any, least: Any) -> Any:
+    """`vector`, but zero in the lanes where `counts` is below `least`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        vector, counts, least = args
+        kind = _llvm(sig.args[0])
+        bound = _splat(builder, _resize(builder, least, sig.args[0].bits), kind)
+        enough = builder.icmp_signed(">=", counts, bound)
+        return builder.select(enough, vector, ir.Constant(kind, [0] * LANES))
+
+    return vector(vector, vector, types.int64), generate
+
+
+@intrinsic
 def popcount(typing: Any, vector: Any) -> Any:
     """Lane by lane, the number of one bits."""
 

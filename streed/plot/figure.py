@@ -9,7 +9,8 @@ from streed.plot.drawn import axes
 from streed.plot.gathering import gathered
 from streed.plot.layout import place
 from streed.plot.shading import ink, shades
-from streed.plot.survey import survey, tree_of
+from streed.plot.survey import survey
+from streed.tree.models import tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

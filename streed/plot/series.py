@@ -11,10 +11,10 @@ import attrs
 
 from streed.errors import InputError
 from streed.plot.measures import Rows, label, measure
-from streed.plot.survey import tree_of
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, PredictiveEquality, group_rates
 from streed.tree import Tree
+from streed.tree.models import tree_of
 
 KINDS = {"all": "favourable rate", "positive": "true positive rate", "negative": "false positive rate"}
 """What the rates of a kind are called."""

@@ -17,6 +17,7 @@ from streed.data import Column, Dataset
 from streed.errors import InputError
 from streed.exact import Array
 from streed.tree import Leaf, Node, Tree, worth
+from streed.tree.models import tree_of
 from streed.tree.text import answers, question
 
 
@@ -59,16 +60,8 @@ class Seen:
         return None if self.counts is None or not total else max(self.counts) / total
 
 
-def tree_of(given: Any) -> Tree:
-    """The tree itself, or that of a result; raises InputError where there is none."""
-    found = given if isinstance(given, Tree) else getattr(given, "tree", given)
-    if not isinstance(found, Tree):
-        raise InputError("tree", f"{given!r} has no tree", "give a Tree, or a Result whose status is not infeasible")
-    return found
-
-
 def survey(tree: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> tuple[Seen, ...]:
-    """Every node of the tree (a Tree, or that of a Result), parents first and children left to right.
+    """Every node of the tree (a Tree, or of a Result or a fitted estimator), parents first, children left to right.
 
     `X`: rows as `Tree.predict` takes them, `y` (n,) their labels or targets, `sample_weight` (n,); a Dataset brings its
     own. Without `X`, the rows are those that the tree remembers, and nothing is known of their classes. Raises

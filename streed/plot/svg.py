@@ -10,8 +10,9 @@ from streed.plot.cards import Card, brief, cards, size, text_width
 from streed.plot.gathering import gathered
 from streed.plot.layout import Box, place
 from streed.plot.shading import HUES, NEUTRAL, default_shade, hues, ink, shades, value_of
-from streed.plot.survey import Seen, survey, tree_of
+from streed.plot.survey import Seen, survey
 from streed.tree import Tree
+from streed.tree.models import tree_of
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streed.task import RowCostTask
-from streed.task.algebra import Penalized, objective
-from streed.task.sums import Bounded, SumTask, bind_summed
-from streed.task.tradeoffs import BiObjective
+from streed.task.algebra import objective
+from streed.task.analysis.linear_form import row_cost_form
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.problem import Driver
     from streed.task import Task
+    from streed.task.composable import VectorForm
 
 
 def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
@@ -30,14 +29,14 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
 
     Of more than two sums, only those of limits are reduced.
     """
-    inner = objective(task)
-    if not isinstance(inner, (SumTask, Bounded, BiObjective)):
+    form = objective(task).vector_form
+    if not form.of_sums:
         return driver
-    if not driver.reduces or not _is_reducible(inner, data):
+    if not driver.reduces or not _is_reducible(form, data):
         from streed.reductions.checked import Checked
 
-        return driver if isinstance(inner, SumTask) else Checked(driver)
-    if isinstance(inner, BiObjective):
+        return Checked(driver) if form.limits or form.gaps else driver
+    if form.gaps:
         from streed.reductions.epsilon_constraint import TradeOff
 
         return TradeOff(driver)
@@ -46,12 +45,11 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     return Reduction(driver)
 
 
-def _is_reducible(task: Task, data: Dataset) -> bool:
+def _is_reducible(form: VectorForm, data: Dataset) -> bool:
     """Whether on the data the task is a cost per row or a score of two sums, with what is limited and one gap."""
-    if isinstance(task, BiObjective):
-        return len(task.gaps) == 1 and _is_reducible(task.task, data)
-    inner = task.task if isinstance(task, Bounded) else task
-    if isinstance(inner, SumTask):
-        sums = 3 if isinstance(inner, Penalized) else 2
-        return len(getattr(inner.bind(data), "components", ())) == sums
-    return isinstance(inner, RowCostTask) or isinstance(bind_summed(inner, data), RowCostTask)
+    if len(form.gaps) > 1:
+        return False
+    if form.components is None:
+        return row_cost_form(form.objective.bind(data), data) is not None
+    bound = form.objective.bind(data).vector_form.rated.vector_form
+    return bound.components is not None and len(bound.components) == 2

@@ -10,8 +10,6 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reductions.reduction import check_limit
 from streed.task import Task
 from streed.task.algebra import objective
-from streed.task.sums import BoundTask
-from streed.task.tradeoffs import BoundTrade
 from streed.tree.predictions import count_branches, predict_rows
 
 
@@ -32,12 +30,11 @@ class Checked(Driver):
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
         outcome = self.driver.search(problem, search_limits)
-        task = objective(problem.task)
-        task = task.task if isinstance(task, BoundTrade) else task
-        if not isinstance(task, BoundTask):
+        limits = objective(problem.task).vector_form.limits
+        if not limits:
             return outcome
         found = []
         for solution in outcome.solutions:
             predicted, nodes = predict_rows(solution.root, problem.data.X), count_branches(solution.root)
-            found.append([check_limit(limit, problem, predicted, nodes) for limit in task.sum_limits])
+            found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])
         return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome

@@ -9,7 +9,6 @@ the epsilon-constraint method of Y. Y. Haimes, L. S. Lasdon, D. A. Wismer (1971)
 
 from __future__ import annotations
 
-import math
 import time
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -22,9 +21,9 @@ from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.reductions.reduction import Reduction, check_limit
 from streed.task import Task
-from streed.task.algebra import Constrained, objective
-from streed.task.sums import BoundedSum, BoundTask
-from streed.task.tradeoffs import BiObjective, BoundTrade
+from streed.task.algebra import objective
+from streed.task.constrained import limited
+from streed.task.tradeoffs import BoundTrade
 from streed.tree.predictions import count_branches, predict_rows
 
 
@@ -37,15 +36,12 @@ class TradeOff(Driver):
     name: ClassVar[str] = "trade-off"
 
     def check(self, task: Task) -> None:
-        inner = objective(task)
-        assert isinstance(inner, BiObjective)
-        scalar = inner.task if not isinstance(task, Constrained) else Constrained(inner.task, task.further)
-        Reduction(self.driver).check(scalar)
+        Reduction(self.driver).check(task)
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin, started = time.perf_counter(), clock()
-        trade = objective(problem.task)
-        assert isinstance(trade, BoundTrade)
+        trade = objective(problem.task).vector_form.trade
+        assert trade is not None
         solutions: list[Solution] = []
         below: Fraction | None = None
         counts: dict[str, Any] = {"scalar_solves": 0, "listings": 0, "nodes": 0, "limited_solves": 0}
@@ -58,7 +54,7 @@ class TradeOff(Driver):
                 if left is not None and left <= 0:
                     stopped = "time"
                     break
-                scalar = attrs.evolve(problem, task=_limited(problem.task, trade, below))
+                scalar = attrs.evolve(problem, task=limited(trade.with_gap_below(below), problem.task.limits))
                 last = Reduction(self.driver).search(scalar, attrs.evolve(search_limits, time_limit=left))
                 counts["limited_solves"] += 1
                 if below is None:
@@ -104,8 +100,7 @@ def _first_bound(trade: BoundTrade, unlimited: Outcome) -> Any:
         return trade.task.score(trade.inner_value(unlimited.solutions[0].value), trade.totals)
     if unlimited.score_bound is not None or unlimited.lower is None:
         return unlimited.score_bound
-    base = trade.task.task if isinstance(trade.task, BoundTask) else trade.task
-    return base.score(unlimited.lower[0], trade.totals)
+    return trade.vector_form.objective.score(unlimited.lower[0], trade.totals)
 
 
 def _bound(last: Outcome | None) -> float | None:
@@ -115,18 +110,3 @@ def _bound(last: Outcome | None) -> float | None:
     bound = last.lower if last.score_bound is None else last.score_bound
     bound = bound[0] if isinstance(bound, tuple) else bound
     return None if bound is None else float(bound)
-
-
-def _limited(task: Task, trade: BoundTrade, below: Fraction | None) -> Task:
-    """The scalar task of trees whose gap is less than `below` (None: any)."""
-    sums = []
-    for each, size in zip(trade.sums, trade.sizes, strict=True):
-        most = each.most if below is None else math.ceil(below * size) - 1
-        sums.append(BoundedSum(each.costs, -most, most, each.on))
-    inner = trade.task
-    earlier = inner.bounded_sums if isinstance(inner, BoundTask) else ()
-    limits = inner.sum_limits if isinstance(inner, BoundTask) else ()
-    caps = inner.caps if isinstance(inner, BoundTask) else ()
-    base = inner.task if isinstance(inner, BoundTask) else inner
-    found: Task = BoundTask(base, limits, (*earlier, *sums), caps, tuple(trade.labels(trade.data)), trade.unit)
-    return Constrained(found, task.further) if isinstance(task, Constrained) else found

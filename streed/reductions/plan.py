@@ -13,16 +13,9 @@ from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
 from streed.exact import Array
 from streed.problem import Problem
 from streed.task import State
-from streed.task.algebra import Penalized, exact_costs, objective
-from streed.task.sums import (
-    BoundedSum,
-    BoundTask,
-    LinearFraction,
-    SumLimit,
-    SumTask,
-    check_weighted,
-    integer_weights,
-)
+from streed.task.algebra import exact_costs, objective
+from streed.task.bounded_sums import BoundedSum, SumLimit, check_weighted, integer_weights
+from streed.task.sums import LinearFraction, SumTask
 from streed.tree import Branch, Leaf, Node
 
 
@@ -113,13 +106,12 @@ def _plain(x: Fraction | int) -> int | Fraction:
 
 
 def make_plan(problem: Problem) -> Plan:
-    """The plan of a problem whose task is a `SumTask`, or a `BoundTask` of one or of a row-cost task.
+    """The plan of a problem whose objective is a score of two sums or a row-cost task.
 
     Raises InputError for row weights that are not exact, and for sums that may be beyond 2**60.
     """
-    task, data = objective(problem.task), problem.data
-    inner = task.task if isinstance(task, BoundTask) else task
-    bounded, limits = (task.bounded_sums, task.sum_limits) if isinstance(task, BoundTask) else ((), ())
+    form, data = objective(problem.task).vector_form, problem.data
+    bounded, limits, price = form.intervals, form.limits, form.price
     weights, fine = integer_weights(data)
     unit = _plain(fine)
 
@@ -132,8 +124,9 @@ def make_plan(problem: Problem) -> Plan:
     sums = [weighted(each.costs) for each in in_windows]
     sum_splits = [each.split for each in in_windows]
     intervals = tuple((each.least, each.most) for each in in_windows)
-    if not isinstance(inner, SumTask):
-        costs = exact_costs(inner, data)
+    scored = form.rated
+    if not isinstance(scored, SumTask):
+        costs = exact_costs(scored, data)
         cost = LinearFraction(0, (1,), 1, (0,))
         parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *[unit] * len(sums))
@@ -152,8 +145,6 @@ def make_plan(problem: Problem) -> Plan:
             None,
             costs.exact,
         )
-    price = inner.price if isinstance(inner, Penalized) else None
-    scored = inner.task if isinstance(inner, Penalized) else inner
     named = scored.sums(data)
     components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]
     sizes = {
@@ -176,7 +167,7 @@ def make_plan(problem: Problem) -> Plan:
     parts = _by_row([*components, *nodes, *sums])
     splits = (*[0] * count, *[1 for _ in nodes], *sum_splits)
     units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
-    return Plan(problem, parts, splits, units, intervals, bounded, limits, rank, found, price, fine, inner.shown)
+    return Plan(problem, parts, splits, units, intervals, bounded, limits, rank, found, price, fine, scored.shown)
 
 
 def _by_row(parts: Sequence[Array]) -> Array:

@@ -17,8 +17,10 @@ from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
 from streed.task import Task
-from streed.task.algebra import Penalized, constrain, objective
-from streed.task.sums import Bounded, SumLimit, SumTask, check_summed
+from streed.task.algebra import objective
+from streed.task.bounded_sums import SumLimit
+from streed.task.constrained import limited
+from streed.task.sums import check_summed
 
 
 @final
@@ -33,19 +35,18 @@ class Reduction(Driver):
         return False
 
     def check(self, task: Task) -> None:
-        inner = objective(task)
-        inner = inner.task if isinstance(inner, Bounded) else inner
-        check_summed(inner, "a reduction adds up what trees cost")
+        form = objective(task).vector_form
+        check_summed(form.objective, "a reduction adds up what trees cost")
         for limit in task.limits:
             if limit.support is None:
                 raise TaskError(
                     f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
                     'MinSupport, or search="general"'
                 )
-        if isinstance(inner, SumTask) and len(inner.components) != (3 if isinstance(inner, Penalized) else 2):
-            raise TaskError(f'{type(inner).__name__} has {len(inner.components)} sums, not two; use search="general"')
-        scalar = FixedCosts(np.zeros((1, 1), np.int64), 0)
-        self.driver.check(constrain(scalar, task.limits) if task.limits else scalar)
+        sums = form.rated.vector_form.components
+        if sums is not None and len(sums) != 2:
+            raise TaskError(f'{type(form.rated).__name__} has {len(sums)} sums, not two; use search="general"')
+        self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin = time.perf_counter()

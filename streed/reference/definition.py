@@ -38,7 +38,7 @@ class S(NamedTuple):
 def context_independent(task: Task) -> bool:
     """Whether no cost of the task depends on the branching decisions above (STreeD, Def. B.1)."""
     inner = objective(task)
-    return isinstance(inner, RowCostTask) or type(inner).branching_cost is Task.branching_cost
+    return isinstance(inner, RowCostTask) or not inner.overrides("branching_cost")
 
 
 def merged(task: Task, values: Sequence[Value], rows: int, path: tuple[int, ...], split: int) -> Value:

@@ -101,7 +101,7 @@ class Evaluation:
             broken.append(f"depth {depth} is more than {max_depth}")
         if max_nodes is not None and branches > max_nodes:
             broken.append(f"{branches} branching nodes are more than {max_nodes}")
-        if type(objective(self.task)).feasible is not Task.feasible and not self.task.feasible(self.cost(root)):
+        if objective(self.task).overrides("feasible") and not self.task.feasible(self.cost(root)):
             broken.append(f"its value {self.cost(root)!r} is not feasible")
         for node, rows, path in self.visits(root):
             if isinstance(node, Branch) or not rows:

@@ -15,11 +15,12 @@ from streed.data.visible import escaped
 from streed.errors import InputError
 from streed.plot.gathering import gathered
 from streed.plot.measures import Rows
-from streed.plot.survey import survey, tree_of
+from streed.plot.survey import survey
 from streed.report import sections
 from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
+from streed.tree.models import tree_of
 from streed.tree.text import number
 
 _STATUS = {
@@ -28,14 +29,14 @@ _STATUS = {
 }
 
 
-def write_report(path: str | Path, found: Result | Tree, X: Any = None, y: Any = None, **further: Any) -> None:
+def write_report(path: str | Path, found: Any, X: Any = None, y: Any = None, **further: Any) -> None:
     """Writes `make_report`'s page to a file; raises OSError where it cannot be written, and as `make_report` does."""
     text = make_report(found, X, y, **further)
     Path(path).write_text(text, encoding="utf-8")
 
 
 def make_report(
-    found: Result | Tree,
+    found: Any,
     X: Any = None,
     y: Any = None,
     *,
@@ -46,7 +47,7 @@ def make_report(
     title: str | None = None,
     note: str | None = None,
 ) -> str:
-    """The text of an HTML file about a result, or about a tree alone (whose claims say what was found).
+    """The text of an HTML file about a result or a fitted estimator, or a tree alone (whose claims say what was found).
 
     `X`, `y`, `sample_weight`, `sensitive_features`: rows to count at the nodes and to judge predictions by, as `solve`
     takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`: results
@@ -56,6 +57,7 @@ def make_report(
     cannot read.
     """
     tree = tree_of(found)
+    found = getattr(found, "result_", found)
     nodes = survey(tree, X, y, sample_weight)
     nodes = gathered(nodes) if gather else nodes
     has_labels = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))

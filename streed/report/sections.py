@@ -16,10 +16,11 @@ from streed.plot.chart_svg import front_svg, rates_svg, trace_svg
 from streed.plot.measures import Rows
 from streed.plot.series import front_of, rates_of, trace_of
 from streed.plot.shading import hues
-from streed.plot.survey import Seen, rule, tree_of
+from streed.plot.survey import Seen, rule
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity
 from streed.tree import Tree
+from streed.tree.models import tree_of
 
 _MOST_CLASSES = 12
 """Of a table of classes; more than these nobody reads."""

@@ -8,19 +8,13 @@ from streed.task.base import (
     GeneralTask,
     Limit,
     RowCostTask,
-    State,
     Task,
-    Totals,
     Value,
-    beside_sums,
     bound,
-    exact_sums,
     is_parameter,
-    quick_sums,
-    state_of,
-    sums_over,
-    weight_array,
 )
+from streed.task.row_sums import Totals, beside_sums, exact_sums, quick_sums, state_of, sums_over, weight_array
+from streed.task.states import State
 
 __all__ = [
     "COMPONENTWISE",

@@ -16,20 +16,20 @@ Three abstract classes:
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
-import numpy as np
 
-from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
+from streed.exact import Array
+from streed.task.composable import Composable, restates
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task.algebra import Threshold
-    from streed.task.sums import Gap
+    from streed.task.bounded_sums import Gap, SumLimit
     from streed.task.test_costs import CostsWithTests
 
 Value = Any
@@ -37,68 +37,6 @@ Value = Any
 
 TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
 """Orders of values: one optimum; Pareto dominance between tuples; whatever a task's own `dominates` says."""
-
-
-class State:
-    """The sums of a task's statistics over the rows of a state, by attribute, `rows` and `weight`.
-
-    `rows` is how many rows it has, each as often as its frequency says; `weight` is what they weigh together, the same
-    number where rows have no weights (a statistic of that name takes its place). A statistic of shape (n,) has a number
-    as its sum; one of shape (n, m) has a tuple of m numbers. The states of a task that `reads_rows` also have `data`,
-    the data set, and `members`, the numbers of their rows there, (rows,) int64 in ascending order.
-    """
-
-    rows: int
-    weight: Any
-
-    def __init__(self, rows: int, **sums: Any) -> None:
-        self.rows = rows
-        self.__dict__.update(sums)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name == "weight":
-            return self.rows
-        raise TaskError(f"this state has no statistic {name!r}; it has {', '.join(sorted(self.names()))}")
-
-    def names(self) -> list[str]:
-        """The attributes that tasks and limits may read."""
-        return [name for name in self.__dict__ if not name.startswith("_")]
-
-    def __repr__(self) -> str:
-        return f"State({', '.join(f'{name}={getattr(self, name)}' for name in self.names())})"
-
-
-def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
-    """What a state of rows (m,) holds beside its sums: `members` and `data` if the task reads rows, else nothing."""
-    return {"members": np.asarray(members, dtype=np.int64), "data": data} if task.reads_rows else {}
-
-
-class Totals(State):
-    """The state of all rows of a data set; its sums and `bound`, the task on the data, are made when asked for."""
-
-    def __init__(self, task: Task, data: Dataset) -> None:
-        super().__init__(data.size)
-        self.__dict__["_source"] = (task, data)
-        self.__dict__["_pending"] = True
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "bound":
-            task, data = self.__dict__["_source"]
-            self.__dict__["bound"] = task.bind(data)
-            return self.__dict__["bound"]
-        if not name.startswith("_") and self.__dict__.pop("_pending", False):
-            data = self.__dict__["_source"][1]
-            bound = self.bound
-            self.__dict__.update(beside_sums(bound, data, np.arange(data.n_rows)))
-            quick = quick_sums(bound, data)
-            whole = all(values.dtype.kind == "i" for values in quick.values())
-            for key, values in (quick if whole else sums_over(bound, data)).items():
-                total = values.sum(axis=0).tolist() if whole else values.sum(axis=0)
-                self.__dict__[key] = tuple(total) if values.ndim > 1 else total
-            return getattr(self, name)
-        return super().__getattr__(name)
 
 
 def bound(default: Any) -> Any:
@@ -112,7 +50,7 @@ def is_parameter(field: attrs.Attribute[Any]) -> bool:
 
 
 @attrs.frozen
-class Task(abc.ABC):
+class Task(Composable):
     """What a good tree is. Subclass it, as a frozen attrs class whose fields are the task's parameters."""
 
     maximize: ClassVar[bool] = False
@@ -205,7 +143,7 @@ class Task(abc.ABC):
 
         None, where the task knows of none. Default: a - b if `combine` is the sum, else None.
         """
-        if type(self).combine is not Task.combine:
+        if not self.adds_values:
             return None
         return tuple(x - y for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a - b
 
@@ -242,7 +180,7 @@ class Task(abc.ABC):
     @property
     def shows_labels(self) -> bool:
         """Whether leaves show their labels, because `leaf_label` is not overridden."""
-        return type(self).leaf_label is Task.leaf_label
+        return not self.overrides("leaf_label")
 
     def score(self, value: Value, totals: State) -> Any:
         """What the user sees as the value of a solution (default: the value); `totals` is the state of all rows.
@@ -304,6 +242,12 @@ class Task(abc.ABC):
 
         return at_most(self, limit)
 
+    def under_sum_limits(self, limits: Sequence[SumLimit]) -> Task:
+        """The task over the trees that keep limits on sums over the whole tree."""
+        from streed.task.sums import bound_sums
+
+        return bound_sums(self, limits)
+
     def subject_to(self, *limits: Limit | Threshold) -> Task:
         """This task over the trees that meet all `limits`: on leaves, or on the value of a task, as in `A <= 3`."""
         from streed.task.algebra import constrain
@@ -342,14 +286,17 @@ class RowCostTask(Task):
         return self.split_cost()
 
     @final
+    @restates
     def combine(self, a: Value, b: Value) -> Value:
         return a + b
 
     @final
+    @restates
     def better(self, a: Value, b: Value) -> bool:
         return bool(a < b)
 
     @final
+    @restates
     def subtract(self, a: Value, b: Value) -> Value:
         return a - b
 
@@ -420,138 +367,11 @@ class Limit(abc.ABC):
         """Whether a leaf may stand at state s."""
 
     @property
+    def has_statistics(self) -> bool:
+        """Whether it asks for anything of rows beside the task's statistics."""
+        return type(self).statistics is not Limit.statistics
+
+    @property
     def support(self) -> int | None:
         """The number of rows that a leaf needs, if that is all the limit asks for: drivers enforce it natively."""
         return None
-
-
-def has_statistics(limit: Limit) -> bool:
-    """Whether the limit asks for anything of rows beside the task's statistics."""
-    return type(limit).statistics is not Limit.statistics
-
-
-def row_statistics(task: Task, data: Dataset) -> dict[str, Array]:
-    """The statistics of the task and those of the limits that it sets itself; raises TaskError for a name of both."""
-    found = task.statistics(data)
-    for limit in filter(has_statistics, task.limits):
-        more = limit.statistics(data)
-        shared = next((name for name in more if name in found), None)
-        if shared is not None:
-            raise TaskError(
-                f"{type(limit).__name__}.statistics: {shared!r} is a statistic of {type(task).__name__}, too; "
-                "give it another name, or set the limit by subject_to"
-            )
-        found = {**found, **more}
-    return found
-
-
-def is_weighted(task: Task, name: str, data: Dataset) -> bool:
-    """Whether row weights count in a statistic of `row_statistics`; they do not in those of limits."""
-    limits = filter(has_statistics, task.limits)
-    return task.has_weights(name) and not any(name in limit.statistics(data) for limit in limits)
-
-
-def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
-    """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
-
-    A row counts as often as its frequency says, and where rows have weights they are there as `weight`. Integers stay
-    integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
-    """
-    quick = {}
-    for name, values in _with_weight(task, data).items():
-        values = np.asarray(values)
-        if len(values) != data.n_rows:
-            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        each = data.weights if is_weighted(task, name, data) else data.frequency
-        if each is not None:
-            values = _weighed(values, each)
-        if values.dtype.kind not in "bui":
-            values = values.astype(np.float64)
-        elif _sums_fit(values):
-            values = values.astype(np.int64, copy=False)
-        else:
-            values = values.astype(np.float64)
-        quick[name] = values
-    return quick
-
-
-def _with_weight(task: Task, data: Dataset) -> dict[str, Array]:
-    """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
-    statistics = row_statistics(task, data)
-    if data.weights is None or "weight" in statistics:
-        return statistics
-    return {**statistics, "weight": np.ones(data.n_rows, np.int64)}
-
-
-def _weighed(values: Array, weights: Array) -> Array:
-    """values (n,) or (n, m) times weights (n,); whole numbers whose products would not fit int64 as float64."""
-    if values.size and values.dtype.kind in "bui" and weights.dtype.kind in "bui":
-        largest = max(float(values.max()), -float(values.min()))
-        if largest * float(weights.max()) >= LARGEST_TOTAL:
-            values = values.astype(np.float64)
-    weighed: Array = values * weights.reshape((-1,) + (1,) * (values.ndim - 1))
-    return weighed
-
-
-def _sums_fit(values: Array) -> bool:
-    """Whether the sums of these whole numbers over any rows are below LARGEST_TOTAL."""
-    if values.size == 0 or max(float(values.max()), -float(values.min())) * len(values) < LARGEST_TOTAL:
-        return True
-    return float(np.abs(values.astype(np.float64)).sum(axis=0).max()) < LARGEST_TOTAL
-
-
-def state_of(sums: dict[str, Array], rows: Array, data: Dataset, beside: Mapping[str, Any] | None = None) -> State:
-    """The state of the rows of `data` given by number, from their statistics and what it holds `beside_sums`."""
-    totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
-    found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
-    return State(data.count(rows), **found, **(beside or {}))
-
-
-def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
-    """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
-
-    Arrays are (n,) or (n, m).
-    """
-    given = weight_array(data)
-    weights = None if given is None else exact_integers(given, "sample_weight")
-    copies = None if data.frequency is None else (data.frequency, Fraction(1))
-    found = {}
-    for name, values in _with_weight(task, data).items():
-        whole, unit = exact_integers(np.asarray(values), f"statistics {name!r}")
-        each = weights if is_weighted(task, name, data) else copies
-        if each is not None:
-            factors, worth = each
-            size = sum(map(abs, factors.tolist())) * int(np.abs(whole).max(initial=0))
-            factors = factors.reshape((-1,) + (1,) * (whole.ndim - 1))
-            whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
-            unit = unit * worth
-        found[name] = (whole, unit)
-    return found
-
-
-def weight_array(data: Dataset) -> Array | None:
-    """(n,) what each row adds to a sum, exactly: as objects where a product of weight and frequency is no float."""
-    if data.sample_weight is None or data.frequency is None or data.sample_weight.dtype.kind != "f":
-        return data.weights
-    found = np.empty(data.n_rows, object)
-    found[:] = data.exact_weights
-    return found
-
-
-def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
-    """The task's statistics times the row weights, as exact Python numbers (arrays of objects, (n,) or (n, m))."""
-    weights = data.exact_weights
-    copies = None if data.frequency is None else data.frequency.tolist()
-    exact: dict[str, np.ndarray] = {}
-    for name, values in _with_weight(task, data).items():
-        values = np.asarray(values)
-        if values.dtype.kind == "b":  # numpy's booleans are no numbers
-            values = values.astype(np.int64)
-        if len(values) != data.n_rows:
-            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        objects = np.empty(values.shape, dtype=object)
-        factors = weights if is_weighted(task, name, data) else copies
-        for index, x in np.ndenumerate(values):
-            objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
-        exact[name] = objects
-    return exact

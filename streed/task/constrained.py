@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
-from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.base import Limit, State, Task, Value, has_statistics
+from streed.task.base import Limit, Task, Value
+from streed.task.composable import _ONE, Term, VectorForm
+from streed.task.states import State, StateOfPart
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
 
 @attrs.frozen
-class Wrapping(Task):
-    """A task that is `task` in all that it does not say itself."""
+class Holding(Task):
+    """A task that has the statistics, labels and limits of another, `task`, if not its values."""
+
+    stands_alone: ClassVar[bool] = False
 
     task: Task
 
@@ -26,24 +31,12 @@ class Wrapping(Task):
         return self.task.maximize
 
     @property
-    def order(self) -> str:  # type: ignore[override]
-        return self.task.order
-
-    @property
-    def superadditive(self) -> bool:  # type: ignore[override]
-        return self.task.superadditive
-
-    @property
     def reads_rows(self) -> bool:  # type: ignore[override]
         return self.task.reads_rows
 
     @property
     def any_label(self) -> bool:  # type: ignore[override]
         return self.task.any_label
-
-    @property
-    def worsening(self) -> bool:  # type: ignore[override]
-        return self.task.worsening
 
     @property
     def shows_labels(self) -> bool:
@@ -61,6 +54,29 @@ class Wrapping(Task):
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.task.labels(data)
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return self.task.leaf_label(s, k)
+
+    def has_weights(self, name: str) -> bool:
+        return self.task.has_weights(name)
+
+
+@attrs.frozen
+class Wrapping(Holding):
+    """A task that is `task` in all that it does not say itself."""
+
+    @property
+    def order(self) -> str:  # type: ignore[override]
+        return self.task.order
+
+    @property
+    def superadditive(self) -> bool:  # type: ignore[override]
+        return self.task.superadditive
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return self.task.worsening
 
     def leaf_cost(self, s: State, k: int) -> Value:
         return self.task.leaf_cost(s, k)
@@ -92,9 +108,6 @@ class Wrapping(Task):
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
         return self.task.exact_cost(data, rows, k)
 
-    def leaf_label(self, s: State, k: int) -> Any:
-        return self.task.leaf_label(s, k)
-
     def score(self, value: Value, totals: State) -> Any:
         return self.task.score(value, totals)
 
@@ -107,64 +120,80 @@ class Wrapping(Task):
     def better_at_root(self, a: Value, b: Value) -> bool:
         return self.task.better_at_root(a, b)
 
-    def has_weights(self, name: str) -> bool:
-        return self.task.has_weights(name)
+    # -- what is asked of compositions -----------------------------------------------------------------------------
+
+    def overrides(self, name: str) -> bool:
+        return getattr(type(self), name) is not getattr(Wrapping, name) or self.task.overrides(name)
+
+    @property
+    def adds_values(self) -> bool:
+        return self._leaves("combine") and self.task.adds_values
+
+    @property
+    def plain_order(self) -> bool:
+        return self._leaves("better", "dominates") and self.task.plain_order
+
+    def value_caps(self, width: int) -> Sequence[Any] | None:
+        return self.task.value_caps(width) if self._leaves("feasible") else None
+
+    @property
+    def value_parts(self) -> tuple[Task, ...] | None:
+        return self.task.value_parts
+
+    @property
+    def value_limits(self) -> tuple[tuple[Task, Any], ...]:
+        return self.task.value_limits
+
+    def written_terms(self, weight: Fraction = _ONE, prefix: str = "") -> tuple[Term, ...]:
+        if self._leaves("leaf_cost", "branching_cost", "combine", "better", "feasible", "subtract", "lower_bound"):
+            return self.task.written_terms(weight, prefix)
+        return super().written_terms(weight, prefix)
+
+    @property
+    def vector_form(self) -> VectorForm:
+        form = self.task.vector_form
+        # a score of sums that is shown otherwise is another score: the form would rate trees by the inner one
+        return form if form.components is None or self._leaves("score") else super().vector_form
+
+    def ideal_score(self, value: Value, totals: State) -> Any | None:
+        return self.task.ideal_score(value, totals) if self._leaves("score") else super().ideal_score(value, totals)
+
+    def outline(self) -> list[str]:
+        return self.task.outline()
+
+    def _leaves(self, *names: str) -> bool:
+        """Whether it leaves these members to the task that it wraps."""
+        return all(getattr(type(self), name) is getattr(Wrapping, name) for name in names)
 
 
-def read_through(view: State, whole: State, name: str, name_in_whole: str) -> Any:
-    """An attribute of a state that is seen by other names; raises TaskError, by these names, for what is not there.
-
-    The weight of the rows is the whole's, unless there is a statistic of that name.
-    """
-    try:
-        return getattr(whole, name_in_whole)
-    except TaskError:
-        return whole.weight if name == "weight" else State.__getattr__(view, name)
-
-
-def unprefixed(whole: State, prefix: str) -> list[str]:
-    """The names in the whole that begin with the prefix, without it."""
-    return [name.removeprefix(prefix) for name in whole.names() if name.startswith(prefix)]
-
-
-@final
-class LimitState(State):
-    """The state as a limit with statistics of its own knows it: these alone, by their own names."""
-
-    def __init__(self, whole: State, prefix: str) -> None:
-        super().__init__(whole.rows)
-        self.__dict__["_whole"] = (whole, prefix)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        whole, prefix = self.__dict__["_whole"]
-        return read_through(self, whole, name, prefix + name)
-
-    def names(self) -> list[str]:
-        whole, prefix = self.__dict__["_whole"]
-        return ["rows", *unprefixed(whole, prefix)]
-
-
-@final
 @attrs.frozen
-class OwnLimit(Limit):
-    """A limit that has statistics of its own, on the states of the constrained task."""
+class LimitOfPart(Limit):
+    """A limit on the states of a whole that is about one part of it, whose statistics have a prefix there."""
 
     limit: Limit
     number: int
 
     @property
+    @abc.abstractmethod
     def prefix(self) -> str:
-        """What its statistics' names begin with in the whole."""
-        return f"limit{self.number}_"
+        """What the names of the part's statistics begin with in the whole."""
 
     def allows(self, s: State) -> bool:
         return self.limit.allows(self.seen(s))
 
     def seen(self, s: State) -> State:
         """The state as the limit knows it."""
-        return LimitState(s, self.prefix)
+        return StateOfPart(s, self.prefix)
+
+
+@final
+@attrs.frozen
+class OwnLimit(LimitOfPart):
+    """A limit that has statistics of its own, on the states of the constrained task."""
+
+    @property
+    def prefix(self) -> str:
+        return f"limit{self.number}_"
 
 
 @final
@@ -177,8 +206,13 @@ class Constrained(Wrapping):
     @property
     def limits(self) -> tuple[Limit, ...]:
         return self.task.limits + tuple(
-            OwnLimit(limit, number) if has_statistics(limit) else limit for number, limit in enumerate(self.further)
+            OwnLimit(limit, number) if limit.has_statistics else limit for number, limit in enumerate(self.further)
         )
+
+    @property
+    def own_limits(self) -> tuple[OwnLimit, ...]:
+        """Those of the limits that have statistics of their own."""
+        return tuple(OwnLimit(limit, number) for number, limit in enumerate(self.further) if limit.has_statistics)
 
     def bind(self, data: Dataset) -> Task:
         further = tuple(limit.bind(data) for limit in self.further)
@@ -187,17 +221,50 @@ class Constrained(Wrapping):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         own = {
             limit.prefix + name: values
-            for limit in self.limits
-            if isinstance(limit, OwnLimit)
+            for limit in self.own_limits
             for name, values in limit.limit.statistics(data).items()
         }
         return {**self.task.statistics(data), **own}
 
     def has_weights(self, name: str) -> bool:
-        own = any(isinstance(limit, OwnLimit) and name.startswith(limit.prefix) for limit in self.limits)
-        return not own and self.task.has_weights(name)
+        return not any(name.startswith(limit.prefix) for limit in self.own_limits) and self.task.has_weights(name)
+
+    def written_terms(self, weight: Fraction = _ONE, prefix: str = "") -> tuple[Term, ...]:
+        """Those of the task; then, of weight 0, the limits that have statistics of their own."""
+        watched = (Term(Fraction(0), Watched(limit.limit), prefix + limit.prefix) for limit in self.own_limits)
+        return (*self.task.written_terms(weight, prefix), *watched)
+
+    def outline(self) -> list[str]:
+        return [*self.task.outline(), *(f"  with {limit!r} in every leaf" for limit in self.limits)]
+
+
+@final
+@attrs.frozen
+class Watched(Task):
+    """Costs nothing, and has the statistics of a limit."""
+
+    worsening: ClassVar[bool] = True
+    any_label: ClassVar[bool] = True
+
+    limit: Limit
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return self.limit.statistics(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 0
 
 
 def objective(task: Task) -> Task:
     """The task without the limits of `subject_to`."""
     return task.task if isinstance(task, Constrained) else task
+
+
+def leaf_limits(task: Task) -> tuple[Limit, ...]:
+    """The limits of `subject_to` on leaves, as they were written."""
+    return task.further if isinstance(task, Constrained) else ()
+
+
+def limited(task: Task, limits: Sequence[Limit]) -> Task:
+    """The task over the trees whose leaves keep the limits."""
+    return Constrained(task, tuple(limits)) if limits else task

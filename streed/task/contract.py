@@ -24,22 +24,18 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.task.algebra import objective
-from streed.task.algebra.parts import PartLimit
 from streed.task.base import (
     COMPONENTWISE,
     PARTIAL,
     TOTAL,
     Limit,
     RowCostTask,
-    State,
     Task,
     Value,
-    beside_sums,
-    has_statistics,
-    is_weighted,
-    row_statistics,
 )
-from streed.task.constrained import OwnLimit
+from streed.task.constrained import LimitOfPart
+from streed.task.row_sums import beside_sums, is_weighted, row_statistics
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -128,7 +124,7 @@ class ContractCheck:
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
         limits = self.attempt(lambda: "limits", lambda: [each for each in self.task.limits if isinstance(each, Limit)])
-        for limit in filter(has_statistics, limits):
+        for limit in (each for each in limits if each.has_statistics):
             more = ContractCheck(limit, self.data).call("statistics", *arguments)
             if not isinstance(more, dict):
                 ContractCheck(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
@@ -175,10 +171,8 @@ class ContractCheck:
 
     def check_direction(self, task: Task) -> None:
         """Complain where smaller values are better, and shown as they are, although they are to be maximised."""
-        kind = type(task)
-        smaller = kind.better in (Task.better, RowCostTask.better) and kind.dominates is Task.dominates
-        if kind.maximize is True and smaller and kind.score is Task.score:
-            self.name = kind.__name__
+        if type(task).maximize is True and task.plain_order and not task.overrides("score"):
+            self.name = type(task).__name__
             self.task = task
             self.fail(
                 "maximize",
@@ -194,6 +188,8 @@ class ContractCheck:
         if self.data.n_columns:
             asked = (self.data.size, (), 0)
             price = self.call("branching_cost", *asked)
+            if price is not None and self.task.value_parts is not None:
+                price = tuple(0 if each is None else each for each in price)  # parts may name no cost
             if price is not None:
                 self.check_value("branching_cost", asked, price, costs)
         self.check_value("combine", (a, b), self.call("combine", a, b), costs)
@@ -222,7 +218,7 @@ class ContractCheck:
 
     def check_limit(self, limit: Limit, states: list[State]) -> None:
         """Complain about the limit itself, whatever holds it."""
-        while isinstance(limit, (OwnLimit, PartLimit)):
+        while isinstance(limit, LimitOfPart):
             states = [limit.seen(s) for s in states]
             limit = limit.limit
         own = ContractCheck(limit, self.data)

@@ -16,7 +16,9 @@ import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
-from streed.task.base import State, Task, sums_over
+from streed.task.base import Task
+from streed.task.row_sums import sums_over
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset

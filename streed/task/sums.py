@@ -4,31 +4,28 @@ What is declared here are facts that a search may use beyond the contract of `st
 
 - `SumTask`: every component of a value is a sum over rows of a cost per row and label, and the score is monotone in
   each; if it moreover is a fraction of two affine functions, `fraction` says so.
-- `SumLimit`: sums over the rows that must lie in given bounds for the whole tree, such as an imbalance of two groups.
-- `Bounded`: a task under such limits.
-- `Gap`: the largest of such sums by their sizes, to be limited or traded off (`streed.task.tradeoffs`).
-
-A signed sum z with bounds is no worsening quantity, but the two sums "z beyond its least" and "z below its most" are,
-so an upper bound on each is an anti-monotone constraint (STreeD, Prop. A.3). At one state they add up to a constant.
+- `Bounded`: a task under limits on sums over the whole tree (`streed.task.bounded_sums`).
 """
 
 from __future__ import annotations
 
 import abc
-import functools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
-import numpy as np
 
-from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_array
+from streed.errors import TaskError
+from streed.exact import Array
 from streed.task.analysis.linear_form import adds, row_cost_form
-from streed.task.base import COMPONENTWISE, Limit, RowCostTask, State, Task, Value
+from streed.task.base import COMPONENTWISE, Task, Value
+from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, worsening_costs, worsening_statistics
+from streed.task.composable import VectorForm, restates
+from streed.task.constrained import Holding
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -113,175 +110,29 @@ class SumTask(Task):
         return self.node_sums
 
     @final
+    @restates
     def combine(self, a: Value, b: Value) -> Value:
         return tuple([x + y for x, y in zip(a, b, strict=True)])
 
-
-@attrs.frozen(eq=False)
-class BoundedSum:
-    """A sum over the rows that must lie in `least` to `most` for the whole tree, in whole numbers."""
-
-    costs: Array
-    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
-    least: int
-    most: int
-    on: Callable[[Dataset], Array] | None = None
-    """The same costs of the rows of other data (default: there is no other)."""
-    split: int = 0
-    """What a branching node adds, at least 0; if it adds anything, the labels alone keep `least`."""
-
     @property
-    def counts_nodes(self) -> bool:
-        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
-        return self.split > 0 and not self.costs.any()
+    def vector_form(self) -> VectorForm:
+        return VectorForm(self, self, self.components)
 
-    def costs_on(self, data: Dataset) -> Array:
-        """(n, K) the costs of the rows of `data`."""
-        return self.costs if self.on is None else self.on(data)
-
-    def least_total(self, data: Dataset) -> int:
-        """The least value of the sum over the rows of `data`."""
-        weights, _ = integer_weights(data)
-        return self.spread(weights)[0]
-
-    def spread(self, weights: Array | None) -> tuple[int, int]:
-        """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers.
-
-        Raises InputError if sums over the rows may be beyond 2**60.
-        """
-        check_weighted(self.costs, weights)
-        w = 1 if weights is None else weights
-        least, most = least_of_labels(self.costs), most_of_labels(self.costs)
-        return int((least * w).sum()), int((most * w).sum())
-
-
-@attrs.frozen(eq=False)
-class Ratio:
-    """A signed sum over the rows, in whole numbers, that counts by its share of a size."""
-
-    costs: Array
-    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
-    size: int
-    on: Callable[[Dataset], Array] | None = None
-    """The costs of the rows of other data."""
-
-    def most(self, weights: Array | None) -> int:
-        """No labels give the sum a larger absolute value; raises InputError if that may be beyond 2**60."""
-        check_weighted(self.costs, weights)
-        w = 1 if weights is None else weights
-        return int((np.abs(self.costs).max(axis=1) * w).sum())
-
-
-@attrs.frozen(order=False)
-class Gap(abc.ABC):
-    """The largest |sum| / size of some signed sums over the whole tree: a limit as `gap <= 0.1`, or an objective."""
-
-    @abc.abstractmethod
-    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
-        """The sums, in units of `integer_weights`; raises InputError for data at fault."""
-
-    @abc.abstractmethod
-    def __le__(self, limit: Any) -> SumLimit: ...
-
-    def __and__(self, other: Any) -> Any:
-        raise TaskError(f"name the objective first: Accuracy() & {self!r}")
-
-
-@attrs.frozen
-class SumLimit(Limit):
-    """A limit on sums over the whole tree; no leaf breaks it alone."""
-
-    of_classes: ClassVar[bool] = True
-    """Whether the sums are of predictions of the classes of y."""
-
-    @abc.abstractmethod
-    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        """The sums that must lie in bounds, in units of `integer_weights`; raises InputError for data at fault."""
-
-    @abc.abstractmethod
-    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        """What the limited quantity is for predictions (n,), numbers of labels, and so many branching nodes.
-
-        Counted from the raw rows. Holds at least "value" and "limit", exact numbers, and "holds".
-        """
-
-    @final
-    def allows(self, s: State) -> bool:
-        return True
-
-
-def least_of_labels(costs: Array) -> Array:
-    """(n,) the least entry of each row of costs (n, K); quicker than numpy where K is small."""
-    return functools.reduce(np.minimum, costs.T)
-
-
-def most_of_labels(costs: Array) -> Array:
-    """(n,) the largest entry of each row of costs (n, K)."""
-    return functools.reduce(np.maximum, costs.T)
-
-
-def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
-    """The row weights as whole numbers (n,) of a unit, and that unit; None where every row weighs 1.
-
-    The unit is the largest that there is. Raises InputError for weights that are no short decimals: a limit on a sum is
-    kept exactly or not at all.
-    """
-    if data.weights is None:
-        return None, Fraction(1)
-    weights, unit, exact = exact_array(data.weights, "sample_weight")
-    if not exact:
-        raise InputError(
-            "sample_weight",
-            "the weights have too many digits for exact sums",
-            "round them to nine decimals or fewer, and so that 18 digits hold their total and their smallest part",
-        )
-    common = int(np.gcd.reduce(weights))
-    return (weights // common, unit * common) if common > 1 else (weights, unit)
-
-
-def check_weighted(costs: Array, weights: Array | None) -> None:
-    """Raises InputError if sums over rows of costs (n, K) times whole weights (n,) may be beyond 2**60."""
-    largest = float(max(costs.max(initial=0), -costs.min(initial=0)))
-    heaviest = 1.0 if weights is None else float(weights.max(initial=0))
-    if largest * heaviest * costs.size < LARGEST_TOTAL:
-        return
-    by_row = np.abs(costs.astype(np.float64)).sum(axis=1)
-    if float(by_row.sum() if weights is None else by_row @ weights.astype(np.float64)) >= LARGEST_TOTAL:
-        raise sums_too_large(weights is not None)
-
-
-def sums_too_large(weighted: bool) -> InputError:
-    """The error for exact sums that may be beyond 2**60, because of row weights or without any."""
-    if weighted:
-        return InputError(
-            "sample_weight",
-            "in whole numbers of a common unit, the weights make exact sums beyond 2**60: scores and limits on rates "
-            "multiply weights by totals of weights",
-            "round them to fewer digits, so that their total is below about 10**8 of that unit",
-        )
-    return InputError(
-        "task",
-        "its costs make exact sums beyond 2**60",
-        "give parameters of fewer digits, or fewer rows",
-    )
+    def ideal_score(self, value: Value, totals: State) -> Any:
+        return self.score(value, totals)
 
 
 @final
 @attrs.frozen
-class Bounded(Task):
+class Bounded(Holding):
     """A task over the trees whose sums keep their limits: its value with two worsening sums for each limited one.
 
     Takes tasks whose values are added up. The score is the inner task's.
     """
 
-    task: Task
     sum_limits: tuple[SumLimit, ...]
 
     order: ClassVar[str] = COMPONENTWISE
-
-    @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
 
     def bind(self, data: Dataset) -> Task:
         inner = bind_summed(self.task, data)
@@ -297,14 +148,7 @@ class Bounded(Task):
         for each in sums:
             if each.costs.shape != (data.n_rows, len(labels)):
                 raise TaskError(f"{self.sum_limits!r} are about the classes of y, and the task's labels are {labels}")
-        weights, unit = integer_weights(data)
-        spreads = [each.spread(weights) for each in sums]
-        caps = [
-            cap
-            for each, (least, most) in zip(sums, spreads, strict=True)
-            for cap in (unit * (each.most - least), unit * (most - each.least))
-        ]
-        return BoundTask(inner, self.sum_limits, sums, tuple(caps), labels, unit)
+        return bound_task(inner, self.sum_limits, sums, data)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return self.bind(data).statistics(data)
@@ -314,18 +158,22 @@ class Bounded(Task):
 
     def score(self, value: Value, totals: State) -> Any:
         # how many components a score has may be known on the data only
-        return (
-            totals.bound.score(value, totals) if isinstance(self.task, SumTask) else self.task.score(value[0], totals)
-        )
+        return totals.bound.score(value, totals) if self.vector_form.components else self.task.score(value[0], totals)
+
+    @property
+    def vector_form(self) -> VectorForm:
+        inner = self.task.vector_form
+        return attrs.evolve(inner, limits=inner.limits + self.sum_limits)
+
+    def under_sum_limits(self, limits: Sequence[SumLimit]) -> Task:
+        return Bounded(self.task, self.sum_limits + tuple(limits))
 
 
 @final
 @attrs.frozen(eq=False)
-class BoundTask(Task):
-    """A `Bounded` task on its data."""
+class BoundTask(Holding):
+    """A `Bounded` task on its data; the task in it is bound, too."""
 
-    task: Task
-    """Bound, too."""
     sum_limits: tuple[SumLimit, ...]
     bounded_sums: tuple[BoundedSum, ...]
     caps: tuple[Fraction, ...]
@@ -336,9 +184,8 @@ class BoundTask(Task):
 
     order: ClassVar[str] = COMPONENTWISE
 
-    @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
+    def bind(self, data: Dataset) -> Task:
+        return self
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {**self.task.statistics(data), **worsening_statistics(self.bounded_sums, data)}
@@ -347,44 +194,52 @@ class BoundTask(Task):
         return self.inner_labels
 
     def leaf_cost(self, s: State, k: int) -> Value:
-        worsening = [getattr(s, f"{side}{j}")[k] for j in range(len(self.bounded_sums)) for side in ("above", "below")]
-        return (*sums_of_values(self.task.leaf_cost(s, k)), *worsening)
+        return (*sums_of_values(self.task.leaf_cost(s, k)), *worsening_costs(s, k, len(self.bounded_sums)))
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         cost = self.task.branching_cost(rows, path, split)
         if cost is None and not any(each.split for each in self.bounded_sums):
             return None
         if cost is None:
-            cost = (0,) * (len(self.task.components) if isinstance(self.task, SumTask) else 1)
+            cost = (0,) * (self.task.vector_form.width or 1)
         return (*sums_of_values(cost), *[x for each in self.bounded_sums for x in (self.unit * each.split, 0)])
 
     def feasible(self, value: Value) -> bool:
         return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))
 
     def objective_of(self, value: Value) -> Value:
-        return _inner_value(self.task, value)
+        return self.vector_form.objective_part(value)
 
     def better_at_root(self, a: Value, b: Value) -> bool:
         return self.task.better(a, b)
 
     def score(self, value: Value, totals: State) -> Any:
-        return self.task.score(_inner_value(self.task, value), totals)
+        return self.task.score(self.objective_of(value), totals)
+
+    def value_caps(self, width: int) -> Sequence[Any] | None:
+        inner = self.task.value_caps(width - len(self.caps))
+        return None if inner is None else [*inner, *self.caps]
+
+    @property
+    def vector_form(self) -> VectorForm:
+        return attrs.evolve(self.task.vector_form, limits=self.sum_limits, intervals=self.bounded_sums, caps=self.caps)
+
+    def ideal_score(self, value: Value, totals: State) -> Any | None:
+        return self.task.ideal_score(self.objective_of(value), totals)
 
 
-def worsening_statistics(sums: Sequence[BoundedSum], data: Dataset, prefix: str = "") -> dict[str, Array]:
-    """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
-    named = {}
-    for j, each in enumerate(sums):
-        costs = each.costs_on(data)
-        named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
-        named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs
-    return named
+def bound_task(task: Task, limits: tuple[SumLimit, ...], sums: tuple[BoundedSum, ...], data: Dataset) -> BoundTask:
+    """The bound task under limits that keep these sums in their intervals."""
+    weights, unit = integer_weights(data)
+    caps: list[Fraction] = []
+    for each in sums:
+        least, most = each.spread(weights)
+        caps += [unit * (each.most - least), unit * (most - each.least)]
+    return BoundTask(task, limits, sums, tuple(caps), tuple(task.labels(data)), unit)
 
 
 def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
     """The task under limits on sums; raises TaskError for tasks whose values are not added up."""
-    if isinstance(task, Bounded):
-        return Bounded(task.task, task.sum_limits + tuple(sum_limits))
     check_summed(task, f"{sum_limits[0]!r} limits a sum over the whole tree")
     return Bounded(task, tuple(sum_limits))
 
@@ -396,7 +251,7 @@ def check_summed(task: Task, why: str) -> None:
             f"{why}, which needs costs that add up row by row, and {type(task).__name__} asks a function of all rows "
             "of a leaf what it costs; use a task of costs per row, such as Accuracy"
         )
-    if not isinstance(task, (RowCostTask, SumTask)) and not adds(task):
+    if task.vector_form.components is None and not adds(task):
         raise TaskError(
             f"{why}, which needs a task whose values are sums over rows and nodes, and {type(task).__name__} is none; "
             "subclass RowCostTask or SumTask"
@@ -406,14 +261,9 @@ def check_summed(task: Task, why: str) -> None:
 def bind_summed(task: Task, data: Dataset) -> Task:
     """The task on its data, as a cost per row where it is one."""
     bound = task.bind(data)
-    return bound if isinstance(bound, (RowCostTask, SumTask, BoundTask)) else row_cost_form(bound, data) or bound
+    return bound if bound.vector_form.width else row_cost_form(bound, data) or bound
 
 
 def sums_of_values(value: Value) -> tuple[Any, ...]:
     """The value as a tuple of sums."""
     return value if isinstance(value, tuple) else (value,)
-
-
-def _inner_value(task: Task, value: Value) -> Value:
-    """The part of a bounded task's value that is the inner task's."""
-    return value[: len(task.components)] if isinstance(task, SumTask) else value[0]

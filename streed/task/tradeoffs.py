@@ -7,6 +7,7 @@ of the root is that of the objective and the gaps (STreeD, Eq. 3 and 11, Prop. A
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -15,39 +16,37 @@ import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.base import COMPONENTWISE, State, Task, Totals, Value
-from streed.task.sums import (
-    Bounded,
+from streed.task.base import COMPONENTWISE, Task, Value
+from streed.task.bounded_sums import (
     BoundedSum,
-    BoundTask,
     Gap,
     SumLimit,
-    SumTask,
-    bind_summed,
-    bound_sums,
-    check_summed,
     integer_weights,
-    sums_of_values,
+    worsening_costs,
     worsening_statistics,
 )
+from streed.task.composable import VectorForm
+from streed.task.constrained import Holding
+from streed.task.row_sums import Totals
+from streed.task.states import State
+from streed.task.sums import bind_summed, bound_task, check_summed, sums_of_values
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+_PREFIX = "gap_"
+"""What the names of the gaps' statistics begin with."""
+
+
 @final
 @attrs.frozen
-class BiObjective(Task):
+class BiObjective(Holding):
     """A task and gaps, whose nondominated pairs of score and gaps form the front."""
 
-    task: Task
     gaps: tuple[Gap, ...]
 
     order: ClassVar[str] = COMPONENTWISE
-
-    @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
 
     def bind(self, data: Dataset) -> Task:
         inner = bind_summed(self.task, data)
@@ -64,27 +63,25 @@ class BiObjective(Task):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return self.bind(data).statistics(data)
 
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return self.task.labels(data)
-
     def leaf_cost(self, s: State, k: int) -> Value:
         raise TaskError("bind a trade-off to its data before you ask for costs")
 
     def score(self, value: Value, totals: State) -> Any:
         return totals.bound.score(value, totals)
 
-    def under(self, sum_limits: Sequence[SumLimit]) -> BiObjective:
-        """The trade-off over the trees that keep the limits."""
-        return BiObjective(bound_sums(self.task, sum_limits), self.gaps)
+    @property
+    def vector_form(self) -> VectorForm:
+        return attrs.evolve(self.task.vector_form, gaps=self.gaps)
+
+    def under_sum_limits(self, limits: Sequence[SumLimit]) -> Task:
+        return BiObjective(self.task.under_sum_limits(limits), self.gaps)
 
 
 @final
 @attrs.frozen(eq=False)
-class BoundTrade(Task):
+class BoundTrade(Holding):
     """A `BiObjective` task on its data: the objective's value, then two worsening sums for every signed one."""
 
-    task: Task
-    """Bound, too."""
     gaps: tuple[Gap, ...]
     sums: tuple[BoundedSum, ...]
     sizes: tuple[int, ...]
@@ -99,21 +96,14 @@ class BoundTrade(Task):
 
     order: ClassVar[str] = COMPONENTWISE
 
-    @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
+    def bind(self, data: Dataset) -> Task:
+        return self
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {**self.task.statistics(data), **worsening_statistics(self.sums, data, "gap_")}
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return self.task.labels(data)
+        return {**self.task.statistics(data), **worsening_statistics(self.sums, data, _PREFIX)}
 
     def leaf_cost(self, s: State, k: int) -> Value:
-        return (*sums_of_values(self.task.leaf_cost(s, k)), *self._worsening(s, k))
-
-    def _worsening(self, s: State, k: int) -> list[Any]:
-        return [getattr(s, f"gap_{side}{j}")[k] for j in range(len(self.sums)) for side in ("above", "below")]
+        return (*sums_of_values(self.task.leaf_cost(s, k)), *worsening_costs(s, k, len(self.sums), _PREFIX))
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         cost = self.task.branching_cost(rows, path, split)
@@ -124,8 +114,8 @@ class BoundTrade(Task):
 
     def inner_value(self, value: Value) -> Value:
         """The objective's part of a value."""
-        first = value[: len(value) - 2 * len(self.sums)]
-        return first if isinstance(self.task, (SumTask, BoundTask)) else first[0]
+        width = self.task.vector_form.width
+        return value[0] if width is None else value[:width]
 
     def gaps_of(self, value: Value) -> tuple[Fraction, ...]:
         """The gaps of a whole tree's value."""
@@ -141,9 +131,7 @@ class BoundTrade(Task):
 
     def at_root(self, value: Value) -> Value:
         inner = self.task.at_root(self.inner_value(value))
-        task = self.task.task if isinstance(self.task, BoundTask) else self.task
-        first = -task.rank(inner, self.totals) if isinstance(task, SumTask) else inner
-        return (first, *self.gaps_of(value))
+        return (self.vector_form.loss(inner, self.totals), *self.gaps_of(value))
 
     def better_at_root(self, a: Value, b: Value) -> bool:
         return bool(a != b and all(x <= y for x, y in zip(a, b, strict=True)))
@@ -152,11 +140,32 @@ class BoundTrade(Task):
         """(the objective's score, the gaps as floats)."""
         return (self.task.score(self.inner_value(value), self.totals), *map(float, self.gaps_of(value)))
 
+    def value_caps(self, width: int) -> Sequence[Any] | None:
+        free = 2 * len(self.sums)
+        inner = self.task.value_caps(width - free)
+        return None if inner is None else [*inner, *[None] * free]
+
+    @property
+    def vector_form(self) -> VectorForm:
+        return attrs.evolve(self.task.vector_form, gaps=self.gaps, trade=self)
+
+    def ideal_score(self, value: Value, totals: State) -> Any | None:
+        first = self.task.ideal_score(self.inner_value(value), self.totals)
+        return None if first is None else (first, *[0.0] * len(self.gaps))
+
+    def with_gap_below(self, below: Fraction | None) -> Task:
+        """The objective alone over the trees whose gap is less than `below` (None: any)."""
+        sums = []
+        for each, size in zip(self.sums, self.sizes, strict=True):
+            most = each.most if below is None else math.ceil(below * size) - 1
+            sums.append(BoundedSum(each.costs, -most, most, each.on))
+        form = self.vector_form
+        return bound_task(form.objective, form.limits, (*form.intervals, *sums), self.data)
+
 
 def bi_objective(task: Task, gap: Gap) -> BiObjective:
     """The front of the task and the gap; raises TaskError for tasks whose values are not sums."""
     if isinstance(task, BiObjective):
         return BiObjective(task.task, (*task.gaps, gap))
-    inner = task.task if isinstance(task, Bounded) else task
-    check_summed(inner, f"{gap!r} is a gap between sums over the whole tree")
+    check_summed(task.vector_form.objective, f"{gap!r} is a gap between sums over the whole tree")
     return BiObjective(task, (gap,))

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 MOST_COPIES = 2**20
 """Rows of frequency above 1 are written out for functions of a leaf's rows as long as there are no more than this."""
 
-_OWN = "streed."
-_SHIPPED = "streed.tasks."
-
 
 def takes_weights(task: Task) -> bool:
     """Whether a row of weight w counts as w equal rows for the task and all that it is made of."""
@@ -49,7 +46,7 @@ def in_copies(task: Task, data: Dataset) -> Dataset:
     """
     if data.frequency is None or not task.reads_rows:
         return data
-    asking = [part for part in _parts(task) if part.reads_rows and not _is_wrapper(part)]
+    asking = [part for part in _parts(task) if part.reads_rows and part.stands_alone]
     if all(part.takes_weights for part in asking):
         return data
     if data.size > MOST_COPIES:
@@ -77,17 +74,11 @@ def _tasks_in(value: Any) -> Iterator[Task]:
             yield from _tasks_in(each)
 
 
-def _is_wrapper(task: Task) -> bool:
-    """Whether it is one of streed's own compositions, which does what its parts do."""
-    module = type(task).__module__
-    return module.startswith(_OWN) and not module.startswith(_SHIPPED)
-
-
 def _objection(task: Task) -> tuple[str, str] | None:
     """(what stands against weights, what to do); None if the task takes them."""
     kind = type(task)
     name = kind.__name__
-    if kind.takes_weights or _is_wrapper(task):
+    if kind.takes_weights or not task.stands_alone:
         return None
     if kind.takes_weights is not None:
         return f"{name} takes no weights", "leave it out; whole numbers of equal rows go into frequency="

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from streed.task import TOTAL, RowCostTask, State, Task, Value, beside_sums, quick_sums, state_of
+from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums, state_of
 from streed.task.algebra import objective
 from streed.task.contract import ContractCheck
 from streed.tree.nodes import Leaf, Node
@@ -53,7 +53,7 @@ class _Check:
         self.labels = range(len(task.labels(data)))
         sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
         self.noise = _CANCELLED * max(sizes, default=0.0)
-        smaller = self.task.order == TOTAL and type(self.task).better in (Task.better, RowCostTask.better)
+        smaller = self.task.order == TOTAL and not self.task.overrides("better")
         worst = self.task.worst_per_row(data) if smaller else None
         weights = 1 if data.weights is None else data.weights
         self.worst: Array | None = None if worst is None else np.asarray(worst, dtype=np.float64) * weights

@@ -12,12 +12,13 @@ import itertools
 import json
 import math
 import numbers
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import attrs
 
-from streed.binarize import ColumnRecipe
+from streed.binarize import ColumnRecipe, TableRecipe
 from streed.binarize.raw import Kind, date_text
 from streed.data import Column
 from streed.data.column import MOST_CATEGORIES
@@ -83,6 +84,9 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         "nodes": nodes,
         "claims": None if tree.claims is None else _claims(tree.claims),
     }
+    if tree.recipe is not None:
+        held = [_held_recipe(recipe) for recipe in tree.recipe.columns]
+        document["recipe"] = {"named": tree.recipe.named, "unseen": tree.recipe.unseen, "columns": held}
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -117,7 +121,8 @@ def load(text: str) -> Tree:
     if claims is not None:
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         claims = Claims(**{**claims, **bounds, "reading": _reading(claims["reading"])})
-    return Tree(root, columns, document["n_columns"], labels, 1, shown, claims)
+    recipe = _table_recipe(document["recipe"], columns, document["n_columns"]) if "recipe" in document else None
+    return Tree(root, columns, document["n_columns"], labels, 1, shown, claims, recipe)
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -236,6 +241,18 @@ def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
     categories, usual = [_typed(category) for category in recipe.categories], _typed(recipe.usual)
     held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
     return held | {"thresholds": list(recipe.thresholds)}
+
+
+def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
+    """The recipe; raises InputError unless it makes the columns that the tree asks about."""
+    recipes = tuple(_recipe(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
+    made = TableRecipe(recipes, held["named"], held["unseen"])
+    if len({recipe.name for recipe in recipes}) < len(recipes):
+        raise _broken("$.recipe.columns", "two of them are of the same column")
+    outputs = made.outputs
+    if len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items()):
+        raise _broken("$.recipe.columns", "they do not make the columns that the tree asks about")
+    return made
 
 
 def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.binarize import TableRecipe
 from streed.data import Column, Dataset, encode
 from streed.errors import InputError
 from streed.tree.claims import Claims
@@ -27,8 +28,9 @@ class Tree:
 
     `columns` holds those that the branches ask about, by their place in the data, which had `n_columns`. `labels` are
     the caller's, by label number. A leaf costs `unit` times its `cost`. `shown` has one entry per leaf, left to right,
-    where leaves show something else than their label. Trees are equal if structure, columns, rows, costs and what the
-    leaves show are; the claims do not count.
+    where leaves show something else than their label. `recipe` says how the columns are made of a raw table, where
+    they are not the table's own. Trees are equal if structure, columns, rows, costs and what the leaves show are; the
+    claims do not count.
     """
 
     root: Node
@@ -38,6 +40,7 @@ class Tree:
     unit: Fraction | int = 1
     shown: tuple[Any, ...] | None = None
     claims: Claims | None = None
+    recipe: TableRecipe | None = None
 
     @classmethod
     def grown(
@@ -52,7 +55,8 @@ class Tree:
     ) -> Tree:
         """The tree of `root`, whose branches name columns of `data`; labels are the classes unless given."""
         columns = {j: data.column(j) for j in used_columns(root)}
-        return cls(root, columns, data.n_columns, data.classes if labels is None else labels, unit, shown, claims)
+        found = data.classes if labels is None else labels
+        return cls(root, columns, data.n_columns, found, unit, shown, claims, data.recipe)
 
     def claiming(
         self,
@@ -107,7 +111,8 @@ class Tree:
         """(m,) what the leaf of each row shows: ints, floats, bools or strings as such, anything else as objects.
 
         `X` is an array or nested list with all columns, a table with at least those that the tree asks about (found
-        by name), or a Dataset. Raises InputError for missing columns and for values that the tree does not know.
+        by name), or a Dataset. A tree with a recipe takes raw rows, as the recipe's table had them, and Datasets with
+        its questions. Raises InputError for missing columns and for values that the tree does not know.
         """
         return _plain_array(self.shows())[self.apply(X)]
 
@@ -128,6 +133,9 @@ class Tree:
         if isinstance(X, Dataset):
             places = self._places(X)
             return X.n_rows, lambda j: X.X[:, places[j]]
+        if self.recipe is not None:
+            answers = self.recipe.encode(X, used=self.columns)
+            return len(answers), lambda j: answers[:, j]
         columns = [_UNUSED] * self.n_columns
         for j, column in self.columns.items():
             columns[j] = column

@@ -245,11 +245,12 @@ class Bench:
         self.workspace.close()
 
     def place(self, rows: Array) -> Array:
-        """The row set (W,) of the engine for rows (n,)."""
+        """The row set (W,) of the engine for rows (n,), with no test above them where these count."""
         bits = np.zeros(len(self.packed.row_bits), np.uint8)
         pairs = self.packed.groups.places.reshape(-1, 2)
         bits[pairs[rows[pairs[:, 0]], 1]] = 1
-        return np.packbits(bits, bitorder="little").view(np.uint64)
+        words = np.packbits(bits, bitorder="little").view(np.uint64)
+        return np.concatenate([words, np.zeros(int(self.engine["path_words"]), np.uint64)])
 
     def view(self, field: str, dtype: Any, *shape: int) -> Array:
         """A copy of the array whose address the record holds."""
@@ -285,7 +286,9 @@ class Bench:
     def load(self, rows: Array | None = None) -> None:
         """Makes the rows the node at hand, to be prepared for depth three."""
         self.engine["asked_depth"] = 3
-        load(self.engine.address, self.place(self.instance.everything() if rows is None else rows))
+        self._loaded = self.place(self.instance.everything() if rows is None else rows)
+        self.engine["asked_rows"] = self._loaded.ctypes.data
+        load(self.engine.address, self._loaded)
 
     def call(self, kernel: str) -> None:
         """Calls the kernel whose address the record holds under this name."""

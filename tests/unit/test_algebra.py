@@ -16,7 +16,7 @@ from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
 from streed.task import COMPONENTWISE, PARTIAL, Limit, RowCostTask, State, Task, Totals
-from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize, written_terms
+from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize
 from streed.task.analysis.linear_form import row_cost_form
 from streed.tasks import (
     Accuracy,
@@ -473,7 +473,7 @@ def test_a_task_stays_hashable_and_comparable() -> None:
 @settings(max_examples=15, deadline=None)
 def test_written_terms_add_up_to_the_task(task: Task, data: Dataset) -> None:
     evaluation = Evaluation(task, data)
-    terms = written_terms(evaluation.task)
+    terms = evaluation.task.written_terms()
     assert not any(isinstance(term.task, (Sum, Constrained)) for term in terms)
     state = evaluation.state(evaluation.root_rows)
     for k in range(len(evaluation.labels)):

@@ -158,17 +158,39 @@ def test_shap_values_add_up_to_the_prediction() -> None:
 
 
 def test_onnx_predicts_what_the_tree_does() -> None:
-    pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     table = make_table(100, 9)
-    for labels in (("no", "yes"), (0, 1, 2)):
-        tree = make_tree(make_data(seed=2, labels=labels), seed=2)
+    types = {"flag": float, "truth": float, "grade": float}
+    columns = {
+        name: np.array(values, dtype=types.get(name, object))[:, None]  # texts stay objects
+        for name, values in table.items()
+    }
+    for labels, shown in (
+        (("no", "yes"), None),
+        ((0, 1, 2), None),
+        ((False, True), None),
+        (("no", "yes"), (0.1, 2.5, -1.0)),
+    ):
+        tree = make_tree(make_data(seed=2, labels=labels), seed=2, shown=shown)
         session = runtime.InferenceSession(to_onnx(tree).SerializeToString(), providers=["CPUExecutionProvider"])
-        assert session.run(None, {"X": codes(tree, table)})[0].tolist() == tree.predict(table).tolist()
-    tree = make_tree(make_data(seed=5), seed=5, shown=(0.1, 2.5, -1.0, 3.0))
-    session = runtime.InferenceSession(to_onnx(tree).SerializeToString(), providers=["CPUExecutionProvider"])
-    found = session.run(None, {"X": codes(tree, table)})[0][:, 0]
-    assert found == pytest.approx(tree.predict(table), rel=1e-6)
+        given = {node.name: columns[node.name] for node in session.get_inputs()}
+        predicted, leaves = session.run(None, given)
+        assert predicted.tolist() == tree.predict(table).tolist()
+        assert leaves.tolist() == tree.apply(table).tolist()
+    with pytest.raises(InputError, match="labels are of the types int, str"):
+        to_onnx(make_tree(make_data(seed=1), seed=1, shown=(1, "one")))
+
+
+def test_onnx_of_a_table_without_names_has_one_input() -> None:
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (50, 6))
+    data = Dataset.make(X, rng.permutation([0, 1] * 25))
+    for tree in (make_chain(data, 5), Tree.grown(Leaf(1, 50, 0), data)):
+        session = runtime.InferenceSession(to_onnx(tree).SerializeToString(), providers=["CPUExecutionProvider"])
+        assert session.run(None, {"X": X.astype(float)})[0].tolist() == tree.predict(X).tolist()
 
 
 def test_columns_that_the_shell_made_are_asked_in_the_tables_terms() -> None:

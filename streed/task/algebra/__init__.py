@@ -8,9 +8,10 @@ from streed.task.algebra.gains import NetGain
 from streed.task.algebra.operators import add, scale, subtract
 from streed.task.algebra.penalties import Penalized
 from streed.task.algebra.products import Product, join
-from streed.task.algebra.sums import Sum, WeightedSum, exact_costs, weighted_sum
-from streed.task.algebra.terms import Term, written_terms
+from streed.task.algebra.sums import Sum, WeightedSum, weighted_sum
 from streed.task.algebra.thresholds import Threshold, Thresholded, at_most, constrain, worsens
+from streed.task.analysis.exact_costs import exact_costs
+from streed.task.composable import Term
 from streed.task.constrained import Constrained, objective
 
 __all__ = [
@@ -36,5 +37,4 @@ __all__ = [
     "subtract",
     "weighted_sum",
     "worsens",
-    "written_terms",
 ]

@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from fractions import Fraction
+from typing import Any, ClassVar, final
 
 import attrs
 
 from streed.errors import TaskError
-from streed.exact import Array
 from streed.task.algebra.parts import name
 from streed.task.analysis.linear_form import adds
-from streed.task.base import Limit, State, Task
-from streed.task.constrained import Constrained, objective
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
+from streed.task.base import Task
+from streed.task.composable import Term, indented
+from streed.task.constrained import Holding, leaf_limits, limited, objective
+from streed.task.states import State
 
 
 @final
 @attrs.frozen
-class Negated(Task):
+class Negated(Holding):
     """An additive task whose sums are to be as large as can be: the search minimises minus them."""
 
-    task: Task
     maximize: ClassVar[bool] = True
-
-    @property
-    def reads_rows(self) -> bool:  # type: ignore[override]
-        return self.task.reads_rows
-
-    @property
-    def any_label(self) -> bool:  # type: ignore[override]
-        return self.task.any_label
-
-    def bind(self, data: Dataset) -> Task:
-        return Negated(self.task.bind(data))
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return self.task.statistics(data)
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return self.task.labels(data)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return -self.task.leaf_cost(s, k)
@@ -50,19 +30,14 @@ class Negated(Task):
         cost = self.task.branching_cost(rows, path, split)
         return None if cost is None else -cost
 
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        return self.task.limits
-
-    @property
-    def shows_labels(self) -> bool:
-        return self.task.shows_labels
-
-    def leaf_label(self, s: State, k: int) -> Any:
-        return self.task.leaf_label(s, k)
-
     def score(self, value: Any, totals: State) -> Any:
         return self.task.score(-value, totals)
+
+    def written_terms(self, weight: Fraction = Fraction(1), prefix: str = "") -> tuple[Term, ...]:
+        return self.task.written_terms(-weight, prefix)
+
+    def outline(self) -> list[str]:
+        return ["maximum of", *indented(self.task.outline())]
 
 
 def minimize(task: Task) -> Task:
@@ -92,4 +67,4 @@ def maximize(task: Task) -> Task:
             f"maximize takes tasks whose values are added up, and {name(inner)} has a combine, order or feasible of "
             "its own; give it a `better` of its own instead"
         )
-    return Constrained(Negated(inner), task.further) if isinstance(task, Constrained) else Negated(inner)
+    return limited(Negated(inner), leaf_limits(task))

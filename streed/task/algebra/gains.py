@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, cast, final
 
 import attrs
 
 from streed.errors import StreedError, TaskError
 from streed.task.algebra.directions import Negated
 from streed.task.algebra.parts import joint_labels, name
-from streed.task.algebra.sums import WeightedSum, combination
-from streed.task.base import Composition, RowCostTask, State, Task
+from streed.task.algebra.sums import combination
+from streed.task.base import Composition, RowCostTask, Task
+from streed.task.composable import weighted_outline
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -30,6 +32,7 @@ class NetGain(Composition):
     """The weighted sum of scores that are a constant minus costs per row, such as balanced accuracy, minus costs."""
 
     maximize: ClassVar[bool] = True
+    stands_alone: ClassVar[bool] = False
 
     gains: Terms
     """Weights > 0 and what is maximised."""
@@ -44,6 +47,9 @@ class NetGain(Composition):
 
     def score(self, value: Any, totals: State) -> Any:
         return sum(weight * task.score(0, totals) for weight, task in self.gains) - value
+
+    def outline(self) -> list[str]:
+        return ["maximum of the sum of", *weighted_outline([*self.gains, *((-w, task) for w, task in self.costs)])]
 
 
 def add_gains(a: Task, b: Task) -> Task:
@@ -74,8 +80,7 @@ def take_from(gain: Task, cost: Task) -> Task:
             f"from {name(gain)} costs per row and of splits can be taken, such as 0.1 * Splits(), and {name(cost)} is "
             "none; write what is gained as a task of its own, and streed.maximize(gain) - cost"
         )
-    terms = cost.terms if isinstance(cost, WeightedSum) else ((Fraction(1), cost),)
-    return NetGain(net.gains, (*net.costs, *terms))
+    return NetGain(net.gains, (*net.costs, *cast("tuple[tuple[Fraction, RowCostTask], ...]", cost.summands)))
 
 
 def _times(weight: Fraction, terms: tuple[tuple[Fraction, Any], ...]) -> Any:

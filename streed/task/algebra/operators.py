@@ -6,18 +6,16 @@ from typing import Any
 
 from streed.errors import TaskError
 from streed.task.algebra.gains import add_gains, scale_gain, take_from
-from streed.task.algebra.parts import name
+from streed.task.algebra.parts import check_operand, name
 from streed.task.algebra.penalties import penalize
 from streed.task.algebra.sums import multiple_of, sum_of, weight_of
 from streed.task.base import Task
-from streed.task.constrained import Constrained
-from streed.task.sums import SumTask
 
 
 def add(a: Task, b: Task) -> Task:
     """a + b, both minimised or both maximised; raises TaskError for one of each, and where values are not added up."""
     for task in (a, b):
-        _check_operand(task, "+")
+        check_operand(task, "+")
     if not (_is_gain(a) or _is_gain(b)):
         return sum_of(a, b)
     if _is_gain(a) and _is_gain(b):
@@ -31,14 +29,14 @@ def add(a: Task, b: Task) -> Task:
 
 def scale(weight: Any, task: Task) -> Task:
     """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
-    _check_operand(task, "*")
+    check_operand(task, "*")
     return scale_gain(weight_of(weight), task) if _is_gain(task) else multiple_of(weight, task)
 
 
 def subtract(a: Task, b: Task) -> Task:
     """a - b: what is maximised minus what is minimised, or a score such as F1 minus a price of splits."""
     for task in (a, b):
-        _check_operand(task, "-")
+        check_operand(task, "-", "takes a price such as 0.01 * Splits() from a task")
     if not _is_gain(a):
         return penalize(a, b)
     if b.maximize:
@@ -51,15 +49,8 @@ def subtract(a: Task, b: Task) -> Task:
 
 def _is_gain(task: Task) -> bool:
     """Whether the task is maximised, and no score of several sums, which has operators of its own."""
-    return task.maximize and not isinstance(task, SumTask)
-
-
-def _check_operand(task: Any, operator: str) -> None:
-    if isinstance(task, Constrained):
-        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
-    if not isinstance(task, Task):
-        wanted = "takes a price such as 0.01 * Splits() from a task" if operator == "-" else "joins tasks"
-        raise TaskError(f"the operator {operator} {wanted}, and {task!r} is none")
+    form = task.vector_form
+    return task.maximize and (form.components is None or form.objective is not task)
 
 
 def _written(task: Task) -> str:

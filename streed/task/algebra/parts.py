@@ -9,8 +9,9 @@ import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.base import Limit, State, Task, has_statistics
-from streed.task.constrained import read_through, unprefixed
+from streed.task.base import Limit, Task
+from streed.task.constrained import Constrained, LimitOfPart
+from streed.task.states import State, StateOfPart
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -25,40 +26,23 @@ def part_name(number: int, name: str) -> str:
     return f"part{number}_{name}"
 
 
-@final
-class PartState(State):
+def part_state(whole: State, number: int) -> State:
     """The state as part number `number` knows it: its own statistics by their own names."""
-
-    def __init__(self, whole: State, number: int) -> None:
-        super().__init__(whole.rows)
-        self.__dict__["_whole"] = (whole, number)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        whole, number = self.__dict__["_whole"]
-        # What is beside the sums, of tasks that read rows, belongs to all parts.
-        return read_through(self, whole, name, name if name in BESIDE_SUMS else part_name(number, name))
-
-    def names(self) -> list[str]:
-        whole, number = self.__dict__["_whole"]
-        return ["rows", *unprefixed(whole, part_name(number, ""))]
+    # What is beside the sums, of tasks that read rows, belongs to all parts.
+    return StateOfPart(whole, part_name(number, ""), BESIDE_SUMS)
 
 
 @final
 @attrs.frozen
-class PartLimit(Limit):
+class PartLimit(LimitOfPart):
     """A limit that a part sets by itself, on the states of the whole."""
 
-    limit: Limit
-    number: int
-
-    def allows(self, s: State) -> bool:
-        return self.limit.allows(self.seen(s))
+    @property
+    def prefix(self) -> str:
+        return part_name(self.number, "")
 
     def seen(self, s: State) -> State:
-        """The state as the limit knows it."""
-        return PartState(s, self.number)
+        return part_state(s, self.number)
 
     @property
     def support(self) -> int | None:
@@ -77,7 +61,7 @@ def joint_statistics(parts: Sequence[Task], data: Dataset) -> dict[str, Array]:
 def joint_limits(parts: Sequence[Task]) -> tuple[Limit, ...]:
     """The limits that the parts set; raises TaskError for one that asks for statistics of its own."""
     for part in parts:
-        for limit in filter(has_statistics, part.limits):
+        for limit in (each for each in part.limits if each.has_statistics):
             raise TaskError(
                 f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to others "
                 "cannot give it; set it by subject_to on the whole"
@@ -111,6 +95,14 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
 def label_number(part: Task, k: int) -> int:
     """The label by which the part knows label number k of the whole."""
     return 0 if part.any_label else k
+
+
+def check_operand(task: Any, operator: str, wanted: str = "joins tasks") -> None:
+    """Raises TaskError for what is no task, or is one with limits on its leaves, beside an operator."""
+    if isinstance(task, Constrained):
+        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
+    if not isinstance(task, Task):
+        raise TaskError(f"the operator {operator} {wanted}, and {task!r} is none")
 
 
 def name(task: Task) -> str:

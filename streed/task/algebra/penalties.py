@@ -17,8 +17,9 @@ from streed.errors import TaskError
 from streed.exact import Array, exact_number
 from streed.task.algebra.parts import name
 from streed.task.algebra.sums import sum_of
-from streed.task.base import Composition, RowCostTask, State, Task, Value
-from streed.task.constrained import Constrained
+from streed.task.base import Composition, RowCostTask, Task, Value
+from streed.task.composable import VectorForm
+from streed.task.states import State
 from streed.task.sums import SumTask
 
 if TYPE_CHECKING:
@@ -68,13 +69,13 @@ class Penalized(SumTask):
     def shown(self, rank: Any) -> Any:
         return self.task.shown(rank)
 
+    @property
+    def vector_form(self) -> VectorForm:
+        return VectorForm(self, self.task, self.components, self.price)
+
 
 def penalize(task: Task, penalty: Task) -> Task:
     """task - penalty; raises TaskError unless that is a score of two sums minus a price of splits."""
-    if isinstance(task, Constrained) or isinstance(penalty, Constrained):
-        raise TaskError("put subject_to last: the operator - joins objectives, not constrained tasks")
-    if not isinstance(penalty, Task):
-        raise TaskError(f"the operator - takes a price such as 0.01 * Splits() from a score, not {penalty!r}")
     if not isinstance(task, SumTask):
         raise TaskError(
             f"the operator - takes a price of splits from a score such as F1(), and {name(task)} is no score of "

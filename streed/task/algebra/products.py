@@ -7,25 +7,27 @@ if every task is, whatever its own (+), order and limits are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.task.algebra.parts import (
-    PartState,
+    check_operand,
     decisive,
     joint_labels,
     joint_limits,
     joint_statistics,
     label_number,
     name,
+    part_state,
 )
 from streed.task.analysis.linear_form import adds
-from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, RowCostTask, State, Task
-from streed.task.constrained import Constrained
-from streed.task.sums import Gap
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, Task
+from streed.task.bounded_sums import Gap
+from streed.task.composable import indented
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -36,7 +38,27 @@ if TYPE_CHECKING:
 class Product(Task):
     """Several totally ordered tasks, at least two, flat: no part is itself a product."""
 
+    stands_alone: ClassVar[bool] = False
+
     parts: tuple[Task, ...]
+
+    def overrides(self, name: str) -> bool:
+        """Its operators say what the parts' do, entry by entry: more than the defaults if one of the parts' does."""
+        if name == "dominates":
+            return any(part.overrides("better") or part.overrides("dominates") for part in self.parts)
+        if name in ("better", "feasible", "branching_cost"):
+            return any(part.overrides(name) for part in self.parts)
+        return super().overrides(name)
+
+    @property
+    def value_parts(self) -> tuple[Task, ...]:
+        return self.parts
+
+    def ideal_score(self, value: Any, totals: State) -> Any:
+        return self.score(value, totals)
+
+    def outline(self) -> list[str]:
+        return ["front of", *(line for part in self.parts for line in indented(part.outline()))]
 
     @property
     def maximize(self) -> bool:  # type: ignore[override]
@@ -45,8 +67,7 @@ class Product(Task):
 
     @property
     def order(self) -> str:  # type: ignore[override]
-        plain = all(type(part).better in (Task.better, RowCostTask.better) for part in self.parts)
-        return COMPONENTWISE if plain else PARTIAL
+        return PARTIAL if self.overrides("better") else COMPONENTWISE
 
     @property
     def reads_rows(self) -> bool:  # type: ignore[override]
@@ -61,8 +82,7 @@ class Product(Task):
         return all(part.worsening for part in self.parts)
 
     @property
-    def additive(self) -> bool:
-        """Whether the values of every part are added up."""
+    def adds_values(self) -> bool:
         return all(adds(part) for part in self.parts)
 
     def bind(self, data: Dataset) -> Task:
@@ -77,7 +97,7 @@ class Product(Task):
     def leaf_cost(self, s: State, k: int) -> tuple[Any, ...]:
         """Eq. 30."""
         return tuple(
-            _number(part, part.leaf_cost(PartState(s, number), label_number(part, k)))
+            _number(part, part.leaf_cost(part_state(s, number), label_number(part, k)))
             for number, part in enumerate(self.parts)
         )
 
@@ -86,7 +106,7 @@ class Product(Task):
         costs = tuple(part.branching_cost(rows, path, split) for part in self.parts)
         if all(cost is None for cost in costs):
             return None
-        if self.additive:
+        if self.adds_values:
             return tuple(0 if cost is None else cost for cost in costs)
         return costs
 
@@ -108,10 +128,10 @@ class Product(Task):
 
     def subtract(self, a: Any, b: Any) -> tuple[Any, ...] | None:
         """a - b where all parts are sums; a bound by entries is none in general, for entries may be equal."""
-        return tuple(x - y for x, y in zip(a, b, strict=True)) if self.additive else None
+        return tuple(x - y for x, y in zip(a, b, strict=True)) if self.adds_values else None
 
     def lower_bound(self, s: State) -> tuple[Any, ...] | None:
-        bounds = tuple(part.lower_bound(PartState(s, number)) for number, part in enumerate(self.parts))
+        bounds = tuple(part.lower_bound(part_state(s, number)) for number, part in enumerate(self.parts))
         return None if any(bound is None for bound in bounds) else bounds
 
     @property
@@ -120,12 +140,12 @@ class Product(Task):
 
     def leaf_label(self, s: State, k: int) -> Any:
         chosen = decisive(self.parts)
-        return self.parts[chosen].leaf_label(PartState(s, chosen), k)
+        return self.parts[chosen].leaf_label(part_state(s, chosen), k)
 
     def score(self, value: Any, totals: State) -> tuple[Any, ...]:
         """The score of every part."""
         return tuple(
-            part.score(x, PartState(totals, number))
+            part.score(x, part_state(totals, number))
             for number, (part, x) in enumerate(zip(self.parts, value, strict=True))
         )
 
@@ -135,8 +155,7 @@ def join(a: Task, b: Task | Gap) -> Task:
     if isinstance(b, Gap):
         from streed.task.tradeoffs import bi_objective
 
-        if isinstance(a, Constrained):
-            raise TaskError("put subject_to last: the operator & joins objectives, not constrained tasks")
+        check_operand(a, "&")
         return bi_objective(a, b)
     return Product(_parts(a) + _parts(b))
 
@@ -144,10 +163,7 @@ def join(a: Task, b: Task | Gap) -> Task:
 def _parts(task: Task) -> tuple[Task, ...]:
     if isinstance(task, Product):
         return task.parts
-    if isinstance(task, Constrained):
-        raise TaskError("put subject_to last: the operator & joins objectives, not constrained tasks")
-    if not isinstance(task, Task):
-        raise TaskError(f"the operator & joins tasks, and {task!r} is none")
+    check_operand(task, "&")
     if task.order != TOTAL:
         raise TaskError(
             f"the operator & joins tasks whose order is total, and that of {name(task)} is {task.order}; make each of "

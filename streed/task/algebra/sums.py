@@ -11,25 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
-from streed.exact import Array, IntegerCosts, exact_number, integer_costs
+from streed.exact import Array, exact_number
 from streed.task.algebra.parts import (
-    PartState,
+    check_operand,
     decisive,
     joint_labels,
     joint_limits,
     joint_statistics,
     label_number,
     name,
+    part_name,
+    part_state,
 )
+from streed.task.analysis.exact_costs import checked_costs
 from streed.task.analysis.linear_form import adds
-from streed.task.base import Limit, RowCostTask, State, Task, weight_array
-from streed.task.constrained import Constrained, objective
+from streed.task.base import Limit, RowCostTask, Task
+from streed.task.composable import Term, weighted_outline
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -41,7 +45,16 @@ Terms = tuple[tuple[Fraction, Task], ...]
 class WeightedSum(RowCostTask):
     """The sum of weighted row-cost tasks, flat: no term is itself a sum."""
 
+    stands_alone: ClassVar[bool] = False
+
     terms: tuple[tuple[Fraction, RowCostTask], ...]
+
+    @property
+    def summands(self) -> tuple[tuple[Fraction, Task], ...]:
+        return self.terms
+
+    def outline(self) -> list[str]:
+        return ["sum of", *weighted_outline(self.terms)]
 
     @property
     def worsening(self) -> bool:  # type: ignore[override]
@@ -70,7 +83,7 @@ class WeightedSum(RowCostTask):
         for weight, term in self.terms:
             own = shape if not term.any_label else (data.n_rows, len(term.labels(data)))
             for inner, costs in term.cost_terms(data):
-                checked = _checked(costs, term, own)
+                checked = checked_costs(costs, term, own)
                 if term.any_label and own != shape:
                     checked = np.broadcast_to(checked[:, :1], shape)
                 found.append((weight * inner, checked))
@@ -85,7 +98,23 @@ class WeightedSum(RowCostTask):
 class Sum(Task):
     """The sum of weighted additive tasks of any kind, flat: no term is itself a sum."""
 
+    stands_alone: ClassVar[bool] = False
+
     terms: Terms
+
+    @property
+    def summands(self) -> Terms:
+        return self.terms
+
+    def written_terms(self, weight: Fraction = Fraction(1), prefix: str = "") -> tuple[Term, ...]:
+        parts = [
+            part.written_terms(weight * factor, prefix + part_name(number, ""))
+            for number, (factor, part) in enumerate(self.terms)
+        ]
+        return tuple(term for terms in parts for term in terms)
+
+    def outline(self) -> list[str]:
+        return ["sum of", *weighted_outline(self.terms)]
 
     @property
     def parts(self) -> tuple[Task, ...]:
@@ -119,7 +148,7 @@ class Sum(Task):
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return sum(
-            _times(weight, part.leaf_cost(PartState(s, number), label_number(part, k)))
+            _times(weight, part.leaf_cost(part_state(s, number), label_number(part, k)))
             for number, (weight, part) in enumerate(self.terms)
         )
 
@@ -149,7 +178,7 @@ class Sum(Task):
         if any(weight < 0 for weight, _ in self.terms):
             return None
         for number, (weight, part) in enumerate(self.terms):
-            bound = part.lower_bound(PartState(s, number))
+            bound = part.lower_bound(part_state(s, number))
             if bound is None and not part.worsening:
                 return None
             known = known or bound is not None
@@ -162,7 +191,7 @@ class Sum(Task):
 
     def leaf_label(self, s: State, k: int) -> Any:
         chosen = decisive(self.parts)
-        return self.parts[chosen].leaf_label(PartState(s, chosen), k)
+        return self.parts[chosen].leaf_label(part_state(s, chosen), k)
 
     def _one_chooses(self) -> bool:
         return sum(not part.any_label for part in self.parts) <= 1
@@ -210,45 +239,19 @@ def weight_of(weight: Any) -> Fraction:
     return factor
 
 
-def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
-    """The bound row-cost task's costs and its cost per split as integers with one common unit.
-
-    Raises TaskError for tasks that are not described by costs per row, InputError where exact integers overflow.
-    """
-    inner = objective(task)
-    if not isinstance(inner, RowCostTask):
-        raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
-    shape = (data.n_rows, len(task.labels(data)))
-    terms = [(weight, _checked(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
-    return integer_costs(terms, inner.split_cost(), weight_array(data))
-
-
-def _checked(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
-    """The task's costs per row and label; raises TaskError for anything but an array of that shape."""
-    if not isinstance(costs, np.ndarray) or costs.shape != shape:
-        found = f"an array of shape {costs.shape}" if isinstance(costs, np.ndarray) else f"a {name(costs)}"
-        raise TaskError(f"{name(task)}.row_costs gives {found}, not one of shape {shape} (rows, labels)")
-    return costs
-
-
 def _sum(terms: Terms) -> Task:
     rows = tuple((weight, term) for weight, term in terms if isinstance(term, RowCostTask))
     return WeightedSum(rows) if len(rows) == len(terms) else Sum(terms)
 
 
 def _terms(task: Task, operator: str) -> Terms:
-    if isinstance(task, (WeightedSum, Sum)):
-        return task.terms
-    if isinstance(task, Constrained):
-        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
-    if not isinstance(task, Task):
-        raise TaskError(f"the operator {operator} joins tasks, and {task!r} is none")
+    check_operand(task, operator)
     if not adds(task):
         raise NotSeparableError(
             f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
             "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
         )
-    return ((Fraction(1), task),)
+    return task.summands
 
 
 def _times(weight: Fraction, cost: Any) -> Any:

@@ -16,14 +16,15 @@ import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, exact_number
-from streed.task.algebra.parts import PartState, name
+from streed.task.algebra.parts import name, part_state
 from streed.task.algebra.products import Product
-from streed.task.algebra.sums import Sum, exact_costs
+from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import adds, row_cost_form
-from streed.task.base import TOTAL, Limit, State, Task
-from streed.task.constrained import Constrained, Wrapping, objective
-from streed.task.sums import Bounded, BoundedSum, SumLimit, SumTask, bound_sums, integer_weights
-from streed.task.tradeoffs import BiObjective
+from streed.task.base import TOTAL, Limit, Task
+from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
+from streed.task.composable import indented
+from streed.task.constrained import Constrained, Wrapping, leaf_limits, objective
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -74,7 +75,25 @@ class Thresholded(Wrapping):
         return self.parts[0].better(a, b)
 
     def score(self, value: Any, totals: State) -> Any:
-        return self.parts[0].score(value[0], PartState(totals, 0))
+        return self.parts[0].score(value[0], part_state(totals, 0))
+
+    def value_caps(self, width: int) -> Sequence[Any] | None:
+        free = self.task.value_caps(width)
+        return None if free is None else [free[0], *self.most]
+
+    @property
+    def value_limits(self) -> tuple[tuple[Task, Any], ...]:
+        return tuple(zip(self.parts[1:], self.most, strict=True))
+
+    def ideal_score(self, value: Any, totals: State) -> Any:
+        return self.score(value, totals)
+
+    def outline(self) -> list[str]:
+        lines = [*self.parts[0].outline(), "subject to"]
+        for part, most in self.value_limits:
+            *first, last = part.outline()
+            lines += indented([*first, f"{last} <= {most}"])
+        return lines
 
 
 def at_most(task: Task, limit: Any) -> Threshold:
@@ -87,7 +106,7 @@ def at_most(task: Task, limit: Any) -> Threshold:
         raise TaskError("put subject_to last: a limit is on the value of an objective, not of a constrained task")
     if task.order != TOTAL:
         raise TaskError(f"a limit is on one number, and the order of {name(task)} is {task.order}; limit its entries")
-    if task.maximize or type(task).score is not Task.score:
+    if task.maximize or task.overrides("score"):
         raise TaskError(
             f"the score of {name(task)} is not the value that is minimised, so <= would not limit what is shown; write "
             "the limit on a task whose value is meant"
@@ -103,17 +122,16 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
         if not isinstance(limit, (Limit, Threshold)):
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
     inner = objective(task)
-    if isinstance(inner, (SumTask, Bounded, BiObjective)) or any(isinstance(limit, SumLimit) for limit in limits):
+    if inner.vector_form.of_sums or any(isinstance(limit, SumLimit) for limit in limits):
         limits = [_on_sum(limit) if isinstance(limit, Threshold) else limit for limit in limits]
     thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
     if thresholds:
         inner = _thresholded(inner, thresholds)
     on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
     if on_sums:
-        inner = inner.under(on_sums) if isinstance(inner, BiObjective) else bound_sums(inner, on_sums)
-    earlier = task.further if isinstance(task, Constrained) else ()
+        inner = inner.under_sum_limits(on_sums)
     on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
-    further = earlier + tuple(on_leaves)
+    further = leaf_limits(task) + tuple(on_leaves)
     return Constrained(inner, further) if further or not limits else inner
 
 
@@ -164,11 +182,10 @@ def worsens(task: Task, data: Dataset) -> bool:
     """Whether combining never makes a value of the bound task better (Def. A.2): declared, or by costs >= 0."""
     if task.worsening:
         return True
-    if isinstance(task, Sum):
-        return all(worsens(part, data) for part in task.parts)
     form = row_cost_form(task, data)
     if form is None:
-        return False
+        terms = task.summands
+        return terms[0][1] is not task and all(weight >= 0 and worsens(part, data) for weight, part in terms)
     costs = exact_costs(form, data)
     return bool(costs.costs.min(initial=0) >= 0) and costs.split >= 0
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from streed.errors import InputError, StreedError
 from streed.exact import Array
-from streed.task.algebra import Negated, NetGain, Product, Sum, Thresholded, WeightedSum, worsens
-from streed.task.algebra.terms import written_terms
+from streed.task.algebra import worsens
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, RowCostTask, State, Task, Value, quick_sums, state_of
-from streed.task.constrained import Wrapping, objective
+from streed.task.base import TOTAL, Task, Value
+from streed.task.constrained import objective
+from streed.task.row_sums import quick_sums, state_of
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -84,12 +85,12 @@ def facts(task: Task, data: Dataset) -> Facts:
             kernel = TEST_COSTS
     return Facts(
         order=task.order,
-        additive=_is_additive(inner),
+        additive=inner.adds_values,
         row_costs=form,
         worsening=worsening,
         superadditive=superadditive,
         context=context,
-        constrained=_constrains(inner),
+        constrained=inner.overrides("feasible"),
         supports=supports,
         bounds=tuple(bounds),
         kernel=kernel,
@@ -109,13 +110,14 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
     `sums` are its statistics, as `quick_sums` gives them.
     """
     own = objective(task)
-    if own.reads_rows or own.order != TOTAL or type(own).dominates is not Task.dominates:
+    if own.reads_rows or own.order != TOTAL or own.overrides("dominates"):
         return False
-    if isinstance(own, Wrapping) or is_larger_better(own) is None:
+    if is_larger_better(own) is None:
         return False
+    terms = [term.task for term in task.written_terms()]
     if not all(
-        isinstance(getattr(type(term.task), name), types.FunctionType)
-        for term in written_terms(task)
+        part.stands_alone and isinstance(getattr(type(part), name), types.FunctionType)
+        for part in terms
         for name in _METHODS
     ):
         return False
@@ -124,7 +126,7 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
     values = first_costs(task, sums, data)
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
-    return type(own).combine is Task.combine or is_symmetric(own.combine, values)
+    return own.adds_values or is_symmetric(own.combine, values)
 
 
 def _sizes(values: Array) -> float:
@@ -153,7 +155,7 @@ def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Valu
 
 def is_larger_better(task: Task) -> bool | None:
     """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
-    if type(task).better in (Task.better, RowCostTask.better):
+    if not task.overrides("better"):
         return False
     made: list[_Comparison] = []
     for answer in (True, False):
@@ -205,7 +207,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     What depends on the data set is told for `data`, or for a made-up one of two classes without row data. Raises
     InputError for row data that `data` lacks.
     """
-    lines = _outline(task, 0)
+    lines = task.outline()
     try:
         shown = _example() if data is None else data
         known = facts(task.bind(shown), shown)
@@ -223,23 +225,6 @@ def explain(task: Task, data: Dataset | None = None) -> str:
             ) from error
         return "\n".join([*lines, f"nothing can be derived without the row data {name!r} that it reads; give data="])
     return "\n".join([*lines, "", *_sentences(known)])
-
-
-def _is_additive(task: Task) -> bool:
-    if isinstance(task, Thresholded):
-        return task.task.additive
-    if isinstance(task, Product):
-        return task.additive
-    if isinstance(task, Wrapping):
-        return _is_additive(task.task)
-    return type(task).combine in (Task.combine, RowCostTask.combine)
-
-
-def _constrains(task: Task) -> bool:
-    """Whether `feasible` is anything but the default."""
-    if isinstance(task, Product):
-        return any(_constrains(part) for part in task.parts)
-    return type(task).feasible is not Task.feasible
 
 
 EQUIVALENCE = "equivalent points: rows alike in every column share a leaf, whatever the tree"
@@ -272,39 +257,6 @@ def _bounds(task: Task, data: Dataset, whole: State, value: Value, worsening: bo
         PURIFICATION: task.order == TOTAL and context == "constant" and (worsening or known),
     }
     return [bound for bound, holds in sound.items() if holds]
-
-
-def _outline(task: Task, level: int) -> list[str]:
-    """The task's name, and below it those of its parts."""
-    pad = "  " * level
-    if isinstance(task, (WeightedSum, Sum)):
-        inner = [line for weight, term in task.terms for line in _weighted(weight, _outline(term, level + 1))]
-        return [f"{pad}sum of", *inner]
-    if isinstance(task, Thresholded):
-        limits = [
-            line
-            for part, most in zip(task.parts[1:], task.most, strict=True)
-            for line in [*_outline(part, level + 1)[:-1], f"{_outline(part, level + 1)[-1]} <= {most}"]
-        ]
-        return [*_outline(task.parts[0], level), f"{pad}subject to", *limits]
-    if isinstance(task, Product):
-        return [f"{pad}front of", *(line for part in task.parts for line in _outline(part, level + 1))]
-    if isinstance(task, Negated):
-        return [f"{pad}maximum of", *_outline(task.task, level + 1)]
-    if isinstance(task, NetGain):
-        signed = [*task.gains, *((-weight, term) for weight, term in task.costs)]
-        inner = [line for weight, term in signed for line in _weighted(weight, _outline(term, level + 1))]
-        return [f"{pad}maximum of the sum of", *inner]
-    if isinstance(task, Wrapping):
-        return [*_outline(task.task, level), *(f"{pad}  with {limit!r} in every leaf" for limit in task.limits)]
-    return [f"{pad}{task!r}"]
-
-
-def _weighted(weight: object, lines: list[str]) -> list[str]:
-    if weight == 1:
-        return lines
-    bare = lines[0].lstrip()
-    return [f"{lines[0][: len(lines[0]) - len(bare)]}{weight} * {bare}", *lines[1:]]
 
 
 _CONTEXTS = {

@@ -18,8 +18,9 @@ import numpy as np
 
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
-from streed.task.base import TOTAL, Limit, RowCostTask, State, Task
+from streed.task.base import TOTAL, Limit, RowCostTask, Task
 from streed.task.constrained import objective
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -138,14 +139,7 @@ def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, 
 
 def adds(task: Task) -> bool:
     """Whether values are numbers that are added up, a smaller one is better, and any is feasible."""
-    kind = type(task)
-    return (
-        task.order == TOTAL
-        and kind.combine in (Task.combine, RowCostTask.combine)
-        and kind.better in (Task.better, RowCostTask.better)
-        and kind.dominates is Task.dominates
-        and kind.feasible is Task.feasible
-    )
+    return task.order == TOTAL and task.adds_values and task.plain_order and not task.overrides("feasible")
 
 
 def branching_context(task: Task, n_columns: int) -> str:
@@ -182,7 +176,7 @@ def _is_opaque(cost: Any) -> bool:
 
 
 def _split_cost(task: Task, watch: _Watch) -> Fraction:
-    if type(task).branching_cost is Task.branching_cost:
+    if not task.overrides("branching_cost"):
         return Fraction(0)
     cost = task.branching_cost(_Opaque(watch), _Opaque(watch), _Opaque(watch))  # type: ignore[arg-type]
     exact = Fraction(0 if cost is None else exact_number(cost))

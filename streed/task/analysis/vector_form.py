@@ -16,11 +16,12 @@ import numpy as np
 
 from streed.errors import StreedError
 from streed.exact import Array, exact_number
-from streed.task.algebra import Product, Thresholded, exact_costs, objective
+from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.base import COMPONENTWISE, State, Task, Totals
-from streed.task.sums import BoundTask, SumTask
-from streed.task.tradeoffs import BoundTrade
+from streed.task.base import COMPONENTWISE, Task
+from streed.task.constrained import Holding, objective
+from streed.task.row_sums import Totals
+from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -51,17 +52,10 @@ class VectorCosts:
 
 @final
 @attrs.frozen
-class Entry(Task):
+class Entry(Holding):
     """One entry of the values of a task, as a task."""
 
-    task: Task
     place: int
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return self.task.statistics(data)
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return self.task.labels(data)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return self.task.leaf_cost(s, k)[self.place]
@@ -69,9 +63,6 @@ class Entry(Task):
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         cost = self.task.branching_cost(rows, path, split)
         return None if cost is None else cost[self.place]
-
-    def has_weights(self, name: str) -> bool:
-        return self.task.has_weights(name)
 
 
 def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
@@ -81,11 +72,12 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     leaf and branching costs are linear in the sums and constant.
     """
     task = objective(given)
-    if task.reads_rows or not adds_entries(task) or any(limit.support is None for limit in given.limits):
+    added = task.order == COMPONENTWISE and task.adds_values and task.plain_order
+    if task.reads_rows or not added or any(limit.support is None for limit in given.limits):
         return None
     try:
         width = len(task.leaf_cost(Totals(task, data), 0))
-        caps = _caps(task, width)
+        caps = task.value_caps(width)
         if caps is None:
             return None
         forms = [row_cost_form(Entry(task, place), data) for place in range(width)]
@@ -106,35 +98,5 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     )
 
 
-def adds_entries(task: Task) -> bool:
-    """Whether values are tuples that are added up and compared entry by entry, smaller being better."""
-    if task.order != COMPONENTWISE:
-        return False
-    if isinstance(task, Thresholded):
-        return adds_entries(task.task)
-    if isinstance(task, Product):
-        return task.additive
-    plain = type(task).better is Task.better and type(task).dominates is Task.dominates
-    sums = isinstance(task, (SumTask, BoundTask, BoundTrade))
-    return plain and (sums or type(task).combine is Task.combine)
-
-
 def _plain(x: Fraction | int) -> Fraction | int:
     return int(x) if x.denominator == 1 else x
-
-
-def _caps(task: Task, width: int) -> list[Any] | None:
-    """The most that each of the entries of a feasible value may be (None: any); None if feasibility is not that."""
-    if isinstance(task, Thresholded):
-        first = _caps(task.task, width)
-        return None if first is None else [first[0], *task.most]
-    if isinstance(task, BoundTask):
-        inner = _caps(task.task, width - len(task.caps))
-        return None if inner is None else [*inner, *task.caps]
-    if isinstance(task, BoundTrade):
-        inner = _caps(task.task, width - 2 * len(task.sums))
-        return None if inner is None else [*inner, *[None] * (2 * len(task.sums))]
-    if isinstance(task, Product):
-        plain = all(type(part).feasible is Task.feasible for part in task.parts)
-        return [None] * width if plain else None
-    return [None] * width if type(task).feasible is Task.feasible else None

@@ -1,0 +1,127 @@
+"""What the native functions of the search over thresholds share: one record of sizes, addresses, questions and answers.
+
+n are the rows of a node and F its ordered columns, those in which its rows differ. A node is described by its *orders*:
+uint32 (F, n + 1), for each column the rows (by their numbers in the whole problem) from the least value to the largest.
+The highest bit of an entry (`NEW`) says that its value is larger than that of the entry before. A *position* p stands
+for the split after the first p rows of an order, 0 < p < n; it can be chosen where entry p is NEW.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import from_dtype
+from numba.extending import intrinsic
+
+NEW = 1 << 31
+"""The bit of an entry of an order whose value is larger than that of the entry before."""
+
+ROW = NEW - 1
+"""The other bits: the row."""
+
+SPLITS = 32
+"""Splits that are scored at once: as many as a vector has lanes."""
+
+INFEASIBLE = 2**60
+"""What a tree costs that is not allowed; above every cost, and the sum of four of them fits int64."""
+
+SIZES = (
+    "rows",  # N, of the whole problem
+    "columns",  # ordered columns of the whole problem
+    "labels",  # K
+)
+
+FACTS = (
+    "split_cost",  # of one branching node
+    "min_leaf",  # rows that a leaf needs
+    "restrictable",  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
+    "bounded",  # 1: `worst` says by how much a row can raise the cost of a tree
+    "uniform",  # what every row's worst cost is, if it is the same for all, else 0
+    "least",  # no tree for any rows costs less
+)
+
+ADDRESSES = (
+    "ranks",  # int32 (columns, N): each row's place among the distinct values of the column
+    "worst",  # int64 (N): what a row adds at most to the cost of a tree that it is put into
+    "frequency",  # lane (N, 1): how many rows a row stands for, read if min_leaf > 1
+    "amounts",  # lane (N, numbers of a row): what the scoring kernel adds up
+    "label_of",  # int32 (N), of costs of a single label
+    "control",  # int64: shared with the caller's thread, see control.py
+    "mask",  # uint32 (N): bit l of a row's word says whether it is left of split l
+    "scratch",  # lane: for the scoring kernel
+    "prefix",  # int64 (columns, N + 1): worst costs of the first rows of each order, for depth two
+    "heap",  # int64 (INTERVAL words, heap_space): the open intervals of depth two
+    "arena",  # uint8: what nodes need while they are searched
+    "score",  # the kernel that scores splits
+    "stump",  # the kernel that finds the best split of a node by itself
+    "numbers",  # of a generated kernel: its parameters
+)
+
+SPACES = (
+    "heap_space",
+    "arena_space",  # bytes
+    "arena_used",
+    "scratch_space",  # vectors
+)
+
+QUESTION = (
+    "asked_orders",
+    "asked_rows",  # n
+    "asked_columns",  # F
+    "asked_splits",  # how many of the following count
+    "split_columns",  # int64 (SPLITS): the column of each split, in columns of the node
+    "split_positions",  # int64 (SPLITS): its position
+)
+
+ANSWER = (
+    "leaf_left",  # int64 (SPLITS): what a leaf for the rows left of the split costs
+    "leaf_right",
+    "stump_left",  # int64 (SPLITS): what a tree of one split for them costs, without the cost of its branching node
+    "stump_right",
+    "found_leaf",  # what a leaf for all rows costs
+    "found_cost",  # what the best single split costs, likewise
+    "found_column",  # in columns of the node, -1 for none
+    "found_position",
+)
+
+COUNTERS = (
+    "batches",  # of splits scored
+    "splits",  # scored
+    "nodes",  # subproblems of depth three or more
+    "full",  # 1: the arena was too small
+    "unsettled",  # 1: a subproblem came back with its bounds apart though nobody stopped it
+)
+
+RECORD = np.dtype([(name, np.int64) for name in SIZES + FACTS + ADDRESSES + SPACES + QUESTION + ANSWER + COUNTERS])
+
+PLACE = {name: index for index, name in enumerate(RECORD.names or ())}
+"""Where the fields lie, in words of eight bytes."""
+
+RECORD_TYPE = from_dtype(RECORD)
+
+
+@intrinsic
+def record_at(typing: Any, address: Any) -> Any:
+    """The record at an address."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(RECORD_TYPE))
+
+    return RECORD_TYPE(address), generate
+
+
+@intrinsic
+def ask(typing: Any, pointer: Any, record: Any) -> Any:
+    """Calls the kernel at an address with the record."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
+        function = builder.inttoptr(args[0], kind.as_pointer())
+        builder.call(function, [builder.ptrtoint(args[1], ir.IntType(64))])
+        return context.get_dummy_value()
+
+    from numba import types
+
+    return types.void(types.int64, record), generate

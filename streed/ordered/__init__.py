@@ -1,0 +1,1 @@
+"""The native search over all thresholds of ordered columns."""

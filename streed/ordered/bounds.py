@@ -1,0 +1,160 @@
+"""Lower bounds of both sides of every threshold of a node, by what is known of other row sets.
+
+They are kept in two arrays (F, n + 1), of the left and of the right sides, by position. Let a threshold be solved, so
+that its sides A and B are known to cost at least vA and vB. For a side D of any other threshold of any column
+
+    opt(D) >= opt(D and A) >= opt(A) - w(A without D)
+
+and likewise with B: running sums of worst costs along each column's order bound every side in one pass. The first step
+needs that a tree stays feasible on fewer rows; where it does not, D must be a subset of A. Without worst costs, D must
+be a superset of A. The node itself is the case where A is all of it.
+
+Where the number of splits is limited and the sides have different shares of it, vA bounds trees of A's share, and says
+nothing of sides that have a larger one: `cross_left` is vB if it bounds left sides, `cross_right` is vA if it bounds
+right sides, and UNKNOWN otherwise.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint32
+
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
+from streed.kernels.views import matrix, native, vector
+
+UNKNOWN = -(2**60)
+"""Below every bound."""
+
+
+@native
+def bound_by_node(e, orders, n, columns, value, total, left, right):  # type: ignore[no-untyped-def]
+    """Sets the bounds of all sides: opt(side) >= value - worst costs of the other side, `value` <= opt(node).
+
+    A tree for fewer rows serves more, so this needs worst costs (whose sum is `total`), and nothing else.
+    """
+    rows = matrix(orders, columns, n + 1, uint32)
+    worst = vector(e.worst, e.rows, int64)
+    for f in range(columns):
+        passed = int64(0)
+        for r in range(n):
+            bound_left = e.least
+            bound_right = e.least
+            if e.bounded == 1:
+                bound_left = max(bound_left, value - (total - passed))
+                bound_right = max(bound_right, value - passed)
+                passed += worst[int64(rows[f, r] & uint32(ROW))]
+            left[f, r] = bound_left
+            right[f, r] = bound_right
+
+
+@native
+def push(  # type: ignore[no-untyped-def]
+    e, orders, n, columns, side, value_a, value_b, cross_left, cross_right, worst_a, worst_b, left, right
+):
+    """Raises the bounds by those of the sides of one threshold; `side` (N,) is 1 for the rows of A, else 0."""
+    rows = matrix(orders, columns, n + 1, uint32)
+    worst = vector(e.worst, e.rows, int64)
+    without_a = value_a - worst_a
+    without_b = cross_left - worst_b
+    for f in range(columns):
+        a = int64(0)
+        b = int64(0)
+        for r in range(n):
+            left[f, r] = max(left[f, r], without_a + a, without_b + b)
+            right[f, r] = max(right[f, r], cross_right - a, value_b - b)
+            row = int64(rows[f, r] & uint32(ROW))
+            amount = worst[row]
+            mine = amount & -int64(side[row])
+            a += mine
+            b += amount - mine
+
+
+@native
+def push_within(  # type: ignore[no-untyped-def]
+    e, orders, n, columns, side, value_a, value_b, cross_left, cross_right, rows_a, worst_a, worst_b, left, right
+):
+    """As `push`, where trees do not serve fewer rows or worst costs are not known; A has `rows_a` rows."""
+    rows = matrix(orders, columns, n + 1, uint32)
+    worst = vector(e.worst, e.rows, int64)
+    for f in range(columns):
+        a = int64(0)
+        b = int64(0)
+        n_a = int64(0)
+        for r in range(n):
+            n_b = r - n_a
+            if e.bounded == 1:
+                if n_b == 0:
+                    left[f, r] = max(left[f, r], value_a - (worst_a - a))
+                if n_a == 0:
+                    left[f, r] = max(left[f, r], cross_left - (worst_b - b))
+                if n_b == n - rows_a:
+                    right[f, r] = max(right[f, r], cross_right - a)
+                if n_a == rows_a:
+                    right[f, r] = max(right[f, r], value_b - b)
+            if e.restrictable == 1:
+                if n_a == rows_a:
+                    left[f, r] = max(left[f, r], value_a)
+                if n_b == n - rows_a:
+                    left[f, r] = max(left[f, r], cross_left)
+                if n_a == 0:
+                    right[f, r] = max(right[f, r], cross_right)
+                if n_b == 0:
+                    right[f, r] = max(right[f, r], value_b)
+            row = int64(rows[f, r] & uint32(ROW))
+            if e.bounded == 1:
+                a += worst[row] * int64(side[row])
+                b += worst[row] * (1 - int64(side[row]))
+            n_a += int64(side[row])
+
+
+@native
+def lowest_run(orders, n, columns, left, right, limit, found):  # type: ignore[no-untyped-def]
+    """The least bound of a threshold below `limit` (else `limit`); found: its run's column (-1: none), first and last.
+
+    A run is a sequence of neighbouring thresholds, all of bounds below `limit`; of several the longest is found.
+    """
+    rows = matrix(orders, columns, n + 1, uint32)
+    found[0] = -1
+    best = int64(4 * INFEASIBLE)
+    best_size = int64(0)
+    for f in range(columns):
+        first = int64(-1)
+        last = int64(-1)
+        least = int64(4 * INFEASIBLE)
+        size = int64(0)
+        for r in range(1, n + 1):
+            bound = int64(4 * INFEASIBLE)
+            if r < n:
+                if rows[f, r] < uint32(NEW):
+                    continue
+                bound = left[f, r] + right[f, r]
+            if bound < limit:
+                first = r if first < 0 else first
+                last = r
+                size += 1
+                least = min(least, bound)
+            elif first >= 0:
+                if least < best or (least == best and size > best_size):
+                    best = least
+                    best_size = size
+                    found[0] = f
+                    found[1] = first
+                    found[2] = last
+                first = int64(-1)
+                size = int64(0)
+                least = int64(4 * INFEASIBLE)
+    return min(best, limit)
+
+
+@native
+def worst_of(e, orders, n, column, begin, end):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows at positions begin..end-1 of a column's order."""
+    if e.bounded == 0:
+        return int64(0)
+    if e.uniform > 0:
+        return e.uniform * (end - begin)
+    rows = matrix(orders, column + 1, n + 1, uint32)
+    worst = vector(e.worst, e.rows, int64)
+    total = int64(0)
+    for r in range(begin, end):
+        total += worst[int64(rows[column, r] & uint32(ROW))]
+    return total

@@ -1,0 +1,364 @@
+"""The recursion over nodes: the best tree for the rows of a node, of a depth and a number of splits.
+
+    solve(rows, depth, splits):
+        the best tree of depth two is the incumbent                                             (depth_two.py)
+        until no threshold's bound is below the incumbent:
+            take the middle threshold of the run with the least bound                           (bounds.py)
+            solve its larger side, then the smaller one, both up to what could still be better
+            raise the bounds of all thresholds of all columns by what is now known of the two sides
+
+A side is solved with some slack beyond what could still be better, so that its bound is of use to its neighbours.
+
+A tree is written down as a plan, int64: the number of entries, then for each node in preorder three words. A split:
+its column of the whole problem, the rank below which rows go left (or at which), 0. What is not split by the plan: -1,
+the depth (0 or 1), 0: the best tree of that depth, which is quicker found again than kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64, uint8, uint32
+
+from streed.kernels.control import LOWER, STOP, UPPER
+from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
+from streed.kernels.ordered.record import INFEASIBLE, ROW, ask
+from streed.kernels.views import matrix, native, vector
+from streed.ordered.bounds import UNKNOWN, bound_by_node, lowest_run, push, push_within, worst_of
+from streed.ordered.depth_two import is_stopped, solve_two
+
+UNLIMITED = 2**40
+"""Any number of splits."""
+
+_DEEP = 30
+"""Depths from which on a number of splits is never as good as any."""
+
+WORDS = 3
+"""Of an entry of a plan."""
+
+
+@native
+def plan_size(depth, n):  # type: ignore[no-untyped-def]
+    """Words of the largest plan of a node of n rows."""
+    most = 2 * n
+    if depth < _DEEP:
+        most = min(most, int64(1) << depth)
+    return 1 + WORDS * (most + 1)
+
+
+@native
+def write_rest(plan, depth):  # type: ignore[no-untyped-def]
+    """A plan of a single node that is not split by it."""
+    plan[0] = 1
+    plan[1] = -1
+    plan[2] = depth
+    plan[3] = 0
+
+
+@native
+def write_split(e, plan, column, rank):  # type: ignore[no-untyped-def]
+    """Begins a plan with a split."""
+    plan[0] = 1
+    plan[1] = column
+    plan[2] = rank
+    plan[3] = 0
+
+
+@native
+def append(plan, other):  # type: ignore[no-untyped-def]
+    """Appends the entries of another plan."""
+    at = 1 + WORDS * plan[0]
+    for i in range(WORDS * other[0]):
+        plan[at + i] = other[1 + i]
+    plan[0] += other[0]
+
+
+@native
+def append_rest(plan, depth):  # type: ignore[no-untyped-def]
+    """Appends a node that is not split by the plan."""
+    at = 1 + WORDS * plan[0]
+    plan[at] = -1
+    plan[at + 1] = depth
+    plan[at + 2] = 0
+    plan[0] += 1
+
+
+@native
+def rank_of(e, orders, n, columns, names, column, position):  # type: ignore[no-untyped-def]
+    """The largest rank left of a split, in the whole problem."""
+    rows = matrix(orders, columns, n + 1, uint32)
+    ranks = matrix(e.ranks, e.columns, e.rows, int32)
+    return int64(ranks[names[column], int64(rows[column, position - 1] & uint32(ROW))])
+
+
+@native
+def plan_two(e, orders, n, columns, names, left_depth, right_depth, plan):  # type: ignore[no-untyped-def]
+    """Writes the plan of the tree that `solve_two` found."""
+    column = e.found_column
+    if column < 0:
+        write_rest(plan, int64(1))
+        return
+    write_split(e, plan, names[column], rank_of(e, orders, n, columns, names, column, e.found_position))
+    append_rest(plan, left_depth)
+    append_rest(plan, right_depth)
+
+
+@native
+def solve_shallow(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """`solve` for a depth of at most two."""
+    one = int64(1)
+    none = int64(0)
+    if depth <= 1 or columns == 0:
+        e.asked_orders = orders
+        e.asked_rows = n
+        e.asked_columns = columns if depth == 1 else none
+        ask(e.stump, e)
+        cost = min(e.found_leaf, e.found_cost + e.split_cost)
+        write_rest(plan, one if depth >= 1 else none)
+        return cost, cost
+    if splits >= 3:
+        found = solve_two(e, orders, n, columns, one, one, budget, lower)
+        plan_two(e, orders, n, columns, names, one, one, plan)
+        return found
+    low, upper = solve_two(e, orders, n, columns, none, one, budget, lower)
+    plan_two(e, orders, n, columns, names, none, one, plan)
+    if upper <= lower:
+        return upper, upper
+    other_low, other = solve_two(e, orders, n, columns, one, none, min(budget, upper), lower)
+    if other < upper:
+        plan_two(e, orders, n, columns, names, one, none, plan)
+    return max(lower, min(low, other_low)), min(upper, other)
+
+
+@native
+def reserve(e, size):  # type: ignore[no-untyped-def]
+    """The address of as many bytes of the arena; 0 if it has no room, which stops the search."""
+    begin = (e.arena_used + 63) & ~63
+    if begin + size > e.arena_space:
+        e.full = 1
+        vector(e.control, STOP + 1, int64)[STOP] = 1
+        return int64(0)
+    e.arena_used = begin + size
+    return e.arena + begin
+
+
+@native
+def tell(e, n, lower, upper):  # type: ignore[no-untyped-def]
+    """Tells the caller's thread the bounds of the root, if this is it."""
+    if n == e.rows:
+        control = vector(e.control, UPPER + 1, int64)
+        control[UPPER] = min(control[UPPER], upper)
+        control[LOWER] = max(control[LOWER], lower)
+
+
+@native
+def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """(lower, upper) of the node's trees; `plan` is of a tree of cost `upper`.
+
+    Exact if the optimum is below `budget`, and else `lower` is at least that, unless the search was stopped; `lower` is
+    a bound that is known. `names` int64 (columns,): the columns of the whole problem that those of the node are.
+    """
+    none = int64(0)
+    depth = min(depth, splits, n - 1)
+    if depth <= 2 or columns == 0:
+        found = solve_shallow(e, depth, orders, n, columns, names, splits, budget, lower, plan)
+        tell(e, n, found[0], found[1])
+        return found
+    e.nodes += 1
+    lower = max(lower, e.least)
+    low, upper = solve_shallow(
+        e, int64(2), orders, n, columns, names, min(splits, int64(3)), int64(INFEASIBLE), e.least, plan
+    )
+    column = e.found_column
+    position = e.found_position
+    price = e.split_cost
+    # a tree of depth d has d splits at least, and what is not of depth two has three
+    lower = max(lower, min(low, e.least + 3 * price))
+    limit = min(upper, budget)
+    if price > 0:
+        depth = min(depth, max(int64(2), (limit - 1 - e.least) // price))
+    tell(e, n, lower, upper)
+    if upper <= lower:
+        return upper, upper
+    if is_stopped(e):
+        return lower, upper
+    if depth <= 2:
+        return max(lower, min(low, limit)), upper
+    used = e.arena_used
+    side_plan = plan_size(depth - 1, n)
+    bounds_at = reserve(e, 16 * columns * n)
+    orders_at = reserve(e, 4 * columns * (n + 2))
+    names_at = reserve(e, 16 * columns)
+    plans_at = reserve(e, 16 * side_plan)
+    side_at = reserve(e, e.rows)
+    if e.full == 1:
+        e.arena_used = used
+        return lower, upper
+    left = matrix(bounds_at, columns, n, int64)
+    right = matrix(bounds_at + 8 * columns * n, columns, n, int64)
+    left_names = vector(names_at, columns, int64)
+    right_names = vector(names_at + 8 * columns, columns, int64)
+    left_plan = vector(plans_at, side_plan, int64)
+    right_plan = vector(plans_at + 8 * side_plan, side_plan, int64)
+    side = vector(side_at, e.rows, uint8)
+    rows = matrix(orders, columns, n + 1, uint32)
+    run = np.empty(3, np.int64)
+    total = worst_of(e, orders, n, none, none, n)
+    share = int64(UNLIMITED)
+    last_share = share
+    if not (depth < _DEEP and splits >= (int64(1) << depth) - 1) and splits < UNLIMITED:
+        most = int64(UNLIMITED) if depth > _DEEP else (int64(1) << (depth - 1)) - 1
+        share = max(none, splits - 1 - most)
+        last_share = min(most, splits - 1)
+    shares = last_share - share + 1
+    open_bound = int64(INFEASIBLE)
+    while share <= last_share:
+        left_splits = share
+        right_splits = int64(UNLIMITED) if share == UNLIMITED else splits - 1 - share
+        share += 1
+        bound_by_node(e, orders, n, columns, low if depth == 3 else e.least, total, left, right)
+        begun = column < 0
+        while True:
+            limit = min(upper, budget)
+            if upper <= lower:
+                break
+            if not begun:
+                f = column
+                t = position
+                first = t
+                last = t
+                begun = True
+            else:
+                bound = price + lowest_run(orders, n, columns, left, right, limit - price, run)
+                if shares == 1:
+                    lower = max(lower, min(bound, limit))
+                    tell(e, n, lower, upper)
+                if run[0] < 0:
+                    open_bound = min(open_bound, limit)
+                    break
+                if is_stopped(e):
+                    open_bound = min(open_bound, bound)
+                    break
+                f = run[0]
+                first = run[1]
+                last = run[2]
+                t = nearest_position(rows[f], (first + last) >> 1, first, last)
+            mark_sides(e, orders, n, f, t, side)
+            right_orders = orders_at + 4 * columns * (t + 1)
+            n_left, n_right = split_orders(
+                e, orders, n, columns, names, side, orders_at, t, left_names, right_orders, right_names
+            )
+            bound_left = left[f, t]
+            bound_right = right[f, t]
+            slack = worst_of(e, orders, n, f, t, last)
+            slack = max(slack, worst_of(e, orders, n, f, first, t)) >> 1
+            target = limit - price + slack
+            upper_left = int64(INFEASIBLE)
+            upper_right = int64(INFEASIBLE)
+            if 2 * t >= n:
+                found, upper_left = solve(
+                    e,
+                    depth - 1,
+                    orders_at,
+                    t,
+                    n_left,
+                    left_names,
+                    left_splits,
+                    target - bound_right,
+                    bound_left,
+                    left_plan,
+                )
+                bound_left = max(bound_left, found)
+                if bound_left + bound_right < target:
+                    found, upper_right = solve(
+                        e,
+                        depth - 1,
+                        right_orders,
+                        n - t,
+                        n_right,
+                        right_names,
+                        right_splits,
+                        target - bound_left,
+                        bound_right,
+                        right_plan,
+                    )
+                    bound_right = max(bound_right, found)
+            else:
+                found, upper_right = solve(
+                    e,
+                    depth - 1,
+                    right_orders,
+                    n - t,
+                    n_right,
+                    right_names,
+                    right_splits,
+                    target - bound_left,
+                    bound_right,
+                    right_plan,
+                )
+                bound_right = max(bound_right, found)
+                if bound_left + bound_right < target:
+                    found, upper_left = solve(
+                        e,
+                        depth - 1,
+                        orders_at,
+                        t,
+                        n_left,
+                        left_names,
+                        left_splits,
+                        target - bound_right,
+                        bound_left,
+                        left_plan,
+                    )
+                    bound_left = max(bound_left, found)
+            if upper_left < INFEASIBLE and upper_right < INFEASIBLE and price + upper_left + upper_right < upper:
+                upper = price + upper_left + upper_right
+                write_split(e, plan, names[f], rank_of(e, orders, n, columns, names, f, t))
+                append(plan, left_plan)
+                append(plan, right_plan)
+                tell(e, n, lower, upper)
+            if bound_left + bound_right + price < min(upper, budget) and not is_stopped(e):
+                # both sides were solved up to the target, so this is an error
+                e.unsettled = 1
+                vector(e.control, STOP + 1, int64)[STOP] = 1
+            cross_left = bound_right if left_splits <= right_splits else int64(UNKNOWN)
+            cross_right = bound_left if right_splits <= left_splits else int64(UNKNOWN)
+            part = worst_of(e, orders, n, f, none, t)
+            if e.bounded == 1 and e.restrictable == 1:
+                push(
+                    e,
+                    orders,
+                    n,
+                    columns,
+                    side,
+                    bound_left,
+                    bound_right,
+                    cross_left,
+                    cross_right,
+                    part,
+                    total - part,
+                    left,
+                    right,
+                )
+            else:
+                push_within(
+                    e,
+                    orders,
+                    n,
+                    columns,
+                    side,
+                    bound_left,
+                    bound_right,
+                    cross_left,
+                    cross_right,
+                    t,
+                    part,
+                    total - part,
+                    left,
+                    right,
+                )
+            left[f, t] = max(left[f, t], bound_left)
+            right[f, t] = max(right[f, t], bound_right)
+    e.arena_used = used
+    if upper <= lower:
+        return upper, upper
+    return max(lower, min(upper, open_bound)), upper

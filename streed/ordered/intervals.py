@@ -1,0 +1,149 @@
+"""Open intervals of thresholds of a node, the one with the least bound first, and what bounds the costs inside them.
+
+D_t: the rows left of threshold t; L(t), R(t): the least costs of a side, at whatever depth; C(t) = L(t) + R(t); w: sums
+of the rows' worst costs. For a < t < b (1: a tree for more rows serves fewer; 2: a tree for fewer rows serves more at
+the price of the worst costs of the others):
+
+    L(t) >= L(a)  and  R(t) >= R(b)                                (1)
+    L(t) >= L(b) - w(t, b]  and  R(t) >= R(a) - w(a, t]            (2)
+
+so that C(t) is at least L(a) + R(b), C(a) - w(a, t], C(b) - w(t, b], L(b) + R(a) - w(a, b], and, as the mean of all
+four, (C(a) + C(b) - w(a, b]) / 2. Where leaves need several rows, (1) fails: only L(b) + R(a) - w(a, b] remains.
+Without worst costs, only L(a) + R(b). All of it holds for lower bounds in place of least costs.
+"""
+
+from __future__ import annotations
+
+from numba import int64
+
+from streed.kernels.views import matrix, native
+
+KEY, LENGTH, SLOT, COLUMN, BEGIN, END, BEGIN_LEFT, BEGIN_RIGHT, END_LEFT, END_RIGHT, FREE = range(11)
+"""Rows of the heap: of its entries in order the bound, the length and where the interval is; of the intervals their
+column, their ends (0 and n: no threshold), L and R at both ends; places of intervals that are free."""
+
+ROWS_OF_HEAP = 11
+
+
+@native
+def heap_of(e):  # type: ignore[no-untyped-def]
+    """The heap of the record."""
+    return matrix(e.heap, ROWS_OF_HEAP, e.heap_space, int64)
+
+
+@native
+def bound_between(e, begin_left, begin_right, end_left, end_right, worst):  # type: ignore[no-untyped-def]
+    """The least that both sides cost together for a threshold between two others; `worst`: w(a, b]."""
+    bound = e.least + e.least
+    if e.restrictable == 1:
+        bound = max(bound, begin_left + end_right)
+    if e.bounded == 1:
+        bound = max(bound, end_left + begin_right - worst)
+        if e.restrictable == 1:
+            bound = max(bound, (begin_left + begin_right + end_left + end_right - worst + 1) >> 1)
+    return bound
+
+
+@native
+def clear(heap, space):  # type: ignore[no-untyped-def]
+    """Makes every place of an interval free."""
+    for i in range(space):
+        heap[FREE, i] = space - 1 - i
+
+
+@native
+def push(heap, size, space, bound, column, begin, end, bl, br, el, er):  # type: ignore[no-untyped-def]
+    """Adds an interval to the heap of `size` entries, which has a place for it."""
+    slot = heap[FREE, space - 1 - size]
+    heap[COLUMN, slot] = column
+    heap[BEGIN, slot] = begin
+    heap[END, slot] = end
+    heap[BEGIN_LEFT, slot] = bl
+    heap[BEGIN_RIGHT, slot] = br
+    heap[END_LEFT, slot] = el
+    heap[END_RIGHT, slot] = er
+    length = end - begin
+    at = size
+    while at > 0:
+        above = (at - 1) >> 1
+        if heap[KEY, above] < bound or (heap[KEY, above] == bound and heap[LENGTH, above] >= length):
+            break
+        heap[KEY, at] = heap[KEY, above]
+        heap[LENGTH, at] = heap[LENGTH, above]
+        heap[SLOT, at] = heap[SLOT, above]
+        at = above
+    heap[KEY, at] = bound
+    heap[LENGTH, at] = length
+    heap[SLOT, at] = slot
+
+
+@native
+def pop(heap, size, space):  # type: ignore[no-untyped-def]
+    """The place of the first interval, which leaves the heap of `size` entries; it is valid until the next push."""
+    taken = heap[SLOT, 0]
+    last = size - 1
+    key = heap[KEY, last]
+    length = heap[LENGTH, last]
+    slot = heap[SLOT, last]
+    at = int64(0)
+    while True:
+        below = 2 * at + 1
+        if below >= last:
+            break
+        other = below + 1
+        if other < last and (
+            heap[KEY, other] < heap[KEY, below]
+            or (heap[KEY, other] == heap[KEY, below] and heap[LENGTH, other] > heap[LENGTH, below])
+        ):
+            below = other
+        if heap[KEY, below] > key or (heap[KEY, below] == key and heap[LENGTH, below] <= length):
+            break
+        heap[KEY, at] = heap[KEY, below]
+        heap[LENGTH, at] = heap[LENGTH, below]
+        heap[SLOT, at] = heap[SLOT, below]
+        at = below
+    heap[KEY, at] = key
+    heap[LENGTH, at] = length
+    heap[SLOT, at] = slot
+    heap[FREE, space - 1 - last] = taken
+    return taken
+
+
+@native
+def worst_before(e, prefix, column, position):  # type: ignore[no-untyped-def]
+    """The worst costs of the first rows of a column's order."""
+    return e.uniform * position if e.uniform > 0 else prefix[column, position]
+
+
+@native
+def trim(e, prefix, heap, slot, limit):  # type: ignore[no-untyped-def]
+    """(first, last) positions of an interval whose sides may cost less than `limit` together, by C at its ends."""
+    column = heap[COLUMN, slot]
+    begin = heap[BEGIN, slot]
+    end = heap[END, slot]
+    first = begin + 1
+    last = end - 1
+    if e.bounded == 0 or e.restrictable == 0:
+        return first, last
+    # C(a) - w(a, t] < limit
+    need = heap[BEGIN_LEFT, slot] + heap[BEGIN_RIGHT, slot] - limit + worst_before(e, prefix, column, begin)
+    low = first
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if worst_before(e, prefix, column, middle) > need:
+            high = middle
+        else:
+            low = middle + 1
+    first = low
+    # C(b) - w(t, b] < limit
+    need = worst_before(e, prefix, column, end) - (heap[END_LEFT, slot] + heap[END_RIGHT, slot] - limit)
+    low = begin
+    high = last
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if worst_before(e, prefix, column, middle) < need:
+            low = middle
+        else:
+            high = middle - 1
+    return first, (max(begin, low))

@@ -1,0 +1,111 @@
+"""What the ordered search is asked, as arrays: ranks of the rows in every column, and their costs by label."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.exact import LARGEST_TOTAL, Array
+from streed.ordered.units import LABELLED, MATRIX, SIGNED
+
+LANES = (np.int16, np.int32, np.int64)
+
+
+@final
+@attrs.frozen(eq=False)
+class OrderedRows:
+    """Rows, their places in each column, and what they cost.
+
+    Trees cost the sum of their rows' costs under the labels of their leaves and `split_cost` for each branching node.
+    """
+
+    ranks: Array
+    """(F, n) int32: the rows' places among the distinct values of each column, from 0."""
+    costs: Array
+    """(n, K) int64 of a row under each label; any numbers whose absolute values sum to less than 2**60."""
+    split_cost: int = 0
+    frequency: Array | None = None
+    """(n,) int64 >= 1: how many rows of a leaf each row counts as (its costs are of all of them together)."""
+    min_leaf: int = 1
+
+    @functools.cached_property
+    def base(self) -> int:
+        """What every tree pays: the rows' least costs."""
+        return int(self.costs.min(axis=1).sum())
+
+    @functools.cached_property
+    def divisor(self) -> int:
+        """What all costs beyond the base, and the cost of a split, are multiples of."""
+        found = int(np.gcd.reduce(self.costs - self.costs.min(axis=1, keepdims=True), axis=None))
+        return max(int(np.gcd(found, self.split_cost)), 1)
+
+    @functools.cached_property
+    def reduced(self) -> Array:
+        """(n, K) int64: costs less the row's least one, in units of the divisor."""
+        reduced: Array = (self.costs - self.costs.min(axis=1, keepdims=True)) // self.divisor
+        return reduced
+
+    @functools.cached_property
+    def price(self) -> int:
+        """Of a branching node, in units of the divisor; no more than what is never paid."""
+        return min(self.split_cost // self.divisor, int(self.worst.sum()) + 1)
+
+    @functools.cached_property
+    def worst(self) -> Array:
+        """(n,) int64: the rows' largest costs, reduced."""
+        worst: Array = self.reduced.max(axis=1)
+        return worst
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """The kind of kernels that its costs allow."""
+        if self.costs.shape[1] == 2:
+            return SIGNED
+        return LABELLED if bool((self.reduced.sum(axis=1) == (self.costs.shape[1] - 1) * self.worst).all()) else MATRIX
+
+    @functools.cached_property
+    def lane(self) -> Any:
+        """The narrowest lane type in which no sum overflows."""
+        largest = int(self.worst.sum())
+        if self.min_leaf > 1:
+            largest = max(largest, self.min_leaf, self.size)
+        return next(lane for lane in LANES if largest <= np.iinfo(lane).max)
+
+    @functools.cached_property
+    def size(self) -> int:
+        """How many rows there are, by their frequencies."""
+        return self.costs.shape[0] if self.frequency is None else int(self.frequency.sum())
+
+    @functools.cached_property
+    def amounts(self) -> Array:
+        """(n, numbers) of the lane type: what the kernels add up."""
+        if self.kind == SIGNED:
+            found = self.reduced[:, :1] - self.reduced[:, 1:]
+        elif self.kind == LABELLED:
+            found = self.worst[:, None]
+        else:
+            found = self.reduced
+        return np.ascontiguousarray(found.astype(self.lane))
+
+    @functools.cached_property
+    def label_of(self) -> Array:
+        """(n,) int32: the label under which a row costs least."""
+        least: Array = self.reduced.argmin(axis=1).astype(np.int32)
+        return least
+
+    def check(self) -> None:
+        """Raises ValueError for arrays of other shapes, types or sizes."""
+        n = self.costs.shape[0]
+        if self.ranks.dtype != np.int32 or self.ranks.ndim != 2 or self.ranks.shape[1] != n:
+            raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {n})")
+        if self.costs.dtype != np.int64 or self.costs.ndim != 2 or n == 0 or self.costs.shape[1] == 0:
+            raise ValueError(f"costs: {self.costs.dtype} {self.costs.shape}, not int64 (rows, labels)")
+        if self.frequency is not None and (self.frequency.shape != (n,) or self.frequency.min() < 1):
+            raise ValueError("frequency: a whole number from 1 on for each row is needed")
+        if float(np.abs(self.costs).astype(np.float64).sum()) >= LARGEST_TOTAL / 2:
+            raise ValueError("costs: their sum is too large")
+        if self.split_cost < 0 or self.min_leaf < 1:
+            raise ValueError(f"split_cost: {self.split_cost}, min_leaf: {self.min_leaf}; too small")

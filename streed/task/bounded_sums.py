@@ -1,0 +1,188 @@
+"""Signed sums over the rows of the whole tree that are limited or compared, in whole numbers.
+
+A signed sum z with bounds is no worsening quantity, but the two sums "z beyond its least" and "z below its most" are,
+so an upper bound on each is an anti-monotone constraint (STreeD, Prop. A.3). At one state they add up to a constant.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError, TaskError
+from streed.exact import LARGEST_TOTAL, Array, exact_array
+from streed.task.base import Limit
+from streed.task.states import State
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+@attrs.frozen(eq=False)
+class BoundedSum:
+    """A sum over the rows that must lie in `least` to `most` for the whole tree, in whole numbers."""
+
+    costs: Array
+    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
+    least: int
+    most: int
+    on: Callable[[Dataset], Array] | None = None
+    """The same costs of the rows of other data (default: there is no other)."""
+    split: int = 0
+    """What a branching node adds, at least 0; if it adds anything, the labels alone keep `least`."""
+
+    @property
+    def counts_nodes(self) -> bool:
+        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
+        return self.split > 0 and not self.costs.any()
+
+    def costs_on(self, data: Dataset) -> Array:
+        """(n, K) the costs of the rows of `data`."""
+        return self.costs if self.on is None else self.on(data)
+
+    def least_total(self, data: Dataset) -> int:
+        """The least value of the sum over the rows of `data`."""
+        weights, _ = integer_weights(data)
+        return self.spread(weights)[0]
+
+    def spread(self, weights: Array | None) -> tuple[int, int]:
+        """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers.
+
+        Raises InputError if sums over the rows may be beyond 2**60.
+        """
+        check_weighted(self.costs, weights)
+        w = 1 if weights is None else weights
+        least, most = least_of_labels(self.costs), most_of_labels(self.costs)
+        return int((least * w).sum()), int((most * w).sum())
+
+
+@attrs.frozen(eq=False)
+class Ratio:
+    """A signed sum over the rows, in whole numbers, that counts by its share of a size."""
+
+    costs: Array
+    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
+    size: int
+    on: Callable[[Dataset], Array] | None = None
+    """The costs of the rows of other data."""
+
+    def most(self, weights: Array | None) -> int:
+        """No labels give the sum a larger absolute value; raises InputError if that may be beyond 2**60."""
+        check_weighted(self.costs, weights)
+        w = 1 if weights is None else weights
+        return int((np.abs(self.costs).max(axis=1) * w).sum())
+
+
+@attrs.frozen(order=False)
+class Gap(abc.ABC):
+    """The largest |sum| / size of some signed sums over the whole tree: a limit as `gap <= 0.1`, or an objective."""
+
+    @abc.abstractmethod
+    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
+        """The sums, in units of `integer_weights`; raises InputError for data at fault."""
+
+    @abc.abstractmethod
+    def __le__(self, limit: Any) -> SumLimit: ...
+
+    def __and__(self, other: Any) -> Any:
+        raise TaskError(f"name the objective first: Accuracy() & {self!r}")
+
+
+@attrs.frozen
+class SumLimit(Limit):
+    """A limit on sums over the whole tree; no leaf breaks it alone."""
+
+    of_classes: ClassVar[bool] = True
+    """Whether the sums are of predictions of the classes of y."""
+
+    @abc.abstractmethod
+    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+        """The sums that must lie in bounds, in units of `integer_weights`; raises InputError for data at fault."""
+
+    @abc.abstractmethod
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
+        """What the limited quantity is for predictions (n,), numbers of labels, and so many branching nodes.
+
+        Counted from the raw rows. Holds at least "value" and "limit", exact numbers, and "holds".
+        """
+
+    @final
+    def allows(self, s: State) -> bool:
+        return True
+
+
+def least_of_labels(costs: Array) -> Array:
+    """(n,) the least entry of each row of costs (n, K); quicker than numpy where K is small."""
+    return functools.reduce(np.minimum, costs.T)
+
+
+def most_of_labels(costs: Array) -> Array:
+    """(n,) the largest entry of each row of costs (n, K)."""
+    return functools.reduce(np.maximum, costs.T)
+
+
+def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
+    """The row weights as whole numbers (n,) of a unit, and that unit; None where every row weighs 1.
+
+    The unit is the largest that there is. Raises InputError for weights that are no short decimals: a limit on a sum is
+    kept exactly or not at all.
+    """
+    if data.weights is None:
+        return None, Fraction(1)
+    weights, unit, exact = exact_array(data.weights, "sample_weight")
+    if not exact:
+        raise InputError(
+            "sample_weight",
+            "the weights have too many digits for exact sums",
+            "round them to nine decimals or fewer, and so that 18 digits hold their total and their smallest part",
+        )
+    common = int(np.gcd.reduce(weights))
+    return (weights // common, unit * common) if common > 1 else (weights, unit)
+
+
+def check_weighted(costs: Array, weights: Array | None) -> None:
+    """Raises InputError if sums over rows of costs (n, K) times whole weights (n,) may be beyond 2**60."""
+    largest = float(max(costs.max(initial=0), -costs.min(initial=0)))
+    heaviest = 1.0 if weights is None else float(weights.max(initial=0))
+    if largest * heaviest * costs.size < LARGEST_TOTAL:
+        return
+    by_row = np.abs(costs.astype(np.float64)).sum(axis=1)
+    if float(by_row.sum() if weights is None else by_row @ weights.astype(np.float64)) >= LARGEST_TOTAL:
+        raise sums_too_large(weights is not None)
+
+
+def sums_too_large(weighted: bool) -> InputError:
+    """The error for exact sums that may be beyond 2**60, because of row weights or without any."""
+    if weighted:
+        return InputError(
+            "sample_weight",
+            "in whole numbers of a common unit, the weights make exact sums beyond 2**60: scores and limits on rates "
+            "multiply weights by totals of weights",
+            "round them to fewer digits, so that their total is below about 10**8 of that unit",
+        )
+    return InputError(
+        "task",
+        "its costs make exact sums beyond 2**60",
+        "give parameters of fewer digits, or fewer rows",
+    )
+
+
+def worsening_costs(s: State, k: int, count: int, prefix: str = "") -> list[Any]:
+    """What a leaf adds to the worsening sums, two for each of so many, by their `worsening_statistics`."""
+    return [getattr(s, f"{prefix}{side}{j}")[k] for j in range(count) for side in ("above", "below")]
+
+
+def worsening_statistics(sums: Sequence[BoundedSum], data: Dataset, prefix: str = "") -> dict[str, Array]:
+    """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
+    named = {}
+    for j, each in enumerate(sums):
+        costs = each.costs_on(data)
+        named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
+        named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs
+    return named

@@ -1,0 +1,173 @@
+"""What every task answers about how it is made, so that nobody needs to ask which class it is, as with cvxpy's atoms.
+
+A task that stands alone leaves the answers as they are: they follow from which members of the contract it overrides. A
+task that is made of others answers by what these answer. So a new kind of composition is one file: facts, `explain`,
+fronts, reductions and the encodings ask these questions, and nothing else about it.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, final
+
+import attrs
+
+if TYPE_CHECKING:
+    from streed.task.base import Task, Value
+    from streed.task.bounded_sums import BoundedSum, Gap, SumLimit
+    from streed.task.states import State
+    from streed.task.tradeoffs import BoundTrade
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_RESTATES = "restates_contract"
+_ONE = Fraction(1)
+
+
+def restates(method: _Method) -> _Method:
+    """The method, marked as one that does what the contract's default does for the values of its class."""
+    setattr(method, _RESTATES, True)
+    return method
+
+
+@final
+@attrs.frozen(eq=False)
+class VectorForm:
+    """A task of several sums, taken apart: what is rated, the price taken from it, sums in intervals, gaps."""
+
+    objective: Task
+    """The task without limits on sums and without gaps."""
+    rated: Task
+    """What the score is of: the objective without the price."""
+    components: tuple[str, ...] | None = None
+    """The names of the sums of the objective's values; None where these are numbers."""
+    price: Fraction | None = None
+    """What every branching node, the last component, takes from the score; None without one."""
+    limits: tuple[SumLimit, ...] = ()
+    intervals: tuple[BoundedSum, ...] = ()
+    """The sums that the limits keep in intervals, two worsening entries of the values each; once the data are known."""
+    caps: tuple[Fraction, ...] = ()
+    """The most that these entries may be."""
+    gaps: tuple[Gap, ...] = ()
+    trade: BoundTrade | None = None
+    """The trade-off between objective and gaps, once the data are known."""
+
+    @property
+    def of_sums(self) -> bool:
+        """Whether there is more than one sum in it."""
+        return self.components is not None or bool(self.limits) or bool(self.gaps)
+
+    @property
+    def width(self) -> int | None:
+        """How many entries the bound task's values have; None where they are numbers."""
+        imbalances = () if self.trade is None else self.trade.sums
+        worsening = 2 * (len(self.intervals) + len(imbalances))
+        if self.components is not None:
+            return len(self.components) + worsening
+        return 1 + worsening if worsening else None
+
+    def objective_part(self, value: Value) -> Value:
+        """The objective's part of a value of the bound task."""
+        return value[0] if self.components is None else value[: len(self.components)]
+
+    def loss(self, value: Value, totals: State) -> Any:
+        """What a whole tree is worth by a value of the objective, exactly; smaller is better."""
+        return value if self.components is None else -self.objective.rank(value, totals)  # type: ignore[attr-defined]
+
+
+@final
+@attrs.frozen
+class Term:
+    """A weight times a task whose methods are its own."""
+
+    weight: Fraction
+    task: Task
+    prefix: str
+    """The task's statistic `name` is the whole's `prefix + name`."""
+
+
+class Composable(abc.ABC):  # noqa: B024 - the answers are the defaults, what is abstract is in `Task`
+    """The questions."""
+
+    __slots__ = ()
+
+    stands_alone: ClassVar[bool] = True
+    """Whether its methods are its own, fit to be compiled; False of a task that asks others."""
+
+    def overrides(self, name: str) -> bool:
+        """Whether a member of the contract says something else of this task than it says by default."""
+        from streed.task.base import Task
+
+        method = getattr(type(self), name)
+        return method is not getattr(Task, name) and not getattr(method, _RESTATES, False)
+
+    @property
+    def adds_values(self) -> bool:
+        """Whether values are added up, entry by entry if they are tuples."""
+        return not self.overrides("combine")
+
+    @property
+    def plain_order(self) -> bool:
+        """Whether smaller values are better, entry by entry if they are tuples."""
+        return not self.overrides("better") and not self.overrides("dominates")
+
+    def value_caps(self, width: int) -> Sequence[Any] | None:
+        """The most that each of `width` entries of a feasible value is (None: any); None if feasibility is not that."""
+        return None if self.overrides("feasible") else [None] * width
+
+    @property
+    def value_parts(self) -> tuple[Task, ...] | None:
+        """The tasks whose values are the entries of its values, one each; None where it is not made of such."""
+        return None
+
+    @property
+    def value_limits(self) -> tuple[tuple[Task, Any], ...]:
+        """The tasks among its `value_parts` whose values are limited, and the limits."""
+        return ()
+
+    @property
+    def summands(self) -> tuple[tuple[Fraction, Task], ...]:
+        """Weights and tasks whose weighted sum it is (default: itself, once)."""
+        return ((_ONE, cast("Task", self)),)
+
+    def written_terms(self, weight: Fraction = _ONE, prefix: str = "") -> tuple[Term, ...]:
+        """The terms, of methods of their own, whose weighted costs add up to `weight` times those of the task.
+
+        One, the task itself, if it is no composition. A term that cares for no label (`any_label`) is asked for label
+        0. Limits with statistics of their own are terms of weight 0 at the end. The task's statistics have the prefix
+        in the whole.
+        """
+        return (Term(weight, cast("Task", self), prefix),)
+
+    @property
+    def vector_form(self) -> VectorForm:
+        """The task as sums over the whole tree, taken apart."""
+        task = cast("Task", self)
+        return VectorForm(task, task)
+
+    def ideal_score(self, value: Value, totals: State) -> Any | None:
+        """The score of a value that no tree is better than in any entry; None if it may fall with an entry that rises.
+
+        That is so of any score of a task's own, unless its order is total.
+        """
+        task = cast("Task", self)
+        return task.score(value, totals) if task.order == "total" or not self.overrides("score") else None
+
+    def outline(self) -> list[str]:
+        """Its name, and below it those of its parts, indented: what `explain` begins with."""
+        return [repr(self)]
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    """The lines of a part, below those of the whole."""
+    return [f"  {line}" for line in lines]
+
+
+def weighted_outline(terms: Sequence[tuple[object, Task]]) -> list[str]:
+    """The outlines of weighted tasks, indented."""
+    found = []
+    for weight, task in terms:
+        first, *rest = task.outline()
+        found += indented([first if weight == 1 else f"{weight} * {first}", *rest])
+    return found

@@ -1,0 +1,178 @@
+"""Sums of a task's statistics over rows, row weights and frequencies included: quick, exact, and as states.
+
+What is summed are the statistics of the task and those of the limits that it sets itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streed.errors import TaskError
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
+from streed.task.states import State
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.task.base import Task
+
+
+def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
+    """What a state of rows (m,) holds beside its sums: `members` and `data` if the task reads rows, else nothing."""
+    return {"members": np.asarray(members, dtype=np.int64), "data": data} if task.reads_rows else {}
+
+
+class Totals(State):
+    """The state of all rows of a data set; its sums and `bound`, the task on the data, are made when asked for."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        super().__init__(data.size)
+        self.__dict__["_source"] = (task, data)
+        self.__dict__["_pending"] = True
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "bound":
+            task, data = self.__dict__["_source"]
+            self.__dict__["bound"] = task.bind(data)
+            return self.__dict__["bound"]
+        if not name.startswith("_") and self.__dict__.pop("_pending", False):
+            data = self.__dict__["_source"][1]
+            bound = self.bound
+            self.__dict__.update(beside_sums(bound, data, np.arange(data.n_rows)))
+            quick = quick_sums(bound, data)
+            whole = all(values.dtype.kind == "i" for values in quick.values())
+            for key, values in (quick if whole else sums_over(bound, data)).items():
+                total = values.sum(axis=0).tolist() if whole else values.sum(axis=0)
+                self.__dict__[key] = tuple(total) if values.ndim > 1 else total
+            return getattr(self, name)
+        return super().__getattr__(name)
+
+
+def row_statistics(task: Task, data: Dataset) -> dict[str, Array]:
+    """The statistics of the task and those of the limits that it sets itself; raises TaskError for a name of both."""
+    found = task.statistics(data)
+    for limit in (each for each in task.limits if each.has_statistics):
+        more = limit.statistics(data)
+        shared = next((name for name in more if name in found), None)
+        if shared is not None:
+            raise TaskError(
+                f"{type(limit).__name__}.statistics: {shared!r} is a statistic of {type(task).__name__}, too; "
+                "give it another name, or set the limit by subject_to"
+            )
+        found = {**found, **more}
+    return found
+
+
+def is_weighted(task: Task, name: str, data: Dataset) -> bool:
+    """Whether row weights count in a statistic of `row_statistics`; they do not in those of limits."""
+    limits = (each for each in task.limits if each.has_statistics)
+    return task.has_weights(name) and not any(name in limit.statistics(data) for limit in limits)
+
+
+def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
+    """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
+
+    A row counts as often as its frequency says, and where rows have weights they are there as `weight`. Integers stay
+    integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
+    """
+    quick = {}
+    for name, values in _with_weight(task, data).items():
+        values = np.asarray(values)
+        if len(values) != data.n_rows:
+            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
+        each = data.weights if is_weighted(task, name, data) else data.frequency
+        if each is not None:
+            values = _weighed(values, each)
+        if values.dtype.kind not in "bui":
+            values = values.astype(np.float64)
+        elif _sums_fit(values):
+            values = values.astype(np.int64, copy=False)
+        else:
+            values = values.astype(np.float64)
+        quick[name] = values
+    return quick
+
+
+def _with_weight(task: Task, data: Dataset) -> dict[str, Array]:
+    """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
+    statistics = row_statistics(task, data)
+    if data.weights is None or "weight" in statistics:
+        return statistics
+    return {**statistics, "weight": np.ones(data.n_rows, np.int64)}
+
+
+def _weighed(values: Array, weights: Array) -> Array:
+    """values (n,) or (n, m) times weights (n,); whole numbers whose products would not fit int64 as float64."""
+    if values.size and values.dtype.kind in "bui" and weights.dtype.kind in "bui":
+        largest = max(float(values.max()), -float(values.min()))
+        if largest * float(weights.max()) >= LARGEST_TOTAL:
+            values = values.astype(np.float64)
+    weighed: Array = values * weights.reshape((-1,) + (1,) * (values.ndim - 1))
+    return weighed
+
+
+def _sums_fit(values: Array) -> bool:
+    """Whether the sums of these whole numbers over any rows are below LARGEST_TOTAL."""
+    if values.size == 0 or max(float(values.max()), -float(values.min())) * len(values) < LARGEST_TOTAL:
+        return True
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max()) < LARGEST_TOTAL
+
+
+def state_of(sums: dict[str, Array], rows: Array, data: Dataset, beside: Mapping[str, Any] | None = None) -> State:
+    """The state of the rows of `data` given by number, from their statistics and what it holds `beside_sums`."""
+    totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
+    found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
+    return State(data.count(rows), **found, **(beside or {}))
+
+
+def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
+    """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
+
+    Arrays are (n,) or (n, m).
+    """
+    given = weight_array(data)
+    weights = None if given is None else exact_integers(given, "sample_weight")
+    copies = None if data.frequency is None else (data.frequency, Fraction(1))
+    found = {}
+    for name, values in _with_weight(task, data).items():
+        whole, unit = exact_integers(np.asarray(values), f"statistics {name!r}")
+        each = weights if is_weighted(task, name, data) else copies
+        if each is not None:
+            factors, worth = each
+            size = sum(map(abs, factors.tolist())) * int(np.abs(whole).max(initial=0))
+            factors = factors.reshape((-1,) + (1,) * (whole.ndim - 1))
+            whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
+            unit = unit * worth
+        found[name] = (whole, unit)
+    return found
+
+
+def weight_array(data: Dataset) -> Array | None:
+    """(n,) what each row adds to a sum, exactly: as objects where a product of weight and frequency is no float."""
+    if data.sample_weight is None or data.frequency is None or data.sample_weight.dtype.kind != "f":
+        return data.weights
+    found = np.empty(data.n_rows, object)
+    found[:] = data.exact_weights
+    return found
+
+
+def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
+    """The task's statistics times the row weights, as exact Python numbers (arrays of objects, (n,) or (n, m))."""
+    weights = data.exact_weights
+    copies = None if data.frequency is None else data.frequency.tolist()
+    exact: dict[str, np.ndarray] = {}
+    for name, values in _with_weight(task, data).items():
+        values = np.asarray(values)
+        if values.dtype.kind == "b":  # numpy's booleans are no numbers
+            values = values.astype(np.int64)
+        if len(values) != data.n_rows:
+            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
+        objects = np.empty(values.shape, dtype=object)
+        factors = weights if is_weighted(task, name, data) else copies
+        for index, x in np.ndenumerate(values):
+            objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
+        exact[name] = objects
+    return exact
