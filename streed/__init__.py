@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.drivers.branches import Branches
     from streed.drivers.depth_first import DepthFirst
+    from streed.drivers.discrepancy import LimitedDiscrepancy
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
     from streed.progress import Progress
@@ -35,6 +36,7 @@ __all__ = [
     "GeneralTask",
     "InputError",
     "Limit",
+    "LimitedDiscrepancy",
     "MismatchError",
     "NotSeparableError",
     "Progress",
@@ -60,6 +62,7 @@ _HOMES = {
     "GeneralTask": "streed.task",
     "InputError": "streed.errors",
     "Limit": "streed.task",
+    "LimitedDiscrepancy": "streed.drivers.discrepancy",
     "MismatchError": "streed.errors",
     "NotSeparableError": "streed.errors",
     "Progress": "streed.progress",

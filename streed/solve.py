@@ -54,12 +54,16 @@ def solve(
     threads: int = 1,
     gap: float | None = None,
     categorical: Any = None,
+    max_cuts: int | None = None,
     **row_data: Any,
 ) -> Result:
     """The best tree for the task, with proof, or the best one found before a limit with bounds on the optimum.
 
-    `X`: a 0/1 array (n, p), a table (pandas, polars, dict of columns) of binary and categorical columns, or a
-    `Dataset`; X = 1 goes right. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
+    `X`: an array (n, p), a table (pandas, polars, dict of columns), or a `Dataset`, of binary, categorical and ordered
+    columns. X = 1 goes right; numbers of more than two values and dates are ordered, and a branch on them reads
+    `x <= t`, for which the rows go left. They may have gaps (None, NaN). `categorical` names the columns that are to
+    have one child per value. `max_cuts`: at most so many thresholds of each ordered column are tried, at quantiles;
+    None, the default, is all. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
     at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
     none below 0. `frequency`: n whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf`
     and wherever else rows are counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or
@@ -78,7 +82,9 @@ def solve(
     if not isinstance(task, Task):
         raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
     _check_names(row_data)
-    data = Dataset.make(X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, **row_data)
+    data = Dataset.make(
+        X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
+    )
     check_weights(task, data)
     data = in_copies(task, data)
     most_depth = _limit("max_depth", max_depth, 0, data.n_rows)
@@ -92,7 +98,7 @@ def solve(
         shipped = is_shipped(task)
         if not shipped:
             check_contract(task, data)
-        driver = reduced(task, _driver(search), data)
+        driver = _over(task, _driver(search), data)
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
@@ -189,6 +195,17 @@ def _driver(search: Any) -> Any:
     if isinstance(search, type) and issubclass(search, Driver):
         return search()
     raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
+
+
+def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
+    """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
+    if not data.ordered:
+        return reduced(task, driver, data)
+    from streed.drivers.general import General
+    from streed.drivers.ordered import GeneralOf, OverOrdered
+
+    plain = reduced(task, GeneralOf(driver), data)
+    return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)
 
 
 def _kind(task: Task, bound: Task, data: Dataset) -> str:

@@ -47,10 +47,10 @@ def log2_choose(n: Any, k: Any) -> float:
 
 
 def tree_code(data: Dataset, tree_bits: bool) -> tuple[float, float]:
-    """The bits that say a leaf with its class, and a branching node with its column."""
+    """The bits that say a leaf with its class, and a branching node with its question."""
     if not tree_bits:
         return 0.0, 0.0
-    return 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_columns, 1))
+    return 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_questions, 1))
 
 
 @final

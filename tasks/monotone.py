@@ -46,9 +46,10 @@ def _listed(columns: Any) -> tuple[Any, ...]:
 @final
 @attrs.frozen
 class MonotoneErrors(Task):
-    """The (weighted) number of misclassified rows of trees whose leaves rise with the chosen binary columns.
+    """The (weighted) number of misclassified rows of trees whose leaves rise with the chosen columns.
 
-    `increasing` names columns, or gives their places. Raises InputError for columns that are not there or multiway.
+    `increasing` names binary and ordered columns, or gives their places. Raises InputError for columns that are not
+    there, multiway, or have gaps.
     """
 
     order: ClassVar[str] = PARTIAL
@@ -67,6 +68,8 @@ class MonotoneErrors(Task):
                 raise InputError(
                     "increasing", f"column {column!r} is multiway", "give it as 0/1 columns, one a threshold"
                 )
+            if place in data.ordered and data.ordered[place].has_gaps:
+                raise InputError("increasing", f"column {column!r} has gaps, which are in no order", "fill them in")
             places.add(place)
         return attrs.evolve(self, chosen=frozenset(places))
 

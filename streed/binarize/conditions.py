@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from streed.binarize.raw import EPOCH, MICROSECOND, Kind
+from streed.binarize.raw import Kind
 from streed.binarize.recipe import ColumnRecipe
+from streed.data.moments import EPOCH, MICROSECOND
 from streed.errors import InputError
 
 LANGUAGES = ("python", "sql")

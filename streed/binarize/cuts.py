@@ -9,12 +9,10 @@ import attrs
 import numpy as np
 
 from streed.binarize.raw import Kind, RawColumn
+from streed.data import ordered, thresholds
 
 if TYPE_CHECKING:
     from streed.exact import Array
-
-_DAY = 24 * 3600 * 10**6
-_DATE_UNITS = (_DAY, 3600 * 10**6, 60 * 10**6, 10**6)
 
 
 @attrs.frozen(eq=False)
@@ -40,7 +38,7 @@ class Spread:
         """The number or moment at which cut i is made; values up to it, itself included, are on its near side."""
         low, high = self.values[cut].item(), self.values[cut + 1].item()
         if self.column.kind is Kind.DATE:
-            return _moment_between(low, high)
+            return thresholds.between_moments(low, high)
         return between(low, high, whole=self.column.whole)
 
 
@@ -55,13 +53,7 @@ def spread(column: RawColumn, weights: Array | None = None) -> Spread:
 
 def quantiles(spread: Spread, most: int) -> list[int]:
     """At most so many cuts, which share the rows out as evenly as the values allow by weight; all if they are few."""
-    if spread.n_cuts <= most:
-        return list(range(spread.n_cuts))
-    below = np.cumsum(spread.weights)[:-1]
-    wanted = spread.weights.sum() * np.arange(1, most + 1) / (most + 1)
-    after = np.clip(np.searchsorted(below, wanted), 1, len(below) - 1)
-    nearest = np.where(wanted - below[after - 1] <= below[after] - wanted, after - 1, after)
-    return sorted(set(nearest.tolist()))
+    return ordered.quantiles(spread.weights, most)
 
 
 def between(low: float, high: float, *, whole: bool) -> int | float:
@@ -72,21 +64,4 @@ def between(low: float, high: float, *, whole: bool) -> int | float:
     """
     if whole and abs(low) < 2**53 and abs(high) < 2**53:
         return math.floor((low + high) / 2)
-    middle = low / 2 + high / 2
-    if not low <= middle < high:  # neighbouring floats have none between them
-        return low
-    magnitude = math.floor(math.log10(max(abs(low), abs(high))))
-    for digits in range(-magnitude, 18 - magnitude):
-        rounded = round(middle, digits)
-        if low <= rounded < high and abs(rounded - middle) <= (high / 4 - low / 4):
-            return rounded
-    return middle
-
-
-def _moment_between(low: int, high: int) -> int:
-    middle = (low + high) // 2
-    for unit in _DATE_UNITS:
-        rounded = middle // unit * unit
-        if low <= rounded < high:
-            return rounded
-    return middle
+    return thresholds.between(low, high)

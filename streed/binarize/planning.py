@@ -150,7 +150,7 @@ def _category(name: str, raw: RawColumn, settings: Settings, said: str) -> Colum
     if raw.kind is Kind.NUMBER and raw.whole:
         values = [int(value) for value in values]
     elif raw.kind is Kind.DATE:
-        from streed.binarize.raw import date_text
+        from streed.data.moments import date_text
 
         values = [date_text(value) for value in values]
     counts: dict[Any, int] = {}

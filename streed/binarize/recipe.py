@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.binarize.raw import Kind, RawColumn, date_text, read_column
+from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.data import Dataset
 from streed.data.column import Column, shown
+from streed.data.moments import date_text
 from streed.data.table import read_input
 from streed.errors import InputError
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from numba import int64, uint8
 
-from streed.bnb.bounds import bound_by_node, count_more_splits, count_splits
+from streed.bnb.bounds import bound_by_node, bound_by_purity, count_more_splits, count_splits
 from streed.bnb.branch_cache import extend_branch, literal, recall_branch, store_branch
 from streed.bnb.similarity_cache import inherit_bounds
 from streed.kernels.control import stopped
@@ -26,7 +26,6 @@ from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, NONE
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost
 from streed.kernels.values import (
     KEY,
-    LEAF0,
     LEAF1,
     LOWER0,
     LOWER1,
@@ -46,7 +45,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     call(e.load, e)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     call(e.prepare, e)
-    counts_splits = e.fixed_costs == 1 and e.combine == 0 and e.asked_depth > 1 and e.n_active > 0
+    counts_splits = e.asked_depth > 1 and e.n_active > 0
     if counts_splits:
         count_splits(e, values)
     e.lower = e.upper
@@ -62,8 +61,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     e.lower = e.upper
     if e.asked_depth == 3:
         bound_by_node(e, values, e.upper)
-        if e.split_cost > 0 and e.scored == 0:
-            _bound_by_purity(e, values)
+        bound_by_purity(e, values)
         if e.asked_similar != NONE:
             inherit_bounds(e, values, e.asked_similar)
         _search(e, values, splits)
@@ -111,14 +109,6 @@ def _order_splits(e, values):  # type: ignore[no-untyped-def]
             values[ORDER, at] = split
         gap //= 3
     return count
-
-
-@native
-def _bound_by_purity(e, values):  # type: ignore[no-untyped-def]
-    """Purification (Branches, Prop. 4.2): a side is a leaf, or is split at least once and errs nowhere at best."""
-    for k in range(e.n_active):
-        values[LOWER1, k] = max(values[LOWER1, k], min(values[LEAF1, k], e.split_cost))
-        values[LOWER0, k] = max(values[LOWER0, k], min(values[LEAF0, k], e.split_cost))
 
 
 @native

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.bnb.bounds import bound_by_equal_rows
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask, ask_like, is_shallow, open_node
 from streed.bnb.nodes import (
@@ -53,8 +54,14 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     e.visits += 1
+    if e.visits > e.pause:
+        e.crowded = 1
+        e.level = level
+        return
     if level > 0 and is_shallow(nodes[path[level]]):
         solve_shallow(e, level, target, high, low)
+        return
+    if level > 0 and nodes[path[level]].lower >= min(target, nodes[path[level]].upper):
         return
     if nodes[path[level]].n_edges == NONE:
         open_node(e, level, target, high, low)
@@ -65,7 +72,6 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         if node.lower >= min(target, node.upper):
             break
         edge, least, second = choose_edge(e, path[level])
-        node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
         if level == 0:
             report(e)
         if node.lower >= min(target, node.upper):
@@ -136,7 +142,7 @@ def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
 def choose_edge(e, v):  # type: ignore[no-untyped-def]
     """(the edge of least lower bound or NONE, this bound, the next larger or equal one); INFINITE where there is none.
 
-    Of equal ones it is that of least upper bound. Drops edges that cannot improve.
+    Of equal ones it is that of least upper bound. Drops edges that cannot improve, and raises the node's lower bound.
     """
     node = nodes_of(e)[v]
     edges = edges_of(e)
@@ -159,6 +165,7 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
         else:
             second = min(second, lower)
         k += 1
+    node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
     return best, least, second
 
 
@@ -221,6 +228,7 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         u = find_node(e, depth, int64(child.budget), True)
         if u == count:
             nodes[u].upper = child.upper
+            nodes[u].lower = bound_by_equal_rows(e, int64(nodes[u].lower), int64(child.upper))
         child.node = u
     node = nodes[int64(child.node)]
     node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))

@@ -101,6 +101,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.children, at = _reserve(at, e.child_space * _CHILD)
     e.slots, at = _reserve(at, e.slot_space * 4)
     e.branches, at = _reserve(at, e.branch_space * e.branch_words * 8)
+    e.followed, at = _reserve(at, e.node_space * 4)
     return at
 
 

@@ -220,6 +220,32 @@ def planned_budget(e, node, column, without):  # type: ignore[no-untyped-def]
     return int64(0)
 
 
+@native
+def sort_edges(e, node):  # type: ignore[no-untyped-def]
+    """Puts the edges of a node in order of their upper bounds (insertion: equal ones stay as they are)."""
+    edges = edges_of(e)
+    begin = int64(node.edges)
+    for i in range(begin + 1, begin + node.n_edges):
+        k = i
+        while k > begin and edges[k - 1].upper > edges[k].upper:
+            saved = (
+                edges[k].lower,
+                edges[k].upper,
+                edges[k].cost,
+                edges[k].children,
+                edges[k].split,
+                edges[k].n_children,
+            )
+            edges[k] = edges[k - 1]
+            edges[k - 1].lower = saved[0]
+            edges[k - 1].upper = saved[1]
+            edges[k - 1].cost = saved[2]
+            edges[k - 1].children = saved[3]
+            edges[k - 1].split = saved[4]
+            edges[k - 1].n_children = saved[5]
+            k -= 1
+
+
 # -- blocks --------------------------------------------------------------------------------------------------------
 
 

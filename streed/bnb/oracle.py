@@ -29,7 +29,8 @@ from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
 from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.routing import count_kinds
 from streed.problem import Problem, SearchLimits
-from streed.problem.linear_oracle import Answer, LinearOracle, ListSpec, TreeLists
+from streed.problem.linear_oracle import Answer, LinearOracle
+from streed.problem.row_sets import RowSets
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -37,8 +38,8 @@ _DEEP = SHALLOW + 1
 _WIDEST = np.int64
 
 
-ListMaker = Callable[["NativeOracle", ListSpec, SearchLimits], TreeLists | None]
-"""Makes the lists of an oracle's trees, or None where it cannot."""
+RowSetsMaker = Callable[["NativeOracle", Array, Array, SearchLimits], RowSets | None]
+"""Makes the sets of rows of an oracle's problem for `LinearOracle.row_sets`, or None where it cannot."""
 
 
 @final
@@ -53,11 +54,11 @@ class NativeOracle(LinearOracle):
         splits: bool,
         search_limits: SearchLimits,
         procedure: Procedure,
-        make_lists: ListMaker,
+        make_row_sets: RowSetsMaker,
     ) -> None:
         self.problem = problem
         self._procedure = procedure
-        self._make_lists = make_lists
+        self._make_row_sets = make_row_sets
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
         self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
@@ -75,8 +76,6 @@ class NativeOracle(LinearOracle):
             relaxed,
         )
         self._relaxed = relaxed
-        self.lists_in_pieces = 0
-        """Lists that outgrew the memory."""
         self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
         self.workspace.engine["best_first"] = procedure.best_first
         self.workspace.engine["frontier"] = UNLIMITED
@@ -88,8 +87,8 @@ class NativeOracle(LinearOracle):
         self._states: dict[Any, Array] = {}
         self._floors: Any = None
         self._seconds = 0.0
-        self.priced_for: Any = None
-        """The lists whose costs are in the workspace, if they are."""
+        self.costs_of: RowSets | None = None
+        """The sets of rows whose costs are in the workspace, if they are."""
 
     def solve(
         self,
@@ -101,7 +100,7 @@ class NativeOracle(LinearOracle):
         time_limit: float | None = None,
         report: Callable[[Any, Any, int, str], None] | None = None,
     ) -> Answer:
-        base, divisor = self.price(costs, split)
+        base, divisor = self.set_costs(costs, split)
         target = INFINITE if below is None else min(-((base - below) // divisor), INFINITE)
         if target <= 0:
             return Answer(below, None, None, None, 0)
@@ -133,29 +132,22 @@ class NativeOracle(LinearOracle):
         counts: Array = count_kinds(self.workspace.engine.address, self.rows, preorder, self._bit_columns)
         return counts
 
-    def lists(self, spec: ListSpec, search_limits: SearchLimits) -> TreeLists | None:
-        return self._make_lists(self, spec, search_limits)
+    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
+        return self._make_row_sets(self, entries, split, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
         found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
         nodes = self.workspace.engine["visits"]
-        pieces = {"lists_in_pieces": self.lists_in_pieces} if self.lists_in_pieces else {}
-        return {
-            "search": self._procedure.name,
-            **found,
-            "nodes": nodes,
-            "exact": True,
-            "route": RowCosts.route,
-            **pieces,
-        }
+        search = self._procedure.name
+        return {"search": search, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
 
     def close(self) -> None:
         self.workspace.close()
 
-    def price(self, costs: Array, split: int) -> tuple[int, int]:
+    def set_costs(self, costs: Array, split: int, owner: RowSets | None = None) -> tuple[int, int]:
         """(what every tree pays, the unit of the engine's codes); the workspace is as new, with these costs."""
         workspace, engine = self.workspace, self.workspace.engine
-        self.priced_for = None
+        self.costs_of = owner
         base, worst, divisor, accuracy = set_prices(costs, self.sizes, split, workspace.profits, workspace.signed_costs)
         packed = self.packed
         split_cost = min(split // divisor, worst + 1)

@@ -12,11 +12,11 @@ import abc
 from typing import final
 
 import attrs
-from numba import boolean, int64
+from numba import int64
 
 from streed.bnb.greedy import grow_first
 from streed.bnb.session import search_fully
-from streed.bnb.threads import search_share
+from streed.bnb.threads import compile_share
 from streed.bnb.workspace import Workspace
 from streed.kernels.records import UNLIMITED
 
@@ -54,8 +54,8 @@ class Improvement(Procedure):
     best_first: bool
 
     def compile(self, depth: int, shared: bool) -> None:
-        if shared and not search_share.signatures:
-            search_share.compile((int64, int64, int64, boolean))
+        if shared:
+            compile_share()
         if depth == UNLIMITED and not shared and not grow_first.signatures:
             grow_first.compile((int64, int64, int64))
 

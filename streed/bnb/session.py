@@ -17,7 +17,7 @@ from streed.bnb.threads import search_share
 from streed.bnb.workspace import Workspace
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, NODE, NONE, UNLIMITED
+from streed.kernels.records import CHILD, EDGE, INFINITE, NODE, NONE, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -139,6 +139,16 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
         engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
         seen.add(engine["kept"])
         again = True
+
+
+def search_for(workspace: Workspace, depth: int, budget: int, shared: bool, visits: int) -> bool:
+    """Goes on with a search for so many visits of nodes; whether they were used up before anything else ended it."""
+    engine = workspace.engine
+    engine["pause"] = engine["visits"] + visits
+    (search_share if shared else search_root)(engine.address, depth, budget, True)
+    is_paused = engine["visits"] > engine["pause"]
+    engine["pause"] = INFINITE
+    return is_paused
 
 
 def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:

@@ -7,17 +7,23 @@ value is the optimum. What a thread learnt about an edge stands in its own copy 
 
 from __future__ import annotations
 
-from numba import int64, uint64
+from numba import boolean, int64, uint64
 
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.improve import aim, enter, improve, leave, next_side, solve_shallow, use_edge
-from streed.bnb.nodes import edges_of, find_node, nodes_of
+from streed.bnb.nodes import find_node, nodes_of, sort_edges
 from streed.kernels.compiled import entry
 from streed.kernels.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER, stopped
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE
 from streed.kernels.simd import add_atomic, load_atomic, lower_atomic
 from streed.kernels.views import native, vector
+
+
+def compile_share() -> None:
+    """Compiles `search_share`, or loads it, if that was not done yet."""
+    if not search_share.signatures:
+        search_share.compile((int64, int64, int64, boolean))
 
 
 @entry
@@ -40,7 +46,7 @@ def search_share(engine, depth, budget, again):  # type: ignore[no-untyped-def]
         open_node(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
         if e.crowded == 1:
             return
-        _sort_edges(e)
+        sort_edges(e, nodes[e.root])
         lower_atomic(control, SHARED_UPPER, int64(nodes[e.root].upper))
     while not stopped(e):
         if e.taken == NONE:
@@ -71,30 +77,3 @@ def _improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
         raised |= bit
         side = next_side(e, int64(0), edge, goal) if settled else int64(NONE)
     return raised
-
-
-@native
-def _sort_edges(e):  # type: ignore[no-untyped-def]
-    """Puts the edges of the root in order of their upper bounds (insertion: equal ones stay as they are)."""
-    root = nodes_of(e)[e.root]
-    edges = edges_of(e)
-    begin = int64(root.edges)
-    for i in range(begin + 1, begin + root.n_edges):
-        k = i
-        while k > begin and edges[k - 1].upper > edges[k].upper:
-            saved = (
-                edges[k].lower,
-                edges[k].upper,
-                edges[k].cost,
-                edges[k].children,
-                edges[k].split,
-                edges[k].n_children,
-            )
-            edges[k] = edges[k - 1]
-            edges[k - 1].lower = saved[0]
-            edges[k - 1].upper = saved[1]
-            edges[k - 1].cost = saved[2]
-            edges[k - 1].children = saved[3]
-            edges[k - 1].split = saved[4]
-            edges[k - 1].n_children = saved[5]
-            k -= 1

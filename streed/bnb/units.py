@@ -47,19 +47,19 @@ def load() -> Any:
 
 
 @functools.cache
-def count_listed() -> Any:
-    """`pair_counts.count_pairs` in int64 for the node at hand, with the multipliers of lists of trees."""
+def weigh_pairs() -> Any:
+    """`pair_counts.count_pairs` in int64 for the node at hand, with multipliers of any kind."""
 
     @unit(KERNEL)
-    def count_listed_pairs(address):  # type: ignore[no-untyped-def]
+    def weigh_column_pairs(address):  # type: ignore[no-untyped-def]
         e = engine_at(address)
         words = matrix(e.words, e.n_words, e.stride, int16)
         begins = vector(e.group_begins, e.groups + 1, int64)
-        weights = matrix(e.listed_weights, e.groups, e.listed_planes, int64)
-        sums = matrix(e.listed_sums, e.listed_planes * e.stride, e.stride, int64)
-        pair_counts.count_pairs(words, begins, e.groups, e.n_active, weights, e.listed_planes, sums, e.stride)
+        weights = matrix(e.pair_weights, e.groups, e.pair_planes, int64)
+        sums = matrix(e.weighed_pairs, e.pair_planes * e.stride, e.stride, int64)
+        pair_counts.count_pairs(words, begins, e.groups, e.n_active, weights, e.pair_planes, sums, e.stride)
 
-    return count_listed_pairs
+    return weigh_column_pairs
 
 
 @functools.cache

@@ -140,6 +140,7 @@ class Workspace:
             "slot_count": min(slots, 256),
             "path_space": space.path,
             "root_target": INFINITE,
+            "pause": INFINITE,
         }
 
     def state(self) -> Array:

@@ -89,7 +89,7 @@ def question_options(command: Command) -> Command:
         metavar="METHOD",
         default="quantiles",
         show_default=True,
-        help="Where to cut numbers and dates: quantiles, midpoints, mdlp, tree, guesses (the last two: scikit-learn).",
+        help="Where to cut numbers and dates: all, quantiles, midpoints, mdlp, tree, guesses (last two: scikit-learn).",
     )
     return _with([method, most], command)
 
@@ -137,7 +137,7 @@ def read_data(
     """The table, and how it becomes a data set; says what was made of columns that are no plain categories."""
     from streed import datasets as bundled
     from streed.binarize import Settings
-    from streed.cli.preparation import plan, present
+    from streed.cli.preparation import ALL, plan, present
     from streed.datasets.reading import read_table
 
     table, found = read_table(data, target)
@@ -153,12 +153,23 @@ def read_data(
         one_hot=one_hot,
         trusted=trusted,
         sensitive=sensitive,
-        settings=Settings(thresholds, n_thresholds),
+        settings=Settings(n_thresholds=n_thresholds) if thresholds == ALL else Settings(thresholds, n_thresholds),
         frequency=frequency,
+        every_threshold=thresholds == ALL,
     )
+    if reading.ordered:
+        click.echo(_tried(table, reading), err=True)
     if reading.recipes:
         click.echo(_made(reading, thresholds), err=True)
     return table, reading
+
+
+def _tried(table: Mapping[str, list[Any]], reading: Reading) -> str:
+    from streed.data.visible import visible
+
+    told = [f"{visible(name)} ({len(set(table[name]) - {None}):,} values)" for name in reading.ordered[:_MOST_TOLD]]
+    rest = len(reading.ordered) - _MOST_TOLD
+    return f"all thresholds of {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
 
 
 def _made(reading: Reading, thresholds: str) -> str:

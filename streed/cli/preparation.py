@@ -20,7 +20,8 @@ from streed.tree import Reading, Tree
 Table = Mapping[str, list[Any]]
 
 ALL = "all"
-"""In place of the columns of numbers that are categories: every one of them."""
+"""In place of the columns of numbers that are categories: every one of them. In place of a way to choose thresholds:
+all of them, so that numbers and dates are taken as they are."""
 
 
 def plan(
@@ -34,12 +35,14 @@ def plan(
     sensitive: Sequence[str] = (),
     settings: Settings | None = None,
     frequency: str | None = None,
+    every_threshold: bool = False,
 ) -> Reading:
     """How to make features of the table's columns but `target`, `weights`, `frequency` and `sensitive` ones.
 
     Texts are categories. Questions by `settings` are made of numbers with more than two values that are not listed in
     `categorical`, unless the table is `trusted` to hold nothing but categories; of dates, of texts of many values, and
-    of columns with missing values. Raises InputError for unknown columns.
+    of columns with missing values. With `every_threshold` numbers and dates are ordered columns instead. Raises
+    InputError for unknown columns.
     """
     listed_names = [("categorical", c) for c in categorical] + [("sensitive", c) for c in sensitive]
     for argument, name in (("target", target), ("weights", weights), ("frequency", frequency), *listed_names):
@@ -68,13 +71,21 @@ def plan(
             listed.append(name)
         if one_hot:
             sources[name] = tuple(sorted(values))
+    ordered: list[str] = []
+    if every_threshold:
+        ordered = [
+            name for name in raw if name not in chosen and read_column(table[name], name).kind is not Kind.CATEGORY
+        ]
+        raw = [name for name in raw if name not in ordered]
     recipes: tuple[ColumnRecipe, ...] = ()
     if raw:
         found = attrs.evolve(wanted, categorical=[name for name in raw if name in chosen])
         row_weights = _masses(table, weights, frequency)
         taught = _teacher(table[target]) if wanted.thresholds in LEARNED else None
         recipes = make_recipe({name: table[name] for name in raw}, found, taught, weights=row_weights).columns
-    return Reading(target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes, frequency)
+    return Reading(
+        target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes, frequency, tuple(ordered)
+    )
 
 
 def present(table: dict[str, list[Any]], frequency: str | None) -> dict[str, list[Any]]:
@@ -127,6 +138,8 @@ def make_dataset(table: Table, reading: Reading) -> Dataset:
     for name, values in table.items():
         if name in recipes:
             columns |= _answers(recipes[name], values)
+        elif name in reading.ordered:
+            columns[name] = _in_order(values, name)
         elif name not in others and reading.one_hot:
             _distinct(name, values)
             columns |= one_hot({name: values})
@@ -137,13 +150,23 @@ def make_dataset(table: Table, reading: Reading) -> Dataset:
     weights = None if reading.weights is None else table[reading.weights]
     frequency = None if reading.frequency is None else table[reading.frequency]
     beside: dict[str, Any] = {"sample_weight": weights, "frequency": frequency, "sensitive_features": sensitive}
-    if not reading.one_hot or not columns:
+    if not reading.one_hot or not columns or reading.ordered:
         listed = [name for name in reading.categorical if name in columns]
         X: Any = columns or np.zeros((len(labels), 0), dtype=np.uint8)
         return Dataset.make(X, labels, categorical=listed or None, **beside)
     codes = np.array(list(columns.values()), dtype=np.uint8).T
     named = list(columns)
     return Dataset.make(codes, labels, names=named, **beside)
+
+
+def _in_order(values: list[Any], name: str) -> Any:
+    """The column as it is, texts that are dates as such."""
+    if not any(isinstance(value, str) for value in values):
+        return values
+    raw = read_column(values, name)
+    if raw.kind is not Kind.DATE:
+        return values
+    return np.where(raw.missing, np.datetime64("NaT", "us"), raw.values.astype("datetime64[us]"))
 
 
 def _answers(recipe: ColumnRecipe, values: list[Any]) -> dict[str, Any]:
@@ -170,6 +193,8 @@ def predict(tree: Tree, table: Table) -> list[Any]:
                 raise InputError("data", f"column {recipe.name!r} is missing", "give every column that the tree uses")
             columns |= _answers(recipe, table[recipe.name])
     for column in tree.columns.values():
+        if column.scale is not None and column.name in table:
+            columns[column.name] = _in_order(table[column.name], column.name)
         if column.name in derived:
             source, value = derived[column.name]
             assert reading is not None

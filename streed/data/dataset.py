@@ -1,9 +1,10 @@
-"""Dataset: rows of byte codes, class numbers, weights and names, validated once and never changed."""
+"""Dataset: rows of codes and ranks, class numbers, weights and names, validated once and never changed."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,12 @@ import attrs
 import numpy as np
 
 from streed.data.binary import binary_codes
-from streed.data.column import Column, code_column, recode, shown
+from streed.data.column import Column, code_column, shown
 from streed.data.labels import check_classes, code_labels, read_targets
+from streed.data.new_rows import encode
+from streed.data.ordered import OrderedValues
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
-from streed.data.table import Table, read_input, read_values, take_rows, take_values
+from streed.data.table import Table, read_column, read_input, read_values, take_rows, take_values
 from streed.errors import InputError
 from streed.exact import Array, exact_number
 
@@ -24,7 +27,8 @@ class Dataset:
     """Rows with codes, class numbers and weights; make one with `Dataset.make`."""
 
     X: Array
-    """(n, p) uint8, C-contiguous: 0/1 of binary columns, 0..c-1 of categorical ones."""
+    """(n, p), C-contiguous: 0/1 of binary columns, 0..c-1 of categorical ones, ranks of ordered ones. Its type is
+    uint8, and int32 where there are ordered columns."""
     y: Array
     """(n,) int64: class numbers."""
     classes: tuple[Any, ...]
@@ -44,6 +48,8 @@ class Dataset:
     """(n,) int64 or float64: what one copy of each row weighs; None where every one weighs 1."""
     frequency: Array | None = None
     """(n,) int64 >= 1: how many equal rows each row stands for; None where each stands for itself."""
+    ordered: Mapping[int, OrderedValues] = attrs.field(factory=dict)
+    """The values of each ordered column, by its number."""
     recipe: Any = None
     """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
 
@@ -56,25 +62,29 @@ class Dataset:
         sample_weight: Any = None,
         frequency: Any = None,
         categorical: bool | Sequence[str | int] | None = None,
+        max_cuts: int | None = None,
         names: Sequence[str] | None = None,
         **row_data: Any,
     ) -> Dataset:
         """The data, validated and cast; the caller's objects are only read.
 
-        `X`: a 0/1 array (n, p), nested lists, a pandas or polars table, or a dict of columns. In an array, columns of
-        other numbers must be listed in `categorical`; in a table, any two values make a binary column and texts or
-        categories with 3 to 256 values a multiway one. `categorical`: names or positions, or True for every column of
-        more than two values. `y`: n labels that can be sorted, or None. `row_data`: arrays with one entry per row.
+        `X`: an array (n, p), nested lists, a pandas or polars table, or a dict of columns. Numbers other than 0/1,
+        dates and pandas' ordered categories make ordered columns; in a table, any two numbers make a binary column and
+        texts or categories with 3 to 256 values a multiway one. Ordered columns may have gaps (None, NaN, NaT).
+        `categorical`: the columns, by names or positions, that are to have one child per value, or True for every one
+        of more than two values. `max_cuts`: at most so many thresholds in each ordered column, at quantiles of the
+        rows; None is all. `y`: n labels that can be sorted, or None. `row_data`: arrays with one entry per row.
         `frequency`: n whole numbers >= 0, how many equal rows each row stands for; rows of frequency 0 are left out.
         Raises InputError that names the argument, and the column where there is one.
         """
         if isinstance(X, Dataset):
-            given = [y, sample_weight, frequency, categorical, names, *row_data.values()]
+            given = [y, sample_weight, frequency, categorical, max_cuts, names, *row_data.values()]
             if any(extra is not None for extra in given):
                 raise InputError(
                     "X", "it is a Dataset, given together with further arguments", "put them into Dataset.make instead"
                 )
             return X
+        most = _most_cuts(max_cuts)
         source = read_input(X)
         n, p = source.shape if isinstance(source, np.ndarray) else (source.n_rows, len(source.columns))
         if n == 0:
@@ -89,11 +99,13 @@ class Dataset:
             n, copies = len(kept), some_copies(copies[kept])
         named = _names(source, names, p)
         listed = _listed(categorical, named, p)
+        held = weigh_copies(weights, copies)
+        coding = functools.partial(code_column, weights=held, max_cuts=most)
         if isinstance(source, np.ndarray):
-            codes, coded = _code_array(source, named, listed)
+            codes, coded, ordered = _code_array(source, named, listed, coding)
             pair: tuple[Any, Any] = (False, True) if source.dtype.kind == "b" else (0, 1)
         else:
-            codes, coded = _code_table(attrs.evolve(source, names=named), listed)
+            codes, coded, ordered = _code_table(attrs.evolve(source, names=named), listed, coding)
             pair = (0, 1)
         if y is None:
             numbers, classes = np.zeros(n, dtype=np.int64), (None,)
@@ -103,7 +115,7 @@ class Dataset:
             X=codes,
             y=numbers,
             classes=classes,
-            weights=weigh_copies(weights, copies),
+            weights=held,
             row_data=read,
             categorical=tuple(j for j, column in coded.items() if column.multiway),
             names=named,
@@ -111,6 +123,7 @@ class Dataset:
             pair=pair,
             sample_weight=weights,
             frequency=copies,
+            ordered=ordered,
         )
 
     @property
@@ -145,6 +158,14 @@ class Dataset:
     @property
     def n_columns(self) -> int:
         return int(self.X.shape[1])
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions a branching node may ask: one of each binary and categorical column, all of ordered ones.
+
+        Every threshold is a question, with gaps on either side where there are any, and whether a value is missing.
+        """
+        return self.n_columns - len(self.ordered) + sum(len(each.questions()) for each in self.ordered.values())
 
     @property
     def n_classes(self) -> int:
@@ -194,7 +215,7 @@ class Dataset:
         return totals
 
     def encode(self, X: Any) -> Array:
-        """(m, p) uint8: new rows by this data's columns; see `streed.data.encode`."""
+        """(m, p) uint8: new rows by this data's columns, none of them ordered; see `streed.data.encode`."""
         if isinstance(X, np.ndarray) and not self._coded and X.ndim == 2 and X.shape[1] == self.n_columns:
             codes = binary_codes(X)
             if codes is not None:
@@ -223,51 +244,6 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_rows} rows, {self.n_columns} columns, {self.n_classes} classes)"
-
-
-def encode(columns: Sequence[Column], X: Any, used: Collection[int] | None = None) -> Array:
-    """(m, p) uint8: the codes of new rows by `columns`, as many as the data had that they come from.
-
-    A table's columns are found by name, further ones are ignored; an array or nested list must have p columns.
-    `used`: only these columns are read and need be there; the others are 0. Raises InputError for a missing column, a
-    missing value, and a value that a column's data did not have.
-    """
-    source = read_input(X)
-    wanted = range(len(columns)) if used is None else sorted(used)
-    if isinstance(source, np.ndarray):
-        _check_width(source.shape[1], columns)
-        if all(columns[j].is_plain for j in wanted):
-            plain = binary_codes(source)
-            if plain is not None:
-                return plain
-        codes = np.zeros((len(source), len(columns)), dtype=np.uint8)
-        for j in wanted:
-            read = read_values(source[:, j], "X", f"column {columns[j].name!r}")
-            codes[:, j] = recode(columns[j], read)
-        return codes
-    codes = np.zeros((source.n_rows, len(columns)), dtype=np.uint8)
-    if source.names is None:
-        _check_width(len(source.columns), columns)
-        places = {j: j for j in wanted}
-    else:
-        by_name = {name: i for i, name in enumerate(source.names)}
-        absent = [columns[j].name for j in wanted if columns[j].name not in by_name]
-        if absent:
-            raise InputError(
-                "X", f"it has no column named {shown(absent)}", f"its columns are {shown(source.names)}; rename them"
-            )
-        places = {j: by_name[columns[j].name] for j in wanted}
-    for j, place in places.items():
-        read = read_values(source.columns[place], "X", f"column {columns[j].name!r}")
-        codes[:, j] = recode(columns[j], read)
-    return codes
-
-
-def _check_width(width: int, columns: Sequence[Column]) -> None:
-    if width != len(columns):
-        raise InputError(
-            "X", f"it has {width} columns, not {len(columns)}", "give the columns of the first data, in that order"
-        )
 
 
 def _names(source: Array | Table, names: Sequence[str] | None, p: int) -> tuple[str, ...] | None:
@@ -317,27 +293,52 @@ def _positions(names: tuple[str, ...]) -> dict[str, int]:
     return {name: j for j, name in enumerate(names)}
 
 
-def _code_array(X: Array, names: tuple[str, ...] | None, listed: Collection[int]) -> tuple[Array, dict[int, Column]]:
-    """The codes of a numeric array, and the columns that are not plain 0/1."""
+def _code_array(
+    X: Array, names: tuple[str, ...] | None, listed: Collection[int], coding: Callable[..., Any]
+) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
+    """The codes of a numeric array, the columns that are not plain 0/1, and the values of ordered ones."""
     codes = binary_codes(X)
     if codes is not None:
-        return codes, {}
+        return codes, {}, {}
     plain = ((X == 0) | (X == 1)).all(axis=0)
-    codes = np.zeros(X.shape, dtype=np.uint8)
+    others = np.flatnonzero(~plain).tolist()
+    coded: dict[int, Column] = {}
+    ordered: dict[int, OrderedValues] = {}
+    codes = np.zeros(X.shape, dtype=np.uint8 if set(others) <= set(listed) else np.int32)
     codes[:, plain] = X[:, plain]
-    coded: dict[int, Column] = {}
-    for j in np.flatnonzero(~plain).tolist():
+    for j in others:
         name = f"x{j}" if names is None else names[j]
-        read = read_values(X[:, j], "X", f"column {name!r}")
-        coded[j], codes[:, j] = code_column(name, read, listed=j in listed, lenient=False)
-    return codes, coded
+        column = np.ascontiguousarray(X[:, j])
+        what = f"column {name!r}"
+        read = read_values(column, "X", what) if j in listed else read_column(column, what)
+        coded[j], codes[:, j], found = coding(name, read, listed=j in listed, lenient=False)
+        if found is not None:
+            ordered[j] = found
+    return codes, coded, ordered
 
 
-def _code_table(table: Table, listed: Collection[int]) -> tuple[Array, dict[int, Column]]:
-    """The codes of a table column by column, and the columns."""
-    codes = np.zeros((table.n_rows, len(table.columns)), dtype=np.uint8)
+def _code_table(
+    table: Table, listed: Collection[int], coding: Callable[..., Any]
+) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
+    """The codes of a table column by column, the columns, and the values of ordered ones."""
+    columns: list[Array] = []
     coded: dict[int, Column] = {}
+    ordered: dict[int, OrderedValues] = {}
     for j in range(len(table.columns)):
         name = f"x{j}" if table.names is None else table.names[j]
-        coded[j], codes[:, j] = code_column(name, table.read(j), listed=j in listed, lenient=True)
-    return codes, coded
+        coded[j], codes, found = coding(name, table.read(j, listed=j in listed), listed=j in listed, lenient=True)
+        columns.append(codes)
+        if found is not None:
+            ordered[j] = found
+    together = np.zeros((table.n_rows, len(columns)), dtype=np.int32 if ordered else np.uint8)
+    for j, codes in enumerate(columns):
+        together[:, j] = codes
+    return together, coded, ordered
+
+
+def _most_cuts(max_cuts: Any) -> int | None:
+    if max_cuts is None:
+        return None
+    if not isinstance(max_cuts, numbers.Integral) or isinstance(max_cuts, bool) or max_cuts < 1:
+        raise InputError("max_cuts", f"{max_cuts!r} is no whole number above 0", "give one such as 8, or None for all")
+    return int(max_cuts)

@@ -1,17 +1,19 @@
 """Reading what a caller hands over, numpy, lists, pandas, polars and dicts of columns, without changing it.
 
-Missing values are found here, so everything further in is complete.
+Missing values are found here: they are an error, or, where a column may be ordered, marked as gaps.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 
-from streed.data.column import Values
+from streed.data.column import Values, check_finite, missing_value
+from streed.data.moments import microseconds
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,10 +30,11 @@ class Table:
     """Each a list, an array (n,) or a narwhals series, as the caller gave it; `read_values` reads one."""
     n_rows: int
 
-    def read(self, j: int) -> Values:
-        """The values of column j; raises InputError that names the column where a value is missing."""
+    def read(self, j: int, *, listed: bool) -> Values:
+        """The values of column j: if the caller calls it categorical (`listed`) all of them, else with its gaps."""
         name = f"x{j}" if self.names is None else self.names[j]
-        return read_values(self.columns[j], "X", f"column {name!r}")
+        what = f"column {name!r}"
+        return read_values(self.columns[j], "X", what) if listed else read_column(self.columns[j], what)
 
 
 def read_input(X: Any) -> Array | Table:
@@ -53,13 +56,12 @@ def read_values(x: Any, argument: str, what: str) -> Values:
 
     Raises InputError, naming `argument` and `what`, for missing values, more than one dimension and complex numbers.
     """
-    if isinstance(x, np.ndarray):
-        return _array_values(x, argument, what)
-    if isinstance(x, (str, bytes, Mapping)) or x is None:
-        raise InputError(argument, f"{what} is {type(x).__name__}, not a column of values", "give a list or an array")
-    if isinstance(x, (list, tuple, range)):
-        return _list_values(list(x), argument, what)
-    return _series_values(x, argument, what)
+    return _Reader(argument, what, gaps=False).read(x)
+
+
+def read_column(x: Any, what: str) -> Values:
+    """One column of X, as `read_values`, but missing values are marked as gaps, and numbers may be infinite."""
+    return _Reader("X", what, gaps=True).read(x)
 
 
 def take_rows(source: Array | Table, rows: Array) -> Array | Table:
@@ -165,53 +167,169 @@ def _duplicate(names: Sequence[str]) -> InputError:
     return InputError("X", f"two columns are named {twice!r}", "give every column its own name")
 
 
-def _array_values(x: Array, argument: str, what: str) -> Values:
-    if x.ndim != 1:
-        raise InputError(argument, f"{what} has {x.ndim} dimensions (shape {x.shape})", "give one value per row")
-    kind = x.dtype.kind
-    if kind in "bui":
-        return Values(x)
-    if kind == "f":
-        _check_finite(x, argument, what)
-        return Values(x)
-    if kind in "cV":
-        raise InputError(argument, f"{what} has the type {x.dtype}", "use numbers, texts or truth values")
-    return _list_values(list(x) if kind in "mM" else x.tolist(), argument, what)
+@final
+@attrs.frozen
+class _Reader:
+    """Reads one column, and names it in errors."""
+
+    argument: str
+    what: str
+    gaps: bool
+    """Whether values may be missing or infinite, and dates are to be numbers."""
+
+    def read(self, x: Any) -> Values:
+        if isinstance(x, np.ndarray):
+            return self._of_array(x)
+        if isinstance(x, (str, bytes, Mapping)) or x is None:
+            remedy = "give a list or an array"
+            raise InputError(self.argument, f"{self.what} is {type(x).__name__}, not a column of values", remedy)
+        if isinstance(x, (list, tuple, range)):
+            return self._of_list(list(x))
+        return self._of_series(x)
+
+    def _of_array(self, x: Array) -> Values:
+        if x.ndim != 1:
+            found = f"{self.what} has {x.ndim} dimensions (shape {x.shape})"
+            raise InputError(self.argument, found, "give one value per row")
+        kind = x.dtype.kind
+        if kind in "bui":
+            return Values(x)
+        if kind == "f":
+            return self._of_floats(x)
+        if kind in "cV":
+            found = f"{self.what} has the type {x.dtype}"
+            raise InputError(self.argument, found, "use numbers, texts or truth values")
+        if kind == "M" and self.gaps:
+            return self._of_moments(x)
+        return self._of_list(list(x) if kind in "mM" else x.tolist())
+
+    def _of_floats(self, x: Array) -> Values:
+        if not self.gaps:
+            check_finite(x, self.argument, self.what)
+            return Values(x)
+        gaps = np.isnan(x)
+        if x.dtype.itemsize > 8:
+            x = self._narrowed(x)
+        return Values(x, gaps=gaps if gaps.any() else None)
+
+    def _narrowed(self, x: Array) -> Array:
+        """Numbers of more than double precision as float64; raises InputError for those that it does not hold."""
+        with np.errstate(over="ignore"):
+            narrow: Array = x.astype(np.float64)
+        lost = (narrow != x) & ~np.isnan(x)
+        if lost.any():
+            row = int(np.argmax(lost))
+            found = f"{self.what} has in row {row} a number of more than double precision"
+            raise InputError(self.argument, found, "round it to float64")
+        return narrow
+
+    def _of_moments(self, x: Array) -> Values:
+        gaps = np.isnat(x)
+        moments = x.astype("datetime64[us]")
+        lost = (moments.astype(x.dtype) != x) & ~gaps
+        if lost.any():
+            row = int(np.argmax(lost))
+            found = f"{self.what} has in row {row} a time that is no whole microsecond"
+            raise InputError(self.argument, found, "round it, or give it as a whole number")
+        numbers = np.where(gaps, 0, moments.astype(np.int64))
+        return Values(numbers, gaps=gaps if gaps.any() else None, is_date=True)
+
+    def _of_list(self, values: list[Any]) -> Values:
+        gaps = None
+        if any(kind not in (str, int, bool) for kind in set(map(type, values))):
+            missing = [_is_missing(value) for value in values]
+            if any(missing):
+                if not self.gaps:
+                    raise missing_value(self.argument, self.what, missing.index(True))
+                gaps = np.array(missing)
+        present = values if gaps is None else [v for v, gap in zip(values, gaps.tolist(), strict=True) if not gap]
+        numeric = _numbers(present)
+        if numeric is None and self.gaps and present and all(_is_plain_number(v) for v in present):
+            numeric = np.empty(len(present), dtype=object)
+            numeric[:] = present
+        if numeric is not None:
+            if numeric.dtype.kind == "f" and not self.gaps:
+                check_finite(numeric, self.argument, self.what)
+            return Values(_spread(numeric, gaps), gaps=gaps)
+        if self.gaps and present and all(isinstance(v, (dt.date, np.datetime64)) for v in present):
+            return Values(_spread(self._moments(present), gaps), gaps=gaps, is_date=True)
+        return Values(values, gaps=gaps)
+
+    def _moments(self, values: list[Any]) -> Array:
+        """(m,) int64: dates and times as microseconds since 1970; raises InputError for finer ones."""
+        fine = [v for v in values if getattr(v, "nanosecond", 0) or (isinstance(v, np.datetime64) and _is_fine(v))]
+        if fine:
+            found = f"{self.what} has a time that is no whole microsecond: {fine[0]}"
+            raise InputError(self.argument, found, "round it, or give it as a whole number")
+        return np.fromiter(map(microseconds, values), np.int64, len(values))
+
+    def _of_series(self, x: Any) -> Values:
+        import narwhals as nw
+
+        try:
+            series: Any = nw.from_native(x, series_only=True)
+        except TypeError:
+            if isinstance(nw.from_native(x, pass_through=True), (nw.DataFrame, nw.LazyFrame)):
+                raise InputError(self.argument, f"{self.what} is a table", "give one of its columns") from None
+            if hasattr(x, "__array__"):
+                return self._of_array(np.asarray(x))
+            found = f"{self.what} is a {type(x).__name__}"
+            raise InputError(self.argument, found, "give a list, an array or a series") from None
+        gaps = None
+        if series.null_count():
+            gaps = series.is_null().to_numpy().astype(bool)
+            if not self.gaps:
+                raise missing_value(self.argument, self.what, int(np.argmax(gaps)))
+            series = series.drop_nulls()
+        dtype = series.dtype
+        if dtype == nw.Boolean or dtype.is_integer() or dtype.is_float():
+            numeric = series.to_numpy()
+            if numeric.dtype.kind in "biuf":
+                return _with_gaps(self._of_array(numeric), gaps)
+        read = _with_gaps(self._of_list(series.to_list()), gaps)
+        return attrs.evolve(read, order=_declared_order(series), is_ordered=_is_scale(series))
 
 
-def _list_values(values: list[Any], argument: str, what: str) -> Values:
-    numeric = _numbers(values)
-    if numeric is not None:
-        if numeric.dtype.kind == "f":
-            _check_finite(numeric, argument, what)
-        return Values(numeric)
-    if any(kind not in (str, int, bool) for kind in set(map(type, values))):
-        for row, value in enumerate(values):
-            if _is_missing(value):
-                raise _missing(argument, what, row)
-    return Values(values)
+def _with_gaps(read: Values, gaps: Array | None) -> Values:
+    """The column of values that were read without its gaps."""
+    if gaps is None:
+        return read
+    if read.gaps is not None:  # NaN beside what the table calls missing
+        gaps = gaps.copy()
+        gaps[~gaps] = read.gaps
+        present = read.values[~read.gaps] if isinstance(read.values, np.ndarray) else read.values
+        return attrs.evolve(read, values=_spread(present, gaps), gaps=gaps)
+    return attrs.evolve(read, values=_spread(read.values, gaps), gaps=gaps)
 
 
-def _series_values(x: Any, argument: str, what: str) -> Values:
+def _spread(present: Any, gaps: Array | None) -> Any:
+    """The values with any others where there are gaps."""
+    if gaps is None:
+        return present
+    if isinstance(present, np.ndarray):
+        full: Array = np.zeros(len(gaps), present.dtype)
+        full[~gaps] = present
+        return full
+    rest = iter(present)
+    return [None if gap else next(rest) for gap in gaps.tolist()]
+
+
+def _is_plain_number(value: Any) -> bool:
+    """Whether it is a number that Python compares exactly, and no truth value."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.longdouble))
+
+
+def _is_fine(moment: Any) -> bool:
+    return bool(moment.astype("datetime64[us]") != moment)
+
+
+def _is_scale(series: Any) -> bool:
+    """Whether the type declares that its categories are ordered, as pandas' can."""
     import narwhals as nw
 
-    try:
-        series: Any = nw.from_native(x, series_only=True)
-    except TypeError:
-        if isinstance(nw.from_native(x, pass_through=True), (nw.DataFrame, nw.LazyFrame)):
-            raise InputError(argument, f"{what} is a table", "give one of its columns") from None
-        if hasattr(x, "__array__"):
-            return _array_values(np.asarray(x), argument, what)
-        raise InputError(argument, f"{what} is a {type(x).__name__}", "give a list, an array or a series") from None
-    if series.null_count():
-        raise _missing(argument, what, int(np.argmax(series.is_null().to_numpy())))
-    dtype = series.dtype
-    if dtype == nw.Boolean or dtype.is_integer() or dtype.is_float():
-        numeric = series.to_numpy()
-        if numeric.dtype.kind in "biuf":
-            return _array_values(numeric, argument, what)
-    read = _list_values(series.to_list(), argument, what)
-    return Values(read.values, _declared_order(series))
+    if series.dtype not in (nw.Categorical, nw.Enum) or not series.implementation.is_pandas_like():
+        return False
+    return bool(getattr(series.to_native().cat, "ordered", False))
 
 
 def _declared_order(series: Any) -> tuple[Any, ...] | None:
@@ -246,14 +364,6 @@ def _numbers(values: list[Any]) -> Array | None:
     return array if exact else None
 
 
-def _check_finite(x: Array, argument: str, what: str) -> None:
-    if not np.isfinite(x).all():
-        row = int(np.argmin(np.isfinite(x)))
-        if np.isnan(x[row]):
-            raise _missing(argument, what, row)
-        raise InputError(argument, f"{what} has an infinite value in row {row}", "use finite numbers")
-
-
 def _is_missing(value: Any) -> bool:
     if value is None:
         return True
@@ -261,9 +371,3 @@ def _is_missing(value: Any) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):  # pandas.NA has no truth value
         return type(value).__name__ == "NAType"
-
-
-def _missing(argument: str, what: str, row: int) -> InputError:
-    return InputError(
-        argument, f"{what} has a missing value in row {row} (counted from 0)", "fill it in, or leave the row out"
-    )

@@ -27,7 +27,7 @@ _Path = tuple[int, ...]
 class _Edge:
     """A split, with a way to share the branching nodes among its sides."""
 
-    column: int
+    split: int
     sides: tuple[_Node, ...]
     cost: Value | None
     lower: Value | None
@@ -100,9 +100,9 @@ class AndOrSearch(BestSearch):
         cell, (depth, nodes), path = node.cell, node.limits, node.path
         edges = []
         below = None if depth is None else depth - 1
-        for column, children in self._states.splits(cell):
-            cost = self._cost(cell, path, column)
-            under = tuple(sorted({*path, column})) if self._states.path_counts else ()
+        for split, children in self._states.splits(cell):
+            cost = self._cost(cell, path, split)
+            under = self._states.below(path, split)
             for shares in self._budgets.shares(
                 [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
             ):
@@ -110,7 +110,7 @@ class AndOrSearch(BestSearch):
                     self._node(child, self._budgets.useful(child.most_leaves, below, share), under)
                     for child, share in zip(children, shares, strict=True)
                 )
-                edges.append(_Edge(column, sides, cost, None))
+                edges.append(_Edge(split, sides, cost, None))
                 if not self._monitor.look():
                     return
         node.edges = edges
@@ -127,7 +127,7 @@ class AndOrSearch(BestSearch):
         parts: tuple[Any, ...] = tuple(side.best for side in edge.sides)
         value = self._merged([part[0] for part in parts], edge.cost)
         if (node.best is None or self._task.better(value, node.best[0])) and self._task.feasible(value):
-            node.best = (value, edge.column, parts)
+            node.best = (value, edge.split, parts)
 
     def _best_edge(self, node: _Node) -> _Edge | None:
         """The edge of the best bound among those that may still improve the node; drops the others."""

@@ -110,9 +110,9 @@ class BestSearch:
         if depth == 1 and nodes is None:
             return self._stump(cell, path, upper)
         below = None if depth is None else depth - 1
-        for column, children in self._states.splits(cell):
-            cost = self._cost(cell, path, column)
-            under = tuple(sorted({*path, column})) if self._states.path_counts else ()
+        for split, children in self._states.splits(cell):
+            cost = self._cost(cell, path, split)
+            under = self._states.below(path, split)
             for shares in self._budgets.shares(
                 [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
             ):
@@ -120,7 +120,7 @@ class BestSearch:
                     self._budgets.useful(child.most_leaves, below, share)
                     for child, share in zip(children, shares, strict=True)
                 ]
-                found = self._split(column, children, limits, under, cost, upper)
+                found = self._split(split, children, limits, under, cost, upper)
                 if found is not None:
                     best, upper = found, found[0]
                     if at_root:
@@ -133,25 +133,25 @@ class BestSearch:
         """The best solution of one branching node that is better than `upper`; None if there is none."""
         best: Found | None = None
         task = self._task
-        for column, leaves in self._states.stumps(cell):
+        for split, leaves in self._states.stumps(cell):
             if not all(leaves):
                 continue
             parts = tuple(each[0] for each in leaves)
-            value = self._merged([part[0] for part in parts], self._cost(cell, path, column))
+            value = self._merged([part[0] for part in parts], self._cost(cell, path, split))
             if (upper is None or task.better(value, upper)) and task.feasible(value):
-                best, upper = (value, column, parts), value
+                best, upper = (value, split, parts), value
         return best
 
     def _split(
         self,
-        column: int,
+        split: int,
         children: Sequence[Cell],
         limits: Sequence[tuple[int | None, int | None]],
         path: _Path,
         cost: Any,
         upper: Any,
     ) -> Found | None:
-        """The best solution that branches on the column and is better than `upper`; None if there is none."""
+        """The best solution that begins with the split and is better than `upper`; None if there is none."""
         floors = [
             self._known_floor(child, limit, path) if upper is not None else None
             for child, limit in zip(children, limits, strict=True)
@@ -173,7 +173,7 @@ class BestSearch:
             parts.append(found)
         value = self._merged([part[0] for part in parts], cost)
         if (upper is None or self._task.better(value, upper)) and self._task.feasible(value):
-            return value, column, tuple(parts)
+            return value, split, tuple(parts)
         return None
 
     def _room(self, before: Sequence[Value], after: Sequence[Any], cost: Any, upper: Any) -> Value | None:
@@ -202,10 +202,10 @@ class BestSearch:
             return known[1] if known[0] is None else known[0][0]
         return self._states.floor(child)
 
-    def _cost(self, cell: Cell, path: _Path, column: int) -> Value | None:
-        return (
-            None if self._states.free and self._free is None else self._task.branching_cost(cell.n_rows, path, column)
-        )
+    def _cost(self, cell: Cell, path: _Path, split: int) -> Value | None:
+        if self._states.free and self._free is None:
+            return None
+        return self._task.branching_cost(cell.n_rows, path, self._states.column_of(split))
 
     @functools.cached_property
     def _free(self) -> Value | None:

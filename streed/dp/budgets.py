@@ -16,7 +16,7 @@ Limits = tuple[int | None, int | None]
 class Budgets:
     """The limits of subtrees of one problem, written so that equal sets of trees have equal limits."""
 
-    n_columns: int
+    n_splits: int
     most_children: int
 
     def useful(self, leaves: int, depth: int | None, nodes: int | None) -> Limits:
@@ -24,7 +24,7 @@ class Budgets:
 
         None where they exclude no tree, (0, None) where only a leaf is left.
 
-        A tree has one branching node less than such leaves, and no path meets a column twice (as in
+        A tree has one branching node less than such leaves, and no path meets a split twice (as in
         `streed.reference.recursion`).
         """
         most = leaves - 1
@@ -32,7 +32,7 @@ class Budgets:
             depth = nodes
         if most <= 0 or depth == 0:
             return 0, None
-        if depth is not None and depth >= min(most, self.n_columns):
+        if depth is not None and depth >= min(most, self.n_splits):
             depth = None
         if nodes is not None and nodes >= self._most_nodes(most, depth):
             nodes = None

@@ -152,7 +152,7 @@ class Gathering:
             kept = _first_nondominated([each[0] for each in together])
         self.front = Front([together[at] for at in kept])
 
-    def merge(self, column: int, thetas: Sequence[Front], cost: Any) -> None:
+    def merge(self, split: int, thetas: Sequence[Front], cost: Any) -> None:
         """Takes in every choice of one solution per child, merged (Eq. 7), as far as feasible."""
         combinations = math.prod(len(theta.found) for theta in thetas)
         if combinations == 0:
@@ -161,30 +161,30 @@ class Gathering:
             arrays = [theta.array() for theta in thetas]
             added = None if cost is None else _array([cost])
             if all(array is not None for array in arrays) and (added is None) == (cost is None):
-                self._merge_arrays(column, thetas, arrays, cost, added)
+                self._merge_arrays(split, thetas, arrays, cost, added)
                 return
-        self._merge_one_by_one(column, thetas, cost)
+        self._merge_one_by_one(split, thetas, cost)
 
-    def _merge_one_by_one(self, column: int, thetas: Sequence[Front], cost: Any) -> None:
-        solutions = self.combined(column, [theta.found for theta in thetas], cost)
+    def _merge_one_by_one(self, split: int, thetas: Sequence[Front], cost: Any) -> None:
+        solutions = self.combined(split, [theta.found for theta in thetas], cost)
         while block := list(itertools.islice(solutions, _BATCH)):
             self.add(block)
             if not self._monitor.look():
                 return
 
-    def combined(self, column: int, parts: Sequence[Sequence[Found]], cost: Any) -> Iterator[Found]:
+    def combined(self, split: int, parts: Sequence[Sequence[Found]], cost: Any) -> Iterator[Found]:
         """The feasible solutions that branch on the column, for every choice of one solution per child."""
         for choice in itertools.product(*parts):
-            solution = self.solution(column, choice, cost)
+            solution = self.solution(split, choice, cost)
             if not self._constrained or self._task.feasible(solution[0]):
                 yield solution
 
     def _merge_arrays(
-        self, column: int, thetas: Sequence[Front], arrays: Sequence[Any], cost: Any, added: Array | None
+        self, split: int, thetas: Sequence[Front], arrays: Sequence[Any], cost: Any, added: Array | None
     ) -> None:
         def solution(row: Array) -> Found:
             choice = tuple(theta.found[at] for theta, at in zip(thetas, row.tolist(), strict=True))
-            return self.solution(column, choice, cost)
+            return self.solution(split, choice, cost)
 
         step = max(1, _BLOCK // math.prod(len(array) for array in arrays[1:]))
         for begin in range(0, len(arrays[0]), step):
@@ -236,9 +236,9 @@ class Gathering:
         left = (solution(row) for row in choices)
         self.add([each for each in left if self._task.feasible(each[0])])
 
-    def solution(self, column: int, choice: tuple[Found, ...], cost: Any) -> Found:
+    def solution(self, split: int, choice: tuple[Found, ...], cost: Any) -> Found:
         """The solution that branches on the column, with one solution per child that has rows."""
-        return self._value(choice, cost), column, choice
+        return self._value(choice, cost), split, choice
 
     def _value(self, choice: Sequence[Found], cost: Any) -> Value:
         combine = self._combine

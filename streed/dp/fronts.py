@@ -88,9 +88,9 @@ class FrontSearch:
         self, cell: Cell, depth: int | None, nodes: int | None, path: tuple[int, ...], gathering: Gathering
     ) -> None:
         below = None if depth is None else depth - 1
-        for column, children in self._states.splits(cell):
-            cost = self._task.branching_cost(cell.n_rows, path, column)
-            under = tuple(sorted({*path, column})) if self._states.path_counts else ()
+        for split, children in self._states.splits(cell):
+            cost = self._task.branching_cost(cell.n_rows, path, self._states.column_of(split))
+            under = self._states.below(path, split)
             for shares in self._budgets.shares(
                 [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
             ):
@@ -100,7 +100,7 @@ class FrontSearch:
                     if not thetas[-1].found:
                         break
                 else:
-                    gathering.merge(column, thetas, cost)
+                    gathering.merge(split, thetas, cost)
                 if self._monitor.stopped:
                     return
 
@@ -108,8 +108,8 @@ class FrontSearch:
         if gathering.adds and self._table.usable and self._table.merge(cell, path, gathering):
             return
         first: dict[Any, Found] = {}
-        for column, leaves in self._states.stumps(cell):
-            cost = self._task.branching_cost(cell.n_rows, path, column)
-            for found in gathering.combined(column, leaves, cost):
+        for split, leaves in self._states.stumps(cell):
+            cost = self._task.branching_cost(cell.n_rows, path, self._states.column_of(split))
+            for found in gathering.combined(split, leaves, cost):
                 first.setdefault(found[0], found)
         gathering.add(list(first.values()))

@@ -64,11 +64,12 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         search_limits, None if search_limits.report is None and search_limits.within_gap is None else report
     )
     widths = [len(data.column(j).categories) for j in data.categorical]
-    budgets = Budgets(data.n_columns, max([2, *widths]))
+    n_splits = data.n_questions
+    budgets = Budgets(n_splits, max([2, *widths]))
     stopped, complete, states = None, False, None
     kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
     prepared = time.perf_counter()
-    with _deep(min(data.n_rows, data.n_columns + 1)):
+    with _deep(min(data.n_rows, n_splits + 1)):
         try:
             states = States(problem, monitor)
             search = kind(problem, states, budgets, monitor)
@@ -239,7 +240,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
         else:
             empty = empty or Leaf(_best_label(states.state_of_rows(rows), states), 0, 0)
             children.append(empty)
-    return Branch(action, tuple(children), states.count(rows))
+    return Branch(states.column_of(action), tuple(children), states.count(rows), states.cut_of(action))
 
 
 def _best_label(state: State, states: States) -> int:
@@ -254,4 +255,4 @@ def _costed(root: Node, costs: Any) -> Node:
     if isinstance(root, Leaf):
         rows, cost = next(costs)
         return Leaf(root.label, rows, cost)
-    return Branch(root.column, tuple(_costed(child, costs) for child in root.children), root.rows)
+    return Branch(root.column, tuple(_costed(child, costs) for child in root.children), root.rows, root.cut)

@@ -1,4 +1,4 @@
-"""The sets of rows of a general search: their sums, what they cost as leaves, and how columns split them.
+"""The sets of rows of a general search: their sums, what they cost as leaves, and how questions split them.
 
 A set of rows is a Python integer whose bit i says whether row i is in it. The sums over all children of a set come from
 one matrix product: of the statistics of its rows with the indicators of all columns' codes (`row_set_sums.py`).
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.algebra import objective
@@ -18,13 +19,13 @@ from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
 from streed.task.row_set_sums import ExactSums
 
 if TYPE_CHECKING:
-    from streed.data import Dataset
+    from streed.data import Cut, Dataset
     from streed.dp.stop_monitor import StopMonitor
     from streed.problem import Problem
     from streed.task import Value
 
 Found = tuple[Any, int, Any]
-"""A solution: its value; its label or its column; None, or the solutions of the children with rows."""
+"""A solution: its value; its label or its split; None, or the solutions of the children with rows."""
 
 Sums = tuple[Any, ...]
 """The rows of a set, then the sums of all statistics over it, flat."""
@@ -74,7 +75,10 @@ class States:
         self.path_counts = not self.free and reads_path(inner)
         self.column_counts = not self.free and reads_split(inner)
         self._monitor = monitor
-        self._literals, self._codes = _indicators(data)
+        self._questions = Questions.of(data)
+        """Splits are numbered as they are: ordered columns have many."""
+        self._columns: list[int] = self._questions.column.tolist()
+        self._literals, self._codes = _indicators(self._questions.data)
         self._sums = ExactSums(task, data)
         self._by_sums: dict[Sums, list[Found]] = {}
         self._by_rows: dict[int, list[Found]] = {}
@@ -96,9 +100,26 @@ class States:
         """Whether the task is given all sums exactly."""
         return self._sums.exact
 
-    def literals(self, column: int) -> list[int]:
-        """The rows of each child of the column."""
-        return self._literals[column][1]
+    @property
+    def n_splits(self) -> int:
+        """How many splits there are: one of each binary and categorical column, one for each cut of an ordered one."""
+        return len(self._columns)
+
+    def column_of(self, split: int) -> int:
+        """The column that a split is on."""
+        return self._columns[split]
+
+    def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
+        """The columns tested above a split's children, () where no cost depends on them; `path`: those above it."""
+        return tuple(sorted({*path, self._columns[split]})) if self.path_counts else ()
+
+    def cut_of(self, split: int) -> Cut | None:
+        """The cut of a split; None where its column is not ordered."""
+        return self._questions.cut(split)
+
+    def literals(self, split: int) -> list[int]:
+        """The rows of each child of the split."""
+        return self._literals[split][1]
 
     def count(self, rows: int) -> int:
         """How many rows the set has, each as often as its frequency says."""
@@ -166,47 +187,47 @@ class States:
     # -- splits ----------------------------------------------------------------------------------------------------
 
     def splits(self, cell: Cell) -> list[tuple[int, tuple[Cell, ...]]]:
-        """The columns that separate the cell's rows, in ascending order, each with the children that have rows.
+        """The splits that separate the cell's rows, in ascending order, each with the children that have rows.
 
-        Of columns that separate them in the same way, only the first one is there, unless costs depend on the column.
+        Of splits that separate them in the same way, only the first one is there, unless costs depend on the column.
         """
         if cell.splits is None:
             sums = None if self.task.reads_rows else self.child_sums(cell)
             cell.splits = []
             seen: set[tuple[int, ...]] = set()
             rows = cell.rows
-            for column, (begin, literals) in enumerate(self._literals):
+            for split, (begin, literals) in enumerate(self._literals):
                 parts = [(rows & literal, at) for at, literal in enumerate(literals, begin)]
                 parts = [part for part in parts if part[0]]
                 if len(parts) < 2 or self._known(tuple(part for part, _ in parts), seen):
                     continue
                 children = tuple(self._cell(part, None if sums is None else sums[at]) for part, at in parts)
-                cell.splits.append((column, children))
+                cell.splits.append((split, children))
         return cell.splits
 
     def stumps(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
-        """The columns as in `splits`, each with the leaf solutions of the children that have rows.
+        """The splits as in `splits`, each with the leaf solutions of the children that have rows.
 
-        Of columns whose children have the same sums, only the first one is there, unless costs depend on the column.
+        Of splits whose children have the same sums, only the first one is there, unless costs depend on the column.
         """
         if self.task.reads_rows:
             return self._stumps_by_rows(cell)
         sums = self.child_sums(cell)
         stumps = []
         seen: set[tuple[Any, ...]] = set()
-        for column, (begin, literals) in enumerate(self._literals):
+        for split, (begin, literals) in enumerate(self._literals):
             parts = tuple(part for part in sums[begin : begin + len(literals)] if part[0])
             if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((column, tuple(map(self.leaves_of_sums, parts))))
+                stumps.append((split, tuple(map(self.leaves_of_sums, parts))))
         return stumps
 
     def _stumps_by_rows(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
         stumps = []
         seen: set[tuple[int, ...]] = set()
-        for column, (_, literals) in enumerate(self._literals):
+        for split, (_, literals) in enumerate(self._literals):
             parts = tuple(part for literal in literals if (part := cell.rows & literal))
             if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((column, tuple(self._leaves_of_rows(part) for part in parts)))
+                stumps.append((split, tuple(self._leaves_of_rows(part) for part in parts)))
             if self._monitor.stopped:
                 break
         return stumps
@@ -231,7 +252,7 @@ class States:
         return cell
 
     def child_sums(self, cell: Cell) -> list[Sums]:
-        """The rows and sums of every child of every column."""
+        """The rows and sums of every child of every split."""
         return self._sums.by_literal(self.members(cell.rows), self._codes)
 
     # -- bounds ----------------------------------------------------------------------------------------------------
@@ -278,7 +299,7 @@ class States:
         if not (self.task.superadditive and self.is_sum and self._never_pays(inner)):
             return None
         data = self.data
-        _, first, groups = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
+        _, first, groups = np.unique(self._questions.data.X, axis=0, return_index=True, return_inverse=True)
         groups = groups.reshape(-1)
         floors = np.zeros(data.n_rows, dtype=object)
         order = np.argsort(groups, kind="stable")
@@ -293,7 +314,7 @@ class States:
 
 
 def _indicators(data: Dataset) -> tuple[list[tuple[int, list[int]]], Array]:
-    """By column the number of its first literal and the rows of each; and which row has which literal, (n, L) uint8."""
+    """By split the number of its first literal and the rows of each; and which row has which literal, (n, L) uint8."""
     widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
     begins = [0, *itertools.accumulate(widths)]
     codes = np.zeros((data.n_rows, begins[-1]), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Trees of one branching node, by all binary columns at once: for fronts of tuples that add up.
+"""Trees of one branching node, by all binary splits at once: for fronts of tuples that add up.
 
 Most of a search's time goes into its last level. There the leaf solutions of all children are rows of one table, so
 that the values of all choices are one sum of arrays, and only those that are nondominated become solutions.
@@ -29,7 +29,7 @@ class StumpTable:
 
     def __init__(self, states: States) -> None:
         n_labels, data = len(states.labels), states.data
-        choices = data.n_columns * n_labels**2
+        choices = states.n_splits * n_labels**2
         self.usable = not (states.task.reads_rows or data.categorical) and choices > _FEW
         """Whether there is something to gain, and all values so far fit."""
         self._states = states
@@ -55,17 +55,17 @@ class StumpTable:
             values = values + added[choices[:, 0] if len(added) > 1 else 0]
 
         def solution(row: Array) -> Found:
-            column, first, second = row.tolist()
-            parts = (self._leaves[left[column]][first], self._leaves[right[column]][second])
-            return gathering.solution(column, parts, costs[column] if len(costs) > 1 else costs[0])
+            split, first, second = row.tolist()
+            parts = (self._leaves[left[split]][first], self._leaves[right[split]][second])
+            return gathering.solution(split, parts, costs[split] if len(costs) > 1 else costs[0])
 
         gathering.take(values, choices, solution)
         return True
 
     def _costs(self, cell: Cell, path: tuple[int, ...]) -> tuple[list[Any] | None, Array | None]:
-        """What a branch costs, by column or once for all, and the same as an array; None, None if arrays cannot."""
+        """What a branch costs, by split or once for all, and the same as an array; None, None if arrays cannot."""
         states = self._states
-        columns = range(states.data.n_columns if states.column_counts else 1)
+        columns = map(states.column_of, range(states.n_splits)) if states.column_counts else [0]
         costs = [states.task.branching_cost(cell.n_rows, path, column) for column in columns]
         if all(cost is None for cost in costs):
             return costs, None

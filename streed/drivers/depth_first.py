@@ -8,9 +8,6 @@ import attrs
 
 from streed.bnb.procedure import DEPTH_FIRST, Procedure
 from streed.drivers.native import Native
-from streed.drivers.otherwise import search_otherwise
-from streed.problem import Outcome, Problem, SearchLimits
-from streed.task import Task
 
 
 @final
@@ -20,9 +17,3 @@ class DepthFirst(Native):
 
     name: ClassVar[str] = DEPTH_FIRST.name
     procedure: ClassVar[Procedure] = DEPTH_FIRST
-
-    def check(self, task: Task) -> None:
-        """Takes every task: what no kernel can be made for is searched by the general route."""
-
-    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        return search_otherwise(problem, search_limits, self)

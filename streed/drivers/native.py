@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from typing import ClassVar
 
 import attrs
@@ -10,16 +9,20 @@ import attrs
 from streed.bnb.native_search import search_native
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.procedure import Procedure
-from streed.enumerate.native_lists import lists_of
+from streed.drivers.otherwise import search_otherwise
+from streed.enumerate.packed_rows import packed_rows_of
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
+from streed.ordered.choice import is_for_thresholds
+from streed.ordered.oracle import OrderedOracle
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
+from streed.task import Task
 
 
 @attrs.frozen
 class Native(Driver):
-    """The native search by a procedure, with all limits; tasks that it cannot take go another way."""
+    """The native search by a procedure, with all limits; tasks of which no kernels can be made go another way."""
 
     procedure: ClassVar[Procedure]
 
@@ -27,14 +30,23 @@ class Native(Driver):
         outcome = search_native(problem, search_limits, self.procedure)
         return self.without_kernels(problem, search_limits) if outcome is None else outcome
 
-    @abc.abstractmethod
+    def check(self, task: Task) -> None:
+        """Takes every task (the default): what no kernel can be made for is searched by the general route."""
+
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        """The outcome for a task of which no kernels can be made; raises TaskError if there is none."""
+        """The outcome for a task of which no kernels can be made: by the front engine, or else by the general route."""
+        return search_otherwise(problem, search_limits, self)
 
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows, for one thread."""
+        """Takes problems of few kinds of rows, for one thread; with many thresholds by the ordered search."""
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None
-        return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, lists_of)
+
+        def native() -> LinearOracle:
+            return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
+
+        if is_for_thresholds(problem):
+            return OrderedOracle(problem, kinds, search_limits, self.name, native)
+        return native()

@@ -16,8 +16,9 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.enumerate.entries import number_rows
 from streed.exact import Array
+from streed.kernels.compiled import entry
+from streed.kernels.counting.equal_rows import find_classes
 
 _BITS = 62
 """Of a word."""
@@ -56,63 +57,61 @@ class KeyCode:
     """(digits, q) int64."""
     divisors: Array
     """(q,) int64."""
-    _places: tuple[tuple[int, int], ...] = attrs.field(init=False)
-    """The word of each digit, and what one of it is worth there."""
+    places: Array = attrs.field(init=False)
+    """(digits, 4) int64: the word of each digit, what one of it is worth there, its span and its least."""
 
     def __attrs_post_init__(self) -> None:
-        places = []
+        places = np.zeros((len(self.digits), 4), np.int64)
         word, worth = 0, 1
-        for digit in self.digits:
+        for place, digit in zip(places, self.digits, strict=True):
             if worth > 1 and worth * digit.span >= 1 << _BITS:
                 word, worth = word + 1, 1
-            places.append((word, worth))
+            place[:] = word, worth, digit.span, digit.least
             worth *= digit.span
-        object.__setattr__(self, "_places", tuple(places))
-
-    @property
-    def places(self) -> Array:
-        """(digits, 4) int64: the word of each digit, what one of it is worth there, its span and its least."""
-        return np.array(
-            [
-                (word, worth, digit.span, digit.least)
-                for (word, worth), digit in zip(self._places, self.digits, strict=True)
-            ],
-            np.int64,
-        ).reshape(-1, 4)
+        object.__setattr__(self, "places", places)
 
     @property
     def words(self) -> int:
         """How many words a key has, at least one."""
-        return self._places[-1][0] + 1 if self._places else 1
+        return int(self.places[:, 0].max(initial=0)) + 1
 
     @property
     def split(self) -> list[int]:
         """The key of a branching node, by word."""
         key = [0] * self.words
-        for (word, worth), digit in zip(self._places, self.digits, strict=True):
+        for (word, worth, _, _), digit in zip(self.places.tolist(), self.digits, strict=True):
             key[word] += worth * digit.split
         return key
 
     def keys(self, shape: tuple[int, int]) -> Array:
         """(n, K, words) int64: what giving row i the label k adds to the key."""
         total = np.zeros((*shape, self.words), np.int64)
-        for (word, worth), digit in zip(self._places, self.digits, strict=True):
+        for (word, worth, _, _), digit in zip(self.places.tolist(), self.digits, strict=True):
             total[:, :, word] += worth * digit.part
         return total
 
     def sums(self, keys: Array) -> Array:
         """(m, q) int64: the sums of keys (m, words)."""
-        if not self.digits:
-            return np.zeros((len(keys), len(self.divisors)), np.int64)
-        shifted = keys.copy()
-        for (word, worth), digit in zip(self._places, self.digits, strict=True):
-            shifted[:, word] -= worth * digit.least
-        columns = [
-            shifted[:, word] // worth % digit.span + digit.least
-            for (word, worth), digit in zip(self._places, self.digits, strict=True)
-        ]
-        sums: Array = (np.stack(columns, axis=1) @ self.factors) // self.divisors
+        sums: Array = _decode(np.ascontiguousarray(keys), self.places, self.factors, self.divisors)
         return sums
+
+
+@entry
+def _decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
+    """(m, q) the sums of keys (m, words); places (digits, 4): word, worth, span and least of every digit."""
+    sums = np.zeros((len(keys), factors.shape[1]), np.int64)
+    shift = np.zeros(keys.shape[1], np.int64)
+    for d in range(len(places)):
+        shift[places[d, 0]] += places[d, 1] * places[d, 3]
+    for i in range(len(keys)):
+        for d in range(len(places)):
+            word = keys[i, places[d, 0]] - shift[places[d, 0]]
+            digit = word // places[d, 1] % places[d, 2] + places[d, 3]
+            for q in range(factors.shape[1]):
+                sums[i, q] += digit * factors[d, q]
+        for q in range(factors.shape[1]):
+            sums[i, q] //= divisors[q]
+    return sums
 
 
 def encode(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array | None = None) -> KeyCode:
@@ -139,7 +138,7 @@ def _moves(parts: Sequence[Array], splits: Sequence[int]) -> Array:
     """(t, q) the distinct ways in which a row or a branching node moves the sums."""
     flat = np.stack([part.ravel() for part in parts], axis=1) if parts else np.zeros((1, 0), np.int64)
     moves = np.ascontiguousarray(np.concatenate([flat, np.array([list(splits)], np.int64)]))
-    distinct: Array = moves[number_rows(moves)[1]]
+    distinct: Array = moves[find_classes(moves.view(np.uint8))[0]]
     return distinct
 
 

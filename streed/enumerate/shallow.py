@@ -1,10 +1,10 @@
-"""Sums over pairs of columns for few rows, by adding row after row, and the least cost of shallow trees from them.
+"""Trees of depth two or less from sums over pairs of columns: all of them by their entries, and one for an entry.
 
-For weights of any kind and any number of labels, where the bit counting of `pair_counts.py` does not reach. Rows are
-given by their numbers; `starts` (n + 1,) and `columns` say which columns each row has. An entry is a vector of `width`
-sums, the first of which is the cost: `base` (n, width) holds each row's under the first label; `profits` (n, 1 + (K -
-1) width) how many rows it stands for, then for every other label its entry beyond the base; `split` (width,) is what a
-branching node adds. All are int64.
+Sums over the rows that have two columns, for every pair of columns, tell the sums of all four leaves below any two of
+them. Pairs (F, F, L), of which the halves i <= j are read, and total (L,) over all rows are sums of *profits*: how many
+rows there are, then for every label but the first its entry less that of the first label (`width` each). Entries here
+are therefore beyond those of the first label. There are no columns, F = 0, where the depth is 0. `split` (width,) is
+what a branching node adds; all are int64.
 """
 
 from __future__ import annotations
@@ -12,104 +12,49 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
+from streed.enumerate.entries import (
+    COST,
+    FIRST_BITS,
+    FULL,
+    SPACE,
+    adds_up,
+    compact,
+    find_addends,
+    keep_needed,
+    new_table,
+    order_by,
+    put_entries,
+    put_sums,
+    take,
+)
 from streed.kernels.compiled import entry
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, NONE
 from streed.kernels.views import native
 
 
 @native
-def count_labels(profits, width):  # type: ignore[no-untyped-def]
-    """K, the number of labels."""
-    return (profits.shape[1] - 1) // width + 1
-
-
-@native
-def find_separating(rows, starts, columns, n_columns):  # type: ignore[no-untyped-def]
-    """(local number of each column or -1, the columns): those that some rows have and others do not."""
-    count = np.zeros(n_columns, np.int64)
-    for i in rows:
-        for at in range(starts[i], starts[i + 1]):
-            count[columns[at]] += 1
-    local = np.full(n_columns, -1, np.int64)
-    chosen = np.empty(n_columns, np.int64)
-    size = 0
-    for f in range(n_columns):
-        if 0 < count[f] < len(rows):
-            local[f] = size
-            chosen[size] = f
-            size += 1
-    return local, chosen[:size]
-
-
-@native
-def add_pairs(pairs, total, rows, starts, columns, local, profits, picks, f, side):  # type: ignore[no-untyped-def]
-    """Adds the profits (picked columns) of the rows to the pairs (F, F, L) of their columns, i <= j, and to the total.
-
-    With f >= 0, only rows that have (side 1) or lack (side 0) column f.
-    """
-    here = np.empty(len(local), np.int64)
-    for i in rows:
-        size = 0
-        found = int64(0)
-        for at in range(starts[i], starts[i + 1]):
-            column = columns[at]
-            if column == f:
-                found = int64(1)
-            if local[column] >= 0:
-                here[size] = local[column]
-                size += 1
-        if f >= 0 and found != side:
-            continue
-        for c in range(len(picks)):
-            total[c] += profits[i, picks[c]]
-        for p in range(size):
-            for q in range(p, size):
-                for c in range(len(picks)):
-                    pairs[here[p], here[q], c] += profits[i, picks[c]]
-
-
-@native
-def put_leaf(part, width, least_rows, listed):  # type: ignore[no-untyped-def]
+def put_leaf(part, width, least_rows, found):  # type: ignore[no-untyped-def]
     """How many entries a leaf has, one per label or none; writes them. `part`: sums of profits over its rows."""
     if part[0] < least_rows:
         return 0
     labels = (len(part) - 1) // width + 1
     for c in range(width):
-        listed[0, c] = 0
+        found[0, c] = 0
     for k in range(1, labels):
         for c in range(width):
-            listed[k, c] = part[1 + (k - 1) * width + c]
+            found[k, c] = part[1 + (k - 1) * width + c]
     return labels
 
 
 @native
-def _least_leaf(part, least_rows):  # type: ignore[no-untyped-def]
-    """The least cost of a leaf beyond the base; `part` holds its rows and the costs of the other labels."""
-    if part[0] < least_rows:
-        return int64(INFINITE)
-    best = int64(0)
-    for k in range(1, len(part)):
-        best = min(best, part[k])
-    return best
-
-
-@native
-def mirror_costs(pairs, costs):  # type: ignore[no-untyped-def]
-    """Writes the costs (F, F), symmetric, of pairs (F, F, L) of two labels that are known for i <= j."""
-    for i in range(len(costs)):
-        for j in range(i, len(costs)):
-            costs[i, j] = pairs[i, j, 1]
-            costs[j, i] = pairs[i, j, 1]
-
-
-@native
 def signed_costs(pairs, size):  # type: ignore[no-untyped-def]
-    """(costs (size, size), singles (size,)) of such pairs, as `signed_sides` takes them."""
+    """(costs (size, size), singles (size,)) of pairs of two labels, as `signed_sides` takes them."""
     costs = np.empty((size, size), np.int64)
-    mirror_costs(pairs, costs)
     singles = np.empty(size, np.int64)
-    for k in range(size):
-        singles[k] = costs[k, k]
+    for i in range(size):
+        singles[i] = pairs[i, i, 1]
+        for j in range(i, size):
+            costs[i, j] = costs[j, i] = pairs[i, j, 1]
     return costs, singles
 
 
@@ -134,123 +79,163 @@ def signed_sides(costs, singles, total, place, depth, split_cost):  # type: igno
 
 
 @native
-def _floor_signed(costs, singles, total, depth, split_cost):  # type: ignore[no-untyped-def]
-    """`_floor_shallow` for two labels, any leaf allowed, and costs as in `signed_sides`."""
-    best = int64(0)
-    for place in range(len(singles) if depth > 0 else 0):
-        least_in, least_out = signed_sides(costs, singles, total, place, depth - 1, split_cost)
-        best = min(best, least_in + least_out)
-    return min(best + split_cost, total, int64(0))
+def put_stumps(pairs, total, place, inside, budget, split, least_rows, leaves, found):  # type: ignore[no-untyped-def]
+    """How many trees of depth at most 1 cost at most `budget` beyond the base; writes their entries to `found`.
 
-
-@native
-def _floor_shallow(pairs, total, depth, split_cost, least_rows):  # type: ignore[no-untyped-def]
-    """The least cost, beyond the base, of a tree of depth at most 0, 1 or 2 over rows with these pair sums."""
-    size, labels = len(pairs), len(total)
-    best = _least_leaf(total, least_rows)
-    inner = np.empty(labels, np.int64)
-    outer = np.empty(labels, np.int64)
-    part = np.empty(labels, np.int64)
-    rest = np.empty(labels, np.int64)
-    for j in range(size if depth > 0 else 0):
-        for c in range(labels):
-            inner[c] = pairs[j, j, c]
-            outer[c] = total[c] - inner[c]
-        if inner[0] == 0 or outer[0] == 0:
+    The rows: all (place -1), or those that have (inside) or lack the column `place`. `leaves` (2, K, width) is room.
+    """
+    size, columns = len(pairs), len(total)
+    width = len(split)
+    whole = np.empty(columns, np.int64)
+    part = np.empty(columns, np.int64)
+    for c in range(columns):
+        whole[c] = total[c]
+        if place >= 0:
+            whole[c] = pairs[place, place, c] if inside else total[c] - pairs[place, place, c]
+    count = 0
+    for i in range(put_leaf(whole, width, least_rows, leaves[0])):
+        if leaves[0, i, COST] <= budget:
+            found[count] = leaves[0, i]
+            count += 1
+    for k in range(size):
+        if k == place:
             continue
-        least_in = _least_leaf(inner, least_rows)
-        least_out = _least_leaf(outer, least_rows)
-        for k in range(size if depth == 2 else 0):
-            if k == j:
-                continue
-            for c in range(labels):
-                part[c] = pairs[min(j, k), max(j, k), c]
-                rest[c] = inner[c] - part[c]
-            if part[0] > 0 and rest[0] > 0:
-                cost = _least_leaf(part, least_rows) + _least_leaf(rest, least_rows) + split_cost
-                least_in = min(least_in, cost)
-            for c in range(labels):
-                part[c] = pairs[k, k, c] - part[c]
-                rest[c] = outer[c] - part[c]
-            if part[0] > 0 and rest[0] > 0:
-                cost = _least_leaf(part, least_rows) + _least_leaf(rest, least_rows) + split_cost
-                least_out = min(least_out, cost)
-        if least_in < INFINITE and least_out < INFINITE:
-            best = min(best, least_in + least_out + split_cost)
-    return min(best, int64(INFINITE))
+        for c in range(columns):
+            part[c] = pairs[k, k, c]
+            if place >= 0:
+                common = pairs[min(place, k), max(place, k), c]
+                part[c] = common if inside else part[c] - common
+        if part[0] == 0 or part[0] == whole[0]:
+            continue
+        n_left = put_leaf(part, width, least_rows, leaves[0])
+        for c in range(columns):
+            part[c] = whole[c] - part[c]
+        n_right = put_leaf(part, width, least_rows, leaves[1])
+        for i in range(n_left):
+            for j in range(n_right):
+                if leaves[0, i, COST] + leaves[1, j, COST] + split[COST] <= budget:
+                    for c in range(width):
+                        found[count, c] = leaves[0, i, c] + leaves[1, j, c] + split[c]
+                    count += 1
+    return count
 
 
 @native
-def _base_costs(rows, starts, columns, base, local, size):  # type: ignore[no-untyped-def]
-    """(rows with each local column, their base cost, the base cost of all)."""
-    counts = np.zeros(size, np.int64)
-    bases = np.zeros(size, np.int64)
-    whole = int64(0)
-    for i in rows:
-        whole += base[i, 0]
-        for at in range(starts[i], starts[i + 1]):
-            if local[columns[at]] >= 0:
-                counts[local[columns[at]]] += 1
-                bases[local[columns[at]]] += base[i, 0]
-    return counts, bases, whole
+def _least_cost(found, count):  # type: ignore[no-untyped-def]
+    """The least cost of the first entries."""
+    least = int64(INFINITE)
+    for i in range(count):
+        least = min(least, found[i, COST])
+    return least
+
+
+@native
+def _keep_cheap(found, count, room):  # type: ignore[no-untyped-def]
+    """How many of the entries cost at most `room`; moves them to the front."""
+    kept = 0
+    for i in range(count):
+        if found[i, COST] <= room:
+            found[kept] = found[i]
+            kept += 1
+    return kept
+
+
+@native
+def _sides(costs, singles, total, place, split_cost, room):  # type: ignore[no-untyped-def]
+    """(room with the column, room without it): what trees of depth 1 for the sides may cost by `signed_sides`."""
+    least_in, least_out = signed_sides(costs, singles, total, place, 1, split_cost)
+    return room - least_out, room - least_in
+
+
+@native
+def shallow_entries(pairs, total, least, split, depth, least_rows, budget, limits):  # type: ignore[no-untyped-def]
+    """The entries of the trees of depth at most 0, 1 or 2 that cost at most `budget` and are needed by the limits.
+
+    `least` (width,) is the entry of all rows under the first label, which counts here.
+    """
+    size, width = len(pairs), len(split)
+    labels = (len(total) - 1) // width + 1
+    left = np.empty((labels + size * labels * labels, width), np.int64)
+    right = np.empty((labels + size * labels * labels, width), np.int64)
+    leaves = np.empty((2, labels, width), np.int64)
+    entries, used = new_table(int64(FIRST_BITS), width)
+    budget -= least[COST]
+    n_left = put_stumps(pairs, total, int64(-1), False, budget, split, least_rows, leaves, left)
+    entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), left, n_left)
+    is_signed = labels == 2 and least_rows <= 1
+    costs, singles = signed_costs(pairs, size if is_signed else 0)
+    room = budget - split[COST]
+    for place in range(size if depth == 2 else 0):
+        if count > limits[SPACE]:
+            break
+        room_left, room_right = int64(INFINITE), int64(INFINITE)
+        if is_signed:
+            room_left, room_right = _sides(costs, singles, total[1], place, split[COST], room)
+            if room_left + room_right < room:
+                continue
+        n_left = put_stumps(pairs, total, place, True, room_left, split, least_rows, leaves, left)
+        n_right = put_stumps(pairs, total, place, False, room_right, split, least_rows, leaves, right)
+        if n_left == 0 or n_right == 0:
+            continue
+        if not is_signed:
+            cheapest = _least_cost(right, n_right)
+            n_right = _keep_cheap(right, n_right, room - _least_cost(left, n_left))
+            n_left = _keep_cheap(left, n_left, room - cheapest)
+        ordered = take(right, order_by(right, n_right, COST), n_right)
+        entries, used, bits, count = put_sums(
+            entries, used, bits, count, left, n_left, ordered, n_right, split, budget, limits[SPACE]
+        )
+    if count > limits[SPACE] and depth > 0:
+        limits[FULL] = 1
+    found = compact(entries, used, count)
+    for i in range(count):
+        for c in range(width):
+            found[i, c] += least[c]
+    return keep_needed(found, limits)
 
 
 @entry
-def floor_children(rows, starts, columns, profits, base, split, n_columns, depth, least_rows):  # type: ignore[no-untyped-def]
-    """(n_columns, 2) the least cost of a tree of depth at most 0, 1 or 2 over the rows without and with each column.
+def enumerate_shallow(pairs, total, least, split, depth, least_rows, budget, limits):  # type: ignore[no-untyped-def]
+    """`shallow_entries`, for Python."""
+    return shallow_entries(pairs, total, least, split, depth, least_rows, budget, limits)
 
-    INFINITE where no leaf would have `least_rows` rows, and on both sides of columns that separate no rows.
+
+@entry
+def find_shallow(pairs, total, split, depth, least_rows, target):  # type: ignore[no-untyped-def]
+    """(label, place, first, second): how a tree of depth at most 0, 1 or 2 has the target as its entry.
+
+    A leaf of the label; or, the label NONE, a split on the column at the place, whose sides have the targets first with
+    the column and second without it. Both are NONE if no tree has the target.
     """
-    floors = np.full((n_columns, 2), INFINITE, np.int64)
-    local, chosen = find_separating(rows, starts, columns, n_columns)
-    size = len(chosen)
-    labels = count_labels(profits, len(split))
-    picks = np.zeros(labels, np.int64)
-    for k in range(1, labels):
-        picks[k] = 1 + (k - 1) * len(split)
-    counts, bases, whole = _base_costs(rows, starts, columns, base, local, size)
-    everything = np.zeros((size, size, labels), np.int64)
-    total = np.zeros(labels, np.int64)
-    add_pairs(everything, total, rows, starts, columns, local, profits, picks, int64(-1), int64(0))
-    is_signed = labels == 2 and least_rows <= 1
-    all_costs = np.empty((size, size), np.int64)
-    costs = np.empty((size, size), np.int64)
-    singles = np.empty(size, np.int64)
-    if is_signed:
-        mirror_costs(everything, all_costs)
-        for p in range(size):
-            singles[p] = all_costs[p, p]
-    if is_signed and depth < 2:
-        for j in range(size):
-            least_in, least_out = signed_sides(all_costs, singles, total[1], j, depth, split[0])
-            floors[chosen[j], 1] = least_in + bases[j]
-            floors[chosen[j], 0] = least_out + whole - bases[j]
-        return floors
-    mine = np.empty((size, size, labels), np.int64)
-    part = np.empty(labels, np.int64)
-    for j in range(size):
-        side = 1 if 2 * counts[j] <= len(rows) else 0
-        mine[:] = 0
-        part[:] = 0
-        add_pairs(mine, part, rows, starts, columns, local, profits, picks, chosen[j], int64(side))
-        if is_signed:
-            mirror_costs(mine, costs)
-            for p in range(size):
-                singles[p] = costs[p, p]
-            floor = _floor_signed(costs, singles, part[1], depth, split[0])
-            for p in range(size):
-                for q in range(size):
-                    costs[p, q] = all_costs[p, q] - costs[p, q]
-                singles[p] = costs[p, p]
-            other = _floor_signed(costs, singles, total[1] - part[1], depth, split[0])
+    size, width = len(pairs), len(split)
+    labels = (len(total) - 1) // width + 1
+    left = np.zeros((labels + size * labels * labels, width), np.int64)
+    right = np.zeros((labels + size * labels * labels, width), np.int64)
+    leaves = np.zeros((2, labels, width), np.int64)
+    for k in range(put_leaf(total, width, least_rows, leaves[0])):
+        if adds_up(leaves[0], k, leaves[0], int64(0), target):
+            return int64(k), int64(NONE), left[0], right[0]
+    rest = target - split
+    part = np.empty(len(total), np.int64)
+    is_signed = depth == 2 and labels == 2 and least_rows <= 1
+    costs, singles = signed_costs(pairs, size if is_signed else 0)
+    for place in range(size if depth > 0 else 0):
+        for c in range(len(total)):
+            part[c] = total[c] - pairs[place, place, c]
+        if part[0] == 0 or part[0] == total[0]:
+            continue
+        if depth == 1:
+            n_right = put_leaf(part, width, least_rows, right)
+            n_left = put_leaf(pairs[place, place], width, least_rows, left)
         else:
-            floor = _floor_shallow(mine, part, depth, split[0], least_rows)
-            mine[:] = everything - mine
-            part[:] = total - part
-            other = _floor_shallow(mine, part, depth, split[0], least_rows)
-        with_column = bases[j]
-        if floor < INFINITE:
-            floors[chosen[j], side] = floor + (with_column if side == 1 else whole - with_column)
-        if other < INFINITE:
-            floors[chosen[j], 1 - side] = other + (whole - with_column if side == 1 else with_column)
-    return floors
+            room_left, room_right = int64(INFINITE), int64(INFINITE)
+            if is_signed:
+                room_left, room_right = _sides(costs, singles, total[1], place, split[COST], rest[COST])
+                if room_left + room_right < rest[COST]:
+                    continue
+            n_left = put_stumps(pairs, total, place, True, room_left, split, least_rows, leaves, left)
+            n_right = put_stumps(pairs, total, place, False, room_right, split, least_rows, leaves, right)
+        i, j = find_addends(left, n_left, right, n_right, rest)
+        if i >= 0:
+            return int64(NONE), int64(place), left[i], right[j]
+    return int64(NONE), int64(NONE), left[0], right[0]

@@ -19,19 +19,18 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.certificate import nest_preorder
 from streed.encoding.row_costs import category_counts
-from streed.enumerate.entries import number_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import weigh_leaves, weigh_tree
 from streed.problem import Driver, Problem, SearchLimits, SearchStopped
-from streed.problem.linear_oracle import LinearOracle, ListSpec, TreeLists
-from streed.problem.oracle_by_search import FixedCosts, OracleBySearch, preorder_of
+from streed.problem.linear_oracle import LinearOracle
+from streed.problem.oracle_by_search import FixedCosts, OracleBySearch
 from streed.task.bounded_sums import sums_too_large
 from streed.tree import Node
-from streed.tree.predictions import predict_rows
 
 Vector = tuple[int, ...]
 
@@ -81,21 +80,6 @@ class Weighed:
 
 
 @final
-@attrs.frozen(eq=False)
-class Merged:
-    """The distinct rows of a problem, in order of appearance."""
-
-    codes: Array
-    """(n', p) uint8."""
-    member: Array
-    """(n,) which of them each row is."""
-    counts: Array
-    """(n',) how many rows each of them is."""
-    sums: Array
-    """(m, n', K) the parts of all the rows that each of them is."""
-
-
-@final
 @attrs.define(eq=False)
 class Trees:
     """The trees that a problem allows, and the driver that finds one of least weighted sum among them."""
@@ -110,7 +94,9 @@ class Trees:
     solves: int = 0
     nodes: int = 0
     seconds: float = 0.0
-    listings: int = 0
+    enumerations: int = 0
+    in_pieces: int = 0
+    """Sets of rows whose entries outgrew the memory."""
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
     kinds: Array = attrs.field(init=False)
@@ -125,7 +111,7 @@ class Trees:
     _codes: Array = attrs.field(init=False)
     _deadline: float | None = attrs.field(init=False)
     _depth: int | None = attrs.field(init=False)
-    _oracle: LinearOracle = attrs.field(init=False)
+    oracle: LinearOracle = attrs.field(init=False)
     _shallow: Trees | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
@@ -138,19 +124,19 @@ class Trees:
         told_apart = words
         if self._data.frequency is not None and self.problem.min_leaf > 1:
             told_apart = np.hstack([words, self._data.frequency[:, None]])
-        self.kinds, first = number_rows(told_apart)
+        first, self.kinds = find_classes(np.ascontiguousarray(told_apart).view(np.uint8))
         self.sizes = np.bincount(self.kinds)
         self.vectors = words[first].reshape(len(first), labels, m)
         self.arity = category_counts(self.problem)
         self._depth = None
         problem = attrs.evolve(self.problem, data=self._data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
-        self._oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
+        self.oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
 
     def close(self) -> dict[str, Any]:
         """The statistics of the last scalar solve; gives back what was prepared for them."""
-        stats = dict(self._oracle.stats())
-        self._oracle.close()
+        stats = dict(self.oracle.stats())
+        self.oracle.close()
         if self._shallow is not None:
             self._shallow.close()
             self._count(self._shallow)
@@ -158,14 +144,17 @@ class Trees:
         return stats
 
     @functools.cached_property
-    def merged(self) -> Merged:
-        """The distinct rows."""
-        codes, member = distinct_rows(self._codes)
-        sums = np.zeros((len(codes), *self.vectors.shape[1:]), np.int64)
-        np.add.at(sums, member, self.vectors[self.kinds])
-        counts = np.zeros(len(codes), np.int64)
-        np.add.at(counts, member, self._data.counts)
-        return Merged(codes, member, counts, np.ascontiguousarray(sums.transpose(2, 0, 1)))
+    def distinct_rows(self) -> tuple[Array, Array]:
+        """(first, member): the first of the rows of each kind of codes, and which of these kinds each row is."""
+        found: tuple[Array, Array] = find_classes(self._codes)
+        return found
+
+    def merged(self, parts: Array) -> Array:
+        """The sums over equal rows of the parts (G, ...) that a row of each kind has, in the order of distinct rows."""
+        first, member = self.distinct_rows
+        sums = np.zeros((len(first), *parts.shape[1:]), np.int64)
+        np.add.at(sums, member, parts[self.kinds])
+        return sums
 
     @functools.cached_property
     def value_ranges(self) -> list[Window]:
@@ -195,7 +184,7 @@ class Trees:
             raise sums_too_large(self.problem.data.weights is not None)
         begin = time.perf_counter()
         limit = self.remaining()
-        answer = self._oracle.solve(
+        answer = self.oracle.solve(
             costs, split, below=below, max_depth=self._depth, time_limit=limit, report=self._report()
         )
         self.solves += 1
@@ -252,7 +241,7 @@ class Trees:
 
     @contextlib.contextmanager
     def within(self, max_depth: int) -> Iterator[None]:
-        """A context in which the trees of scalar solves are no deeper than this; those of lists may be."""
+        """A context in which the trees of scalar solves are no deeper than this; enumerated ones may be."""
         before, self._depth = self._depth, max_depth
         try:
             yield
@@ -290,7 +279,8 @@ class Trees:
         self.solves += inner.solves
         self.nodes += inner.nodes
         self.seconds += inner.seconds
-        self.listings += inner.listings
+        self.enumerations += inner.enumerations
+        self.in_pieces += inner.in_pieces
 
     def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
@@ -323,13 +313,6 @@ class Trees:
             return None
         return lambda best, bound, nodes, phase: tell(self.best(), None, self.nodes + nodes, phase)
 
-    def grown(self, root: Node) -> EvaluatedTree:
-        """A tree given by its nodes, whose leaves keep their labels."""
-        labels = predict_rows(root, self._codes)
-        sums = self.vectors[self.kinds, labels].sum(axis=0)
-        preorder, leaf_labels, rows = preorder_of(root)
-        return EvaluatedTree(self._vector(preorder, sums), preorder, leaf_labels, rows, self.arity)
-
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
         leaf, rows, sums = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)
@@ -340,15 +323,11 @@ class Trees:
 
     def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:
         """A tree in preorder whose leaves keep their labels."""
-        counts = self._oracle.count(preorder)
+        counts = self.oracle.count(preorder)
         if counts is not None:
             return self._counted(preorder, labels, counts)
         _, rows, sums = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
         return EvaluatedTree(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
-
-    def lists(self, spec: ListSpec) -> TreeLists | None:
-        """The trees in lists, if the driver has them."""
-        return self._oracle.lists(spec, attrs.evolve(self.search_limits, time_limit=self.remaining()))
 
     @functools.cached_property
     def constants(self) -> list[EvaluatedTree]:
@@ -356,17 +335,3 @@ class Trees:
         totals = (self.sizes[:, None, None] * self.vectors).sum(axis=0).tolist()
         leaf, rows = np.full(1, -1), np.array([self._data.size])
         return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
-
-
-def distinct_rows(codes: Array) -> tuple[Array, Array]:
-    """The distinct rows of codes (n, p) uint8 in order of appearance, and which of them each row is."""
-    width = max(1, -(-codes.shape[1] // 8))
-    words = np.zeros((len(codes), width * 8), np.uint8)
-    words[:, : codes.shape[1]] = codes
-    member, first = number_rows(words.view(np.int64))
-    return codes[first], member
-
-
-def widths(data: Dataset) -> list[int]:
-    """How many children a split on each column has."""
-    return [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]

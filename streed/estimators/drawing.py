@@ -60,12 +60,10 @@ def _nodes(tree: Tree) -> str:
             made.append(f"<div>{lead}<b>{escaped(_shown(next(shows)))}</b> <small>({rows})</small></div>")
             continue
         column = tree.columns[node.column]
-        made.append(
-            f'<details open><summary>{lead}{escaped(question(column))}</summary><div style="margin-left:1.4em">'
-        )
-        children = [
-            (child, f"<i>{escaped(said)}:</i> ") for child, said in zip(node.children, answers(column), strict=True)
-        ]
+        asks = escaped(question(column, node.cut))
+        made.append(f'<details open><summary>{lead}{asks}</summary><div style="margin-left:1.4em">')
+        said = answers(column, node.cut)
+        children = [(child, f"<i>{escaped(each)}:</i> ") for child, each in zip(node.children, said, strict=True)]
         stack.append(("</div></details>", ""))
         stack.extend(reversed(children))
     made.extend(part for part, _ in reversed(stack) if isinstance(part, str))

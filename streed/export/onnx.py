@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.binarize.raw import Kind, RawColumn, date_text, read_column
+from streed.binarize.raw import Kind, RawColumn, read_column
+from streed.data import Cut
 from streed.data.column import shown
+from streed.data.moments import date_text
 from streed.data.table import read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
@@ -30,6 +32,9 @@ MOST_LEAVES = 2**24
 
 NO_DATE = -(2**63)
 """A date that is missing, as numpy's NaT."""
+
+MOST_WHOLE = 2**53
+"""Whole numbers from here on are not all doubles, and may be rounded to this one."""
 
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 
@@ -52,8 +57,7 @@ def to_onnx(model: Any) -> ModelProto:
     nodes = plan(tree)
     graph = _Graph(onnx)
     inputs = _inputs(tree, nodes, graph)
-    asked = sorted({column for column in nodes.columns if column >= 0})
-    leaf = _leaf(nodes, asked, inputs, graph)
+    leaf = _leaf(nodes, inputs, graph)
     shows = [shown for shown, below in zip(nodes.shows, nodes.children, strict=True) if not below]
     table = _labels(shows)
     graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
@@ -198,23 +202,26 @@ def _kind(question: Question) -> str:
     raise InputError("tree", found, "use texts or numbers alone")
 
 
-def _leaf(nodes: Plan, asked: Sequence[int], inputs: dict[int, str], graph: _Graph) -> str:
+def _leaf(nodes: Plan, inputs: dict[int, str], graph: _Graph) -> str:
     """The number of each row's leaf, (m,) int64."""
-    found = {}
-    for question, column in zip(nodes.questions, nodes.columns, strict=True):
-        if question is not None and column not in found:
-            found[column] = _child(question, inputs[question.place], graph)
+    # A column of the tree's data asks one question, an ordered one another at each cut.
+    place_of: dict[tuple[int, Cut | None], int] = {}
+    found: list[str] = []
+    for question, column, cut in zip(nodes.questions, nodes.columns, nodes.cuts, strict=True):
+        if question is not None and (column, cut) not in place_of:
+            place_of[column, cut] = len(found)
+            found.append(_child(question, inputs[question.place], graph))
+    asked = tuple(place_of.get(key, -1) for key in zip(nodes.columns, nodes.cuts, strict=True))
     leaves = [place for place, below in enumerate(nodes.children) if not below]
     if len(leaves) > MOST_LEAVES:
         raise InputError("tree", f"it has {len(leaves):,} leaves", f"ONNX takes up to {MOST_LEAVES:,}")
-    if not asked:
+    if not found:
         (some,) = inputs.values()
         flat = graph.add("Reshape", [some, graph.constant(np.array([-1]))])
         count = graph.add("Shape", [flat])
         return graph.add("Expand", [graph.constant(np.zeros(1, np.int64)), count])
-    rows = graph.add("Concat", [found[column] for column in asked], axis=1)
-    place_of = {column: at for at, column in enumerate(asked)}
-    built = unrolled(nodes.children, nodes.columns, leaves)
+    rows = graph.add("Concat", found, axis=1)
+    built, _ = unrolled(nodes.children, asked, leaves)
     ends = [(at, leaf) for at, (*_, leaf) in enumerate(built) if leaf >= 0]
     size = len(built)
     number = graph.add(
@@ -223,7 +230,7 @@ def _leaf(nodes: Plan, asked: Sequence[int], inputs: dict[int, str], graph: _Gra
         n_targets=1,
         nodes_treeids=[0] * size,
         nodes_nodeids=list(range(size)),
-        nodes_featureids=[place_of.get(column, 0) for _, _, column, _, _ in built],
+        nodes_featureids=[max(column, 0) for _, _, column, _, _ in built],
         nodes_modes=["LEAF" if leaf >= 0 else "BRANCH_LEQ" for *_, leaf in built],
         nodes_values=[threshold if leaf < 0 else 0.0 for _, _, _, threshold, leaf in built],
         nodes_truenodeids=[max(left, 0) for left, *_ in built],
@@ -254,6 +261,10 @@ def _child(question: Question, values: str, graph: _Graph) -> str:
 def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
     """Whether the case holds, (m, 1) bool, of numbers or dates."""
     dtype = np.int64 if kind == "date" else np.float64
+    large = [value for value in case.values if isinstance(value, int) and abs(value) >= MOST_WHOLE]
+    if large and kind == "number":
+        found = f"it asks about {large[0]}, which is not below 2**53"
+        raise InputError("tree", found, "ONNX compares in double precision: give smaller numbers")
     if case.relation in (GAP, PRESENT):
         if kind == "number":
             gap = graph.add("IsNaN", [values])
@@ -262,10 +273,10 @@ def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
         return gap if case.relation == GAP else graph.add("Not", [gap])
     if case.relation == ONE_OF:
         each = [graph.add("Equal", [values, graph.constant(np.array([[value]], dtype))]) for value in case.values]
-        found = each[0]
+        either = each[0]
         for other in each[1:]:
-            found = graph.add("Or", [found, other])
-        return found
+            either = graph.add("Or", [either, other])
+        return either
     limit = graph.constant(np.array([case.values], dtype))
     holds = graph.add("LessOrEqual" if case.relation == AT_MOST else "Greater", [values, limit])
     if kind == "number" or case.relation == ABOVE:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from streed.binarize.raw import Kind, date_text
+from streed.binarize.raw import Kind
+from streed.data.moments import date_text
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
 from streed.tree.models import tree_of
@@ -127,8 +128,13 @@ def _condition(value: str, question: Question, case: Case, name: str) -> str:
             moment = f"_{name}_moment({value})"
             limit = f"datetime.datetime.fromisoformat({date_text(threshold)!r})"
             return f"{moment} is not None and {moment} {case.relation} {limit}"
-        return f"{value} is not None and {value} {case.relation} {threshold!r}"
+        return f"{value} is not None and {value} {case.relation} {_threshold(threshold)}"
     return f"{value} is not None and {value} == {value}"
+
+
+def _threshold(threshold: int | float) -> str:
+    """The threshold as Python source; infinity has no literal."""
+    return f"float({str(threshold)!r})" if isinstance(threshold, float) and math.isinf(threshold) else repr(threshold)
 
 
 def _as_text(value: str, question: Question, name: str) -> str:

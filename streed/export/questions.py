@@ -15,7 +15,7 @@ import attrs
 from streed.binarize import ColumnRecipe
 from streed.binarize.conditions import questions
 from streed.binarize.raw import Kind
-from streed.data import Column
+from streed.data import Column, Cut, Scale
 from streed.errors import InputError
 from streed.tree import Tree, flatten
 
@@ -70,6 +70,8 @@ class Plan:
     shows: tuple[Any, ...]
     """None for a branching node."""
     rows: tuple[int, ...]
+    cuts: tuple[Cut | None, ...]
+    """The cuts of branching nodes on ordered columns."""
 
 
 def plan(tree: Tree, given: Mapping[str, str] | None = None, *, coded: bool = False) -> Plan:
@@ -81,12 +83,14 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None, *, coded: bool = Fa
     """
     asked = _Asked.of(tree, given or {}, coded=coded)
     shows = iter(tree.shows())
-    nodes: list[tuple[tuple[int, ...], int, Question | None, Any, int]] = []
-    for first, second, third in flatten(tree.root):
+    nodes: list[tuple[tuple[int, ...], int, Question | None, Any, int, Cut | None]] = []
+    for first, second, third, *cuts in flatten(tree.root):
         if isinstance(second, tuple):
-            nodes.append((second, first, asked.question(first), None, int(third)))
+            cut = cuts[0] if cuts else None
+            asks = asked.question(first) if cut is None else _of_cut(tree.columns[first], first, cut)
+            nodes.append((second, first, asks, None, int(third), cut))
         else:
-            nodes.append(((), -1, None, next(shows), second))
+            nodes.append(((), -1, None, next(shows), second, None))
     columns: list[tuple[Any, ...]] = list(zip(*nodes, strict=True))
     return Plan(*columns)
 
@@ -152,6 +156,23 @@ def _of_column(column: Column, place: int) -> Question:
     )
     named = column.name != f"x{place}"
     return Question(place, column.name, None, cases, None, named)
+
+
+def _of_cut(column: Column, place: int, cut: Cut) -> Question:
+    """The question at a cut of an ordered column."""
+    named = column.name != f"x{place}"
+    kind = {Scale.NUMBER: Kind.NUMBER, Scale.DATE: Kind.DATE, Scale.CATEGORY: Kind.CATEGORY}[
+        column.scale or Scale.NUMBER
+    ]
+    if cut.threshold is None:
+        return Question(place, column.name, kind, (Case(1, GAP),), 0, named)
+    if column.scale is Scale.CATEGORY:
+        first = int(cut.threshold) + 1
+        sides = (column.categories[:first], column.categories[first:])
+        cases = [Case(child, ONE_OF, values) for child, values in enumerate(sides) if values]
+        return Question(place, column.name, kind, (*cases, Case(cut.gaps, GAP)), None, named)
+    case = Case(1, ABOVE, (cut.threshold,)) if cut.gaps == 0 else Case(0, AT_MOST, (cut.threshold,))
+    return Question(place, column.name, kind, (case,), cut.gaps, named)
 
 
 def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Question:

@@ -1,8 +1,9 @@
 """A tree as a scikit-learn estimator, for what works on those: plot_tree, export_text, SHAP, skl2onnx.
 
-The estimator reads codes (`codes`): 0/1 of binary columns, the number of the category of others. A branching node with
-a child per category becomes a few binary ones on its codes, `department <= 2.5` and so on. Of a tree that carries the
-recipe of its questions, it is the last step of a pipeline that reads raw tables.
+The estimator reads codes (`codes`): 0/1 of binary columns, the number of the category of others, and of ordered columns
+the value itself in single precision, moved where it has to be to stay on its side of every threshold. A branching node
+with a child per category becomes a few binary ones on its codes, `department <= 2.5` and so on. Of a tree that carries
+the recipe of its questions, it is the last step of a pipeline that reads raw tables.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.data import Dataset
+from streed.data import Cut, Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
 from streed.export.questions import plan
+from streed.export.single_precision import as_double, single_precision
 from streed.tree import Tree
 from streed.tree.models import tree_of
+from streed.tree.rows import TreeRows
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -64,8 +67,10 @@ def to_sklearn(
     values = _leaf_values(shows, classes)
     if classes is not None and at is not None and targets is not None:
         values = _shares(values, classes, at, targets, np.ones(len(at)) if weights is None else weights)
-    built = unrolled(nodes.children, nodes.columns, leaves)
+    built, places = unrolled(nodes.children, nodes.columns, leaves, nodes.cuts)
     state = _state(built, sizes, masses, values, is_classifier=not is_regression)
+    cuts = [nodes.cuts[place] for place in places]
+    state["nodes"]["missing_go_to_left"] = [cut is not None and cut.gaps == 0 for cut in cuts]
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
     estimator.n_features_in_ = tree.n_columns
     estimator.n_outputs_ = 1
@@ -88,9 +93,19 @@ def to_sklearn(
 def codes(model: Any, X: Any) -> Array:
     """(m, p) float32: rows as `to_sklearn`'s estimator reads them; columns that the tree does not ask about are 0.
 
-    `X` as `Tree.predict` takes it; raises InputError for missing columns and values that the tree does not know.
+    Gaps of ordered columns are NaN. `X` as `Tree.predict` takes it; raises InputError for missing columns, values that
+    the tree does not know, and thresholds that single precision does not tell apart.
     """
-    return tree_of(model).codes(X).astype(np.float32)
+    tree = tree_of(model)
+    rows = TreeRows.of(X, tree.columns, tree.n_columns, tree.recipe)
+    thresholds = tree.thresholds()
+    table = np.zeros((rows.n_rows, tree.n_columns), dtype=np.float32)
+    for j, column in tree.columns.items():
+        if j in thresholds:
+            table[:, j] = single_precision(rows.numbers(j), thresholds[j], column.name)
+        else:
+            table[:, j] = rows.codes(j)
+    return table
 
 
 def feature_names(model: Any) -> list[str]:
@@ -161,20 +176,26 @@ def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weight
 
 
 def unrolled(
-    children: Sequence[tuple[int, ...]], columns: Sequence[int], leaves: Sequence[int]
-) -> list[tuple[int, int, int, float, int]]:
-    """Binary nodes as (left, right, column, threshold, leaf number), parents first and left before right.
+    children: Sequence[tuple[int, ...]],
+    columns: Sequence[int],
+    leaves: Sequence[int],
+    cuts: Sequence[Cut | None] | None = None,
+) -> tuple[list[tuple[int, int, int, float, int]], list[int]]:
+    """Binary nodes as (left, right, column, threshold, leaf number), parents first and left before right; their places.
 
-    The children of a node are a range of codes; it is halved until one child is left, so that c children lie at most
-    log2(c), rounded up, levels deeper.
+    A place is that of the node which a binary one was made of. `cuts`: those of nodes on ordered columns, whose
+    thresholds are kept (infinity for the question whether a value is missing). Of other nodes, the children are a range
+    of codes; it is halved until one child is left, so that c children lie at most log2(c), rounded up, levels deeper.
     """
     numbers_of = {place: number for number, place in enumerate(leaves)}
     built: list[tuple[int, int, int, float, int]] = []
+    places: list[int] = []
     # (node, or the first and the last of its children; the built parent; whether this is its right child)
     stack: list[tuple[int, int, int, int, bool]] = [(0, 0, -1, -1, False)]
     while stack:
         place, first, last, parent, is_right = stack.pop()
         here = len(built)
+        places.append(place)
         if parent >= 0:
             left, right, *rest = built[parent]
             built[parent] = (left, here, *rest) if is_right else (here, right, *rest)  # type: ignore[assignment]
@@ -184,13 +205,15 @@ def unrolled(
             built.append((_LEAF, _LEAF, _NOTHING, float(_NOTHING), numbers_of[place]))
             continue
         middle = (first + last) // 2
-        built.append((_LEAF, _LEAF, columns[place], middle + 0.5, -1))
+        cut = None if cuts is None else cuts[place]
+        threshold = middle + 0.5 if cut is None else as_double(cut.threshold)
+        built.append((_LEAF, _LEAF, columns[place], threshold, -1))
         for low, high, right_hand in ((middle + 1, last, True), (first, middle, False)):
             if low == high:
                 stack.append((children[place][low], 0, -1, here, right_hand))
             else:
                 stack.append((place, low, high, here, right_hand))
-    return built
+    return built, places
 
 
 def _state(

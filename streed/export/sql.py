@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -74,8 +75,16 @@ def _condition(question: Question, case: Case) -> str:
         if question.kind is Kind.DATE:
             value, limit = sql_moment(column, case.values[0])
             return f"{value} {case.relation} {limit}"
-        return f"{column} {case.relation} {sql_number(case.values[0])}"
+        return f"{column} {_bound(case.relation, case.values[0])}"
     return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
+
+
+def _bound(relation: str, threshold: int | float) -> str:
+    """The relation with the threshold; infinity has no literal, but the largest number beside it."""
+    if isinstance(threshold, float) and math.isinf(threshold):
+        # Up to minus infinity is below all finite numbers, above it all that is not.
+        return f"{'<' if relation == AT_MOST else '>='} {sql_number(math.copysign(sys.float_info.max, threshold))}"
+    return f"{relation} {threshold if isinstance(threshold, int) else sql_number(threshold)}"
 
 
 def _quoted(name: str) -> str:

@@ -28,9 +28,21 @@ SIZES = [
     ("planes", np.int64),  # S: one per label, then worst costs, then (if needed) rows; or one per statistic, then rows
     ("rows_plane", np.int64),  # which plane counts rows
     ("worst_plane", np.int64),  # which plane holds worst costs (of row groups)
+    ("worst_unit", np.int64),  # what a unit of the worst plane costs
+    ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
+    ("worst_step", np.int64),  # the worth of the lowest of them
+    # of the caches, in entries
+    ("node_space", np.int64),
+    ("edge_space", np.int64),
+    ("child_space", np.int64),
+    ("slot_space", np.int64),
+    ("branch_space", np.int64),
+    ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
+    ("path_space", np.int64),
 ]
+"""Of the problem, and of the space that its caches may grow into. Written once by `Workspace`."""
 
-COSTS = [
+FACTS = [
     ("split_cost", np.int64),  # of one branching node
     ("min_leaf", np.int64),  # rows that a leaf needs
     ("signed", np.int64),  # 1: two labels, binary columns and no minimum support: the signed kernel applies
@@ -41,19 +53,15 @@ COSTS = [
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
     ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
-    (
-        "has_test_costs",
-        np.int64,
-    ),  # 1: splits cost something per row, by the columns tested above: test_costs.py
-    (
-        "wide",
-        np.int64,
-    ),  # 1: pair sums are sums over rows of numbers of each, see pair_sums.py, not counts of row groups
-    ("worst_unit", np.int64),  # what a unit of the worst plane costs
-    ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
-    ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
-    ("worst_step", np.int64),  # the worth of the lowest of them
+    ("has_test_costs", np.int64),  # 1: splits cost something per row, by the columns tested above: test_costs.py
+    ("wide", np.int64),  # 1: pair sums are added up row by row (pair_sums.py), not counted by row groups
 ]
+"""What the task declares, or follows from it and the problem: which lemmas hold, and which kernels apply.
+
+Written once by `Workspace`; `link_problem` finds `class_bound`, `lay_out` clears `archived` for tiny searches, and a
+linear oracle writes `split_cost` and `class_bound` anew for each of its solves. A lemma is switched off by clearing its
+fact (`restrictable`, `extensible`, `class_bound`, `archived`), equal rows by clearing the address `floors`.
+"""
 
 ADDRESSES = [
     # the problem, read only
@@ -63,12 +71,18 @@ ADDRESSES = [
     ("signed_costs", np.int64),  # int64 (G, 2): cost of label 0 minus cost of label 1, and its absolute value
     ("profits", np.int64),  # int64 (G, S): worst cost minus cost, per label; then the worst cost; then 1 per row
     ("literals", np.int64),  # int64 (categorical + 1): where each categorical column's literals begin
+    ("caller_columns", np.int64),  # int64 (F): the caller's column of every bit column
+    ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
     ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equal_rows.py
     ("floors", np.int64),  # int64 (N,); zero if there are none
     ("row_values", np.int64),  # int64 or float64 (N, S padded to fours), if `wide`: the numbers of every row
-    ("full_test_costs", np.int64),  # int64 (F), if `priced`: of a bit column where nothing was tested above
-    ("discounted_test_costs", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
     ("worst_bits", np.int64),  # uint64 (slices, W), if `wide`: the rows in whose worst costs each digit is 1
+    ("full_test_costs", np.int64),  # int64 (F), if `has_test_costs`: of a column where nothing was tested above
+    ("discounted_test_costs", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
+    # of scored problems, read only
+    ("row_floors", np.int64),  # float64 (N): what the rows of every place cost any tree; zero if that is not known
+    ("split_costs", np.int64),  # int64 (F + categorical): branching costs by split; zero if they depend on more
+    ("numbers", np.int64),  # int64 words (whole or real): the task's parameters and the worth of costs
     # the node at hand
     ("rows", np.int64),  # int32 (N + 64): its rows, by group
     ("all_words", np.int64),  # int16 (N / 16 + G, P): its columns compacted, 16 rows a word
@@ -92,6 +106,13 @@ ADDRESSES = [
     ("row_columns", np.int64),  # int16: these local columns
     ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see many_labels.py
     ("values", np.int64),  # int64 (ROWS_OF_VALUES, P + categorical): see values.py
+    ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
+    ("label_profits", np.int64),  # int64 (K): of one side
+    # of scored problems
+    ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
+    ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
+    ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
+    ("floor_sums", np.int64),  # float64 (P + 1): the sums of these over the node's rows with a column; over all of them
     # a child of the node at hand
     ("child_rows", np.int64),  # int32 (N + 64)
     ("child_words", np.int64),  # int16, as `words`
@@ -111,23 +132,13 @@ ADDRESSES = [
     ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
     ("lost", np.int64),  # int64 (P)
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
-    ("control", np.int64),  # int64 (8), shared with the caller's thread: see control.py
-    # of scored problems
-    ("caller_columns", np.int64),  # int64 (F): the caller's column of every bit column
-    ("flipped", np.int64),  # uint8 (F): 1 where the bit column is the complement of the caller's
-    ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
-    ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
-    ("label_profits", np.int64),  # int64 (K): of one side
-    ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
-    ("pair_costs", np.int64),  # as `costs` (2 Q, Q), Q = P + categorical: of splits below a side, if called for each
-    ("row_floors", np.int64),  # float64 (N): what the rows of every place cost any tree; zero if that is not known
-    ("floor_sums", np.int64),  # float64 (P + 1): the sums of these over the node's rows with a column; over all of them
-    ("split_costs", np.int64),  # int64 (F + categorical): branching costs by split; zero if they depend on more
-    ("numbers", np.int64),  # int64 words (whole or real): the task's parameters and the worth of costs
+    ("followed", np.int64),  # int32 (node_space): how far limited discrepancy search followed each node's edges
+    # what the search shares with the caller's thread
+    ("control", np.int64),  # int64 (ROWS_OF_CONTROL): see control.py
 ]
+"""Where arrays begin: those of the problem are written by `link_problem` and `Workspace`, all others by `lay_out`."""
 
-UNITS = [
-    # pointers to compiled work units, see units.py
+KERNELS = [
     ("solve_shallow", np.int64),
     ("expand", np.int64),
     ("load", np.int64),
@@ -135,7 +146,25 @@ UNITS = [
     ("solve_children", np.int64),
     ("push_bounds", np.int64),
     ("open_node", np.int64),
-    # what a unit is asked
+    ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
+    ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
+    ("subtract", np.int64),  # combined = left (+) right, or the bound that right leaves of left
+    ("weigh_pairs", np.int64),  # a unit: sums over pairs of the columns of the node at hand
+]
+"""Addresses of compiled code (units.py). Written by `link_units`, those of a task's own methods by `Workspace`.
+
+`enumerate/packed_rows.py` writes `weigh_pairs`.
+"""
+
+QUESTION = [
+    # of a search: written by its procedure's set-up (session.py, oracle.py), and moved on by `search_fully`
+    ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
+    ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
+    ("pause", np.int64),  # the search returns, as if it were crowded, once it has made more visits than this
+    ("root_target", np.int64),  # the root is solved once no tree costs less than this
+    ("root_high", np.uint64),  # the branch that leads to it
+    ("root_low", np.uint64),
+    # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
     ("asked_target", np.int64),
@@ -145,37 +174,57 @@ UNITS = [
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     ("asked_similar", np.int64),  # an entry of the similarity cache, or NONE
+    # of the kernels of a work unit: written by depth_three.py
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
-    ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
+    # of a generated kernel: written by generated.py, and by operators.py
     ("scored_pairs", np.int64),  # their addresses
     ("scored_sums", np.int64),
     ("scored_totals", np.int64),
     ("scored_values", np.int64),
     ("scored_column", np.int64),  # a caller's column that is tested besides those of the path, or NONE
-    ("scored_leaf", np.int64),  # answers: the cost as a leaf,
-    ("scored_best", np.int64),  # of the best tree of depth two,
-    ("scored_least", np.int64),  # and a lower bound on any tree's
-    ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
-    ("subtract", np.int64),  # combined = left (+) right, or the bound that right leaves of left
     ("left", np.int64),
     ("right", np.int64),
-    ("combined", np.int64),
-    ("cost1", np.int64),  # the optimal costs at depth two of the rows with it
-    ("cost0", np.int64),  # and without it
-    # lists of trees, see enumerate/plain.py
-    ("count_listed", np.int64),  # a unit: sums over pairs of the columns of the node at hand
-    ("listed_weights", np.int64),  # int64 (G, listed_planes): the multipliers
-    ("listed_planes", np.int64),
-    ("listed_sums", np.int64),  # int64 (listed_planes * P, P): the sums
-    # what it answers
+    # of `weigh_pairs`: written by enumerate/packed_kernels.py
+    ("pair_weights", np.int64),  # int64 (G, pair_planes): the multipliers
+    ("pair_planes", np.int64),
+    ("weighed_pairs", np.int64),  # int64 (pair_planes * P, P): the sums
+]
+"""What is asked of a search, a work unit or a kernel; who writes it is said above each part."""
+
+ANSWER = [
+    # by a work unit
     ("lower", np.int64),
     ("upper", np.int64),
     ("split", np.int64),
+    # by `solve_children`, or the branch cache: the optimal costs at depth two
+    ("cost1", np.int64),  # of the rows with the column asked for
+    ("cost0", np.int64),  # and without it
+    # by a generated kernel
+    ("scored_leaf", np.int64),  # the cost as a leaf,
+    ("scored_best", np.int64),  # of the best tree of depth two,
+    ("scored_least", np.int64),  # and a lower bound on any tree's
+    ("combined", np.int64),
+    ("least", np.int64),  # of scored problems: what it costs any tree at least, by what the task knows
+    ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
+    # by a search
+    ("root", np.int64),  # the node that is searched
+    ("taken", np.int64),  # the root's edge that this thread works on, or NONE
+    ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
+    ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
+    ("child_at", np.int64),  # where the next children are written
+    ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
+    # by the extraction of a tree
+    ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
+    ("missing_depth", np.int64),  # what is left to that subproblem, whose rows stand behind the last node,
+    ("missing_budget", np.int64),
+    ("missing_high", np.uint64),  # and the branch that leads to it
+    ("missing_low", np.uint64),
 ]
+"""What these answer, each part written by the one that it names; whoever asks clears `crowded` and `missing` before."""
 
 STATE = [
-    # of the node at hand
+    # of the node at hand: written by `load`, the last two by `prepare`
     ("n_rows", np.int64),
     ("n_words", np.int64),
     ("n_active", np.int64),  # local columns
@@ -184,54 +233,33 @@ STATE = [
     ("stride", np.int64),  # n_active padded to 32 lanes
     ("weight", np.int64),  # worst costs of its rows
     ("worst_pairs", np.int64),  # the plane of the pair sums that holds worst costs
-    ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
-    ("least", np.int64),  # of scored problems: what it costs any tree at least, by what the task knows
-    # caches
-    ("branch_space", np.int64),
-    ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
+    # of the caches: each written by its own module, and all by `evict`
+    ("node_count", np.int64),
+    ("edge_count", np.int64),
+    ("child_count", np.int64),
+    ("free_edges", np.int64, (64,)),  # heads of the lists of free blocks, by size class
+    ("free_children", np.int64, (64,)),
+    ("slot_offset", np.int64),
+    ("slot_count", np.int64),
     ("branch_offset", np.int64),
     ("branch_slots", np.int64),
     ("branch_count", np.int64),
-    ("node_space", np.int64),
-    ("node_count", np.int64),
-    ("edge_space", np.int64),
-    ("edge_count", np.int64),
-    ("child_space", np.int64),
-    ("child_count", np.int64),
-    ("slot_space", np.int64),
-    ("slot_offset", np.int64),
-    ("slot_count", np.int64),
-    ("path_space", np.int64),
     ("archive_count", np.int64),
-    ("free_edges", np.int64, (64,)),  # heads of the lists of free blocks, by size class
-    ("free_children", np.int64, (64,)),
-    # what was done
-    ("units", np.int64),  # depth-three work units
-    ("pair_passes", np.int64),  # depth-two evaluations
+]
+"""How far the arrays are filled."""
+
+COUNTERS = [
+    ("visits", np.int64),
     ("expansions", np.int64),
     ("repeats", np.int64),  # of these, for edges that were not kept the first time
-    ("visits", np.int64),
-    ("cache_hits", np.int64),
+    ("units", np.int64),  # depth-three work units
+    ("pair_passes", np.int64),  # depth-two evaluations
     ("pruned", np.int64),
     ("evictions", np.int64),
-    ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
-    ("child_at", np.int64),  # where the next children are written
-    ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
-    ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
-    ("kept", np.uint64),  # a hash of all that eviction kept: if it comes again, the search goes round in circles
-    ("root", np.int64),  # the node that is searched
-    ("root_high", np.uint64),  # the branch that leads to it
-    ("root_low", np.uint64),
-    ("root_target", np.int64),  # the root is solved once no tree costs less than this
-    ("taken", np.int64),  # the root's edge that this thread works on, or NONE
-    ("missing", np.int64),  # 1: a tree could not be extracted because its nodes were forgotten
-    ("missing_depth", np.int64),  # what is left to that subproblem, whose rows stand behind the last node,
-    ("missing_budget", np.int64),
-    ("missing_high", np.uint64),  # and the branch that leads to it
-    ("missing_low", np.uint64),
 ]
+"""What was done, for `stats`: each is raised where it is done, and read by `statistics`."""
 
-ENGINE = np.dtype(SIZES + COSTS + ADDRESSES + UNITS + STATE)
+ENGINE = np.dtype(SIZES + FACTS + ADDRESSES + KERNELS + QUESTION + ANSWER + STATE + COUNTERS)
 
 NODE = np.dtype(
     [

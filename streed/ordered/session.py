@@ -147,12 +147,18 @@ class OrderedSession:
             buffers.give_back(arena)
         return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
 
-    def bounds(self) -> tuple[int | None, int | None, int]:
-        """(lower, upper, splits scored) of the search that is running; None for what is not known yet."""
+    def bounds(self) -> tuple[int, int | None, int]:
+        """(lower, upper, splits scored) of the search that is running; upper is None as long as no tree is known."""
         lower, upper, nodes = self.control[[LOWER, UPPER, NODES]].tolist()
         rows = self.rows
         best = None if upper >= INFEASIBLE else rows.base + rows.divisor * upper
         return rows.base + rows.divisor * lower, best, nodes
+
+    def reprice(self, rows: OrderedRows) -> None:
+        """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
+        rows.check()
+        self.rows = rows
+        self._fill()
 
     def counters(self) -> dict[str, int]:
         """What was done, by name."""

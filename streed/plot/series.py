@@ -157,8 +157,8 @@ def _pairs(found: Any) -> list[tuple[Any, Tree]]:
 
 def _components(found: Any) -> tuple[str, ...]:
     """What the components of the values are called, where the task says."""
-    parts = getattr(getattr(found, "task", None), "parts", ())
-    return tuple(type(part).__name__ for part in parts)
+    parts = found.task.value_parts if isinstance(found, Result) else None
+    return tuple(type(part).__name__ for part in parts or ())
 
 
 def _coordinate(

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data import Column, Dataset
+from streed.data import Column, Cut, Dataset
 from streed.errors import InputError
 from streed.exact import Array
 from streed.tree import Leaf, Node, Tree, worth
@@ -129,23 +129,32 @@ def _skeleton(tree: Tree) -> list[Seen]:
             nodes.append(seen)
             continue
         column = tree.columns[node.column]
-        asks = question(column)
+        asks = question(column, node.cut)
         nodes.append(Seen(node, place, parent, (), depth, answer, holds, asks, None, node.rows, None, None, None))
-        said = answers(column)
+        said = answers(column, node.cut)
         stack.extend(
-            (child, place, depth + 1, said[code], _holds(column, code))
+            (child, place, depth + 1, said[code], _holds(column, code, node.cut))
             for code, child in reversed(list(enumerate(node.children)))
         )
     return [attrs.evolve(seen, children=tuple(below[seen.place])) for seen in nodes]
 
 
-def _holds(column: Column, code: int) -> str:
+def _holds(column: Column, code: int, cut: Cut | None) -> str:
     """What the answer with this number says of a row."""
+    if cut is not None:
+        return _holds_of_cut(column, code, cut)
     if column.is_plain and question(column) == f"{column.name}?":
         return column.name if code else f"not {column.name}"
     # A column of a single value has no name for the other one.
     values = column.categories
     return f"{column.name} = {values[code]}" if code < len(values) else f"{column.name} ≠ {values[0]}"
+
+
+def _holds_of_cut(column: Column, code: int, cut: Cut) -> str:
+    if cut.threshold is None:
+        return f"{column.name} is missing" if code else f"{column.name} is known"
+    said = f"{column.name} {'>' if code else '<='} {column.written(cut)}"
+    return f"{said} or missing" if column.has_gaps and cut.gaps == code else said
 
 
 def _upwards(nodes: Sequence[Seen], totals: Array) -> Array:

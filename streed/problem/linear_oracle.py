@@ -14,6 +14,7 @@ import attrs
 
 from streed.exact import Array
 from streed.problem.problem import SearchLimits
+from streed.problem.row_sets import RowSets
 from streed.task import Value
 
 
@@ -33,49 +34,6 @@ class Answer:
     """Visited."""
     counts: Array | None = None
     """(m, kinds) int64: how many rows of each kind are at every node of the tree, where the driver knows it."""
-
-
-@attrs.frozen(eq=False)
-class ListSpec:
-    """The sums that tell trees apart in a list, and which of the trees are of interest.
-
-    An entry is (cost, value, key, ...): sums over the rows of a tree by the labels of their leaves, and over its nodes.
-    """
-
-    entries: Array
-    """(kinds, labels, width) int64: what a row of a kind with a label adds; width >= 3."""
-    split: Array
-    """(width,) int64: what a branching node adds."""
-    places: Array
-    """(digits, 4) int64, of every digit of the keys: the word, what one is worth there, how many there are, the least;
-    the sums that a key holds are `(digits @ factors) // divisors`."""
-    factors: Array
-    """(digits, sums) int64."""
-    divisors: Array
-    """(sums,) int64."""
-    intervals: Array
-    """(sums, 2) int64: the least and the most that each sum may be for a whole tree."""
-    most_key: int | None = None
-    """No entry whose first key is larger is needed, at any node."""
-    most_value: int | None = None
-    staircase: bool = False
-    """Whether no entry is needed that another one has no more of value and first key than."""
-
-
-class TreeLists(abc.ABC):
-    """Lists of all trees below a cost; what it is asked may end in SearchStopped, as do lists that grow too large."""
-
-    @abc.abstractmethod
-    def every(self, budget: int) -> Array:
-        """(m, width) the entries of cost <= budget, of equal keys one of least value."""
-
-    @abc.abstractmethod
-    def best(self, budget: int, below: int) -> tuple[int, tuple[Array, Array]] | None:
-        """(value, tree) of the least value below `below` of the entries in their intervals; None if there is none."""
-
-    @abc.abstractmethod
-    def tree(self, entry: Array) -> tuple[Array, Array]:
-        """(columns, labels) in preorder, -1 for leaves, of a tree of an entry that `every` gave."""
 
 
 class LinearOracle(abc.ABC):
@@ -109,8 +67,12 @@ class LinearOracle(abc.ABC):
         """
         return None
 
-    def lists(self, spec: ListSpec, search_limits: SearchLimits) -> TreeLists | None:
-        """The trees in lists; None if it has no quick way for that (the default)."""
+    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
+        """The problem's sets of rows, over which near-optimal trees are enumerated; None without any (the default).
+
+        entries (kinds, labels, width) int64: what a row of a kind with a label adds to a tree's entry (see `RowSets`),
+        split (width,) int64 what a branching node adds.
+        """
         return None
 
     @abc.abstractmethod

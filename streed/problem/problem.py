@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from streed.data import Dataset
+from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import Task, Value, quick_sums
 from streed.tree import Node
@@ -25,6 +26,8 @@ class Problem:
     max_nodes: int | None
     min_leaf: int
     """Rows that a leaf needs: `min_leaf` and the task's limits together."""
+    questions: Questions | None = None
+    """Where the columns are questions about ordered ones: which."""
 
     @functools.cached_property
     def sums(self) -> dict[str, Array]:

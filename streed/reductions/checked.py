@@ -10,7 +10,7 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reductions.reduction import check_limit
 from streed.task import Task
 from streed.task.algebra import objective
-from streed.tree.predictions import count_branches, predict_rows
+from streed.tree.predictions import count_branches, predict_data
 
 
 @final
@@ -35,6 +35,6 @@ class Checked(Driver):
             return outcome
         found = []
         for solution in outcome.solutions:
-            predicted, nodes = predict_rows(solution.root, problem.data.X), count_branches(solution.root)
+            predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
             found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])
         return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome

@@ -44,7 +44,7 @@ class TradeOff(Driver):
         assert trade is not None
         solutions: list[Solution] = []
         below: Fraction | None = None
-        counts: dict[str, Any] = {"scalar_solves": 0, "listings": 0, "nodes": 0, "limited_solves": 0}
+        counts: dict[str, Any] = {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "limited_solves": 0}
         stopped = None
         last: Outcome | None = None
         first: Any = None
@@ -59,7 +59,7 @@ class TradeOff(Driver):
                 counts["limited_solves"] += 1
                 if below is None:
                     first = _first_bound(trade, last)
-                for key in ("scalar_solves", "listings", "nodes"):
+                for key in ("scalar_solves", "enumerations", "nodes"):
                     counts[key] += last.stats[key]
                 if last.stopped is not None:
                     stopped = last.stopped

@@ -6,10 +6,10 @@
             no tree within the limits has e < g(m) / S. Concave in m / S: maximised one multiplier at a time, by cutting
             planes, since every tree met is a line above it. A tree met that keeps the limits is an incumbent.
     search  E = the dual bound; a tree within the limits of e <= E costs at most T = S E + the sum above, for every m,
-            so it is in the list of all trees of cost <= T (`listing`). Found: the least e in it is the optimum; none: E
-            rises.
+            so it is among all trees of cost <= T, which are enumerated. Found: the least e of them is the optimum;
+            none: E rises.
 
-The multipliers decide how long the lists are, and nothing else. After M. L. Fisher (1981): The Lagrangian relaxation
+The multipliers decide how many trees that is, and nothing else. After M. L. Fisher (1981): The Lagrangian relaxation
 method for solving integer programming problems, Management Science 27, 1-18.
 """
 
@@ -23,7 +23,7 @@ from typing import final
 
 import numpy as np
 
-from streed.enumerate.lists import make_listing
+from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
@@ -42,7 +42,7 @@ _SWEEPS = 3
 """Over all multipliers; one is enough where there is one."""
 
 _STEPS = 16
-"""Between the bound and the best value known: the listing begins with no smaller ones."""
+"""Between the bound and the best value known: the enumeration begins with no smaller ones."""
 
 _HARDLY = 0.125
 """Of the slack between the bound and the next whole number: what another solve had better gain."""
@@ -124,7 +124,7 @@ class Relaxation:
         depth = self.trees.depth
         if depth is not None and depth > SHALLOW and self._is_open():
             with self.trees.within(depth - 1):
-                self.learn(self.trees, listing=False)
+                self.learn(self.trees, enumerating=False)
         for _ in range(_SWEEPS if len(self.intervals) > 1 else 1):
             before = self.bound
             for j in range(len(self.intervals)):
@@ -134,15 +134,15 @@ class Relaxation:
                 break
         return self._is_open()
 
-    def learn(self, trees: Trees, *, listing: bool = True) -> None:
+    def learn(self, trees: Trees, *, enumerating: bool = True) -> None:
         """Takes over what can be learnt from some of the trees: the best one in the intervals, and lines.
 
         Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
-        large. `listing`: whether the best one is to be found, be it by lists.
+        large. `enumerating`: whether the best one is to be found, whatever it takes.
         """
         some = Relaxation(trees, self.weights, self.intervals, self.upper)
         try:
-            if listing:
+            if enumerating:
                 some.solve()
             else:
                 some.raise_bound()
@@ -269,7 +269,7 @@ class Relaxation:
         return True
 
     def _is_tight(self, most: float) -> bool:
-        """Whether lists are hardly shorter under a bound of `most`, which is as high as multipliers may raise it."""
+        """Whether a bound of `most`, as high as multipliers may raise it, would spare hardly any trees."""
         bound = float(self.bound)
         start = math.ceil(bound)
         return math.ceil(most) == start and most - bound < _HARDLY * (start - bound)
@@ -283,29 +283,29 @@ class Relaxation:
         return self._meet(found)
 
     def _search(self) -> EvaluatedTree | None:
-        """The optimum, by lists of the trees between the bound and the best one known."""
+        """The optimum, by an enumeration of the trees between the bound and the best one known."""
         depth = self.trees.problem.max_depth
         if depth is not None and depth > SHALLOW and (self.best is None or not self.best.branches):
-            # the lists of deep trees are long, and a best one that is a leaf says nothing of where they may end
+            # there are many deep trees, and a best one that is a leaf says nothing of which budget may do
             with self.trees.restricted(max_depth=depth - 1) as shallower:
                 self.learn(shallower)
             if not self._is_open():
                 return self.best
         scale, whole = self._scaled
         keys = range(self.first, len(self.trees.parts))
-        listing = make_listing(self.trees, self.weights[: self.first], keys, scale, whole, self.intervals)
+        near_optimal = NearOptimalTrees(self.trees, self.weights[: self.first], keys, scale, whole, self.intervals)
         start = self.bound
         most = self._most()
         errors = -(-start.numerator // start.denominator)
         while True:
             errors = min(errors, (most if self.upper is None else self.upper) - (self.upper is not None))
-            self.trees.listings += 1
+            self.trees.enumerations += 1
             limit = most + 1 if self.upper is None else self.upper
-            found = listing.best(scale * errors + self._allowance(whole), limit)
+            found = near_optimal.best(scale * errors + self._allowance(whole), limit)
             if found is not None:
                 value, tree = found
                 self._meet(tree)
-                assert self.upper == value, "the tree of a list has another value; please report this"
+                assert self.upper == value, "the tree of an entry has another value; please report this"
                 if value <= errors:
                     self.bound = Fraction(value)
                     return self.best

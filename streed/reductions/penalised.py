@@ -308,7 +308,7 @@ def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent)
     best = incumbent.rank_of(low)
     if score is None:
         return best
-    sums = oracle.trees.merged.sums[: len(score.falls)]
+    sums = np.moveaxis(oracle.trees.merged(oracle.trees.vectors), 2, 0)[: len(score.falls)]
     f: Fraction | None = None
     while True:
         weights = [fall + (f or 0) * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]

@@ -79,7 +79,8 @@ class Reduction(Driver):
             if plan.fraction is None
             else "dinkelbach",
             "scalar_solves": trees.solves,
-            "listings": trees.listings,
+            "enumerations": trees.enumerations,
+            **({"enumerated_in_pieces": trees.in_pieces} if trees.in_pieces else {}),
             "nodes": trees.nodes,
             "seconds_scalar": trees.seconds,
             "seconds_search": time.perf_counter() - begin,

@@ -5,8 +5,8 @@
     while the best of them beats the incumbent:
         w = the normal of AB; C = a tree of least w . (x, y) = v; from now on no point lies below the line (w, v)
         v < w . A    C is a corner of the hull: offered; the segments (A, C) and (C, B)
-        else         no corner lies between: every tree with w . (x, y) <= T is listed, T being the largest w . (x, y)
-                     of points inside that would beat the incumbent; the best of them is offered
+        else         no corner lies between: all trees with w . (x, y) <= T are enumerated, T being the largest
+                     w . (x, y) of points inside that would beat the incumbent; the best of them is offered
 
 Some optimum of a monotone score is nondominated, hence a corner of the hull, or strictly inside one box.
 """
@@ -21,8 +21,7 @@ from typing import Any, final
 import attrs
 
 from streed.enumerate.entries import VALUE
-from streed.enumerate.lists import make_listing
-from streed.enumerate.plain import Needed
+from streed.enumerate.near_optimal import NearOptimalTrees, Needed
 from streed.enumerate.vector_trees import Vector
 from streed.problem import SearchStopped
 from streed.reductions.oracle import Incumbent, Oracle
@@ -121,27 +120,27 @@ class Search:
             return
         budget = self._largest(segment, w_x, w_y)
         if budget is not None:
-            self._list(segment, w_x, w_y, budget)
+            self._enumerate(segment, w_x, w_y, budget)
 
-    def _list(self, segment: Segment, w_x: int, w_y: int, budget: int) -> None:
+    def _enumerate(self, segment: Segment, w_x: int, w_y: int, budget: int) -> None:
         """Offers the best of all trees in the segment's box with w . (x, y) <= budget."""
         trees = self.oracle.trees
-        trees.listings += 1
+        trees.enumerations += 1
         keys = [0, *range(2, len(trees.parts))]
         multipliers = [w_x, *[0] * len(self.oracle.intervals)]
         intervals = [(0, segment.b[0] - 1), *self.oracle.intervals]
         most_y = segment.a[1] - 1
 
         needed = Needed(segment.b[0] - 1, most_y, staircase=len(keys) == 1)
-        listing = make_listing(trees, [0, 1], keys, w_y, multipliers, intervals, needed)
-        entries = listing.every(budget)
+        near_optimal = NearOptimalTrees(trees, [0, 1], keys, w_y, multipliers, intervals, needed)
+        entries = near_optimal.every(budget)
         best, chosen = self.incumbent.rank, None
-        for (x, *_), entry in zip(listing.sums_of(entries).tolist(), entries, strict=True):
+        for (x, *_), entry in zip(near_optimal.sums_of(entries).tolist(), entries, strict=True):
             rank = self.incumbent.rank_of((x, int(entry[VALUE])))
             if best is None or rank > best:
                 best, chosen = rank, entry
         if chosen is not None:
-            self.incumbent.offer(listing.tree(chosen))
+            self.incumbent.offer(near_optimal.tree(chosen))
 
     def _best_rank(self, segment: Segment) -> Any:
         """An upper bound on the rank of the points strictly inside; None if there are none."""

@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from streed.reference.splits import Split, children, every_split, width
 from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
 from streed.task.algebra import objective
 from streed.task.weighing import in_copies
@@ -59,11 +60,13 @@ class OptimizationTask:
         self.min_leaf = min_leaf
         self._counts = data.counts.tolist()
         self.labels = tuple(self.task.labels(data))
-        self.features = range(data.n_columns)
+        self.splits = every_split(data)
+        self.features = range(len(self.splits))
+        """Each is a binary or categorical column, or a cut of an ordered one; a path holds columns."""
         self.s0 = S((1 << data.n_rows) - 1, ())
         self._remembers = not context_independent(self.task)
         self._sums = {name: _summation(rows) for name, rows in sums_over(self.task, data).items()}
-        self._children = [_rows_by_child(data, column) for column in self.features]
+        self._children = [_rows_by_child(data, split) for split in self.splits]
         self.most_children = max(map(len, self._children), default=2)
 
     def g_label(self, s: S, k: int) -> Value:
@@ -72,7 +75,7 @@ class OptimizationTask:
 
     def t(self, s: S, f: int) -> tuple[S, ...]:
         """The states after branching on f in s, one per child; () unless two of them have rows."""
-        path = tuple(sorted({*s.path, f})) if self._remembers else ()
+        path = tuple(sorted({*s.path, self.splits[f].column})) if self._remembers else ()
         children = tuple(S(s.rows & rows, path) for rows in self._children[f])
         return children if sum(child.rows > 0 for child in children) >= 2 else ()
 
@@ -93,7 +96,7 @@ class OptimizationTask:
 
     def merge(self, values: Sequence[Value], s: S, f: int) -> Value:
         """The values of the children of s after branching on f, combined, and with g(s, f)."""
-        return merged(self.task, values, self.n_rows(s), s.path, f)
+        return merged(self.task, values, self.n_rows(s), s.path, self.splits[f].column)
 
     def n_rows(self, s: S) -> int:
         """|D|, the number of rows, each as often as its frequency says, unweighted."""
@@ -116,12 +119,12 @@ def _members(rows: int) -> list[int]:
     return members
 
 
-def _rows_by_child(data: Dataset, column: int) -> list[int]:
-    """For every child of a split on the column, the set of rows that go there."""
-    children = [0] * (len(data.column(column).categories) if column in data.categorical else 2)
-    for row, code in enumerate(data.X[:, column].tolist()):
-        children[code] |= 1 << row
-    return children
+def _rows_by_child(data: Dataset, split: Split) -> list[int]:
+    """For every child of a split, the set of rows that go there."""
+    sets = [0] * width(data, split)
+    for row, child in enumerate(children(data, split)):
+        sets[child] |= 1 << row
+    return sets
 
 
 def _summation(values: np.ndarray[Any, np.dtype[Any]]) -> Callable[[Sequence[int]], Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streed.reference.evaluation import Evaluation
+from streed.reference.splits import children, every_split, width
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ def every_tree(
     many trees in the depth.
     """
     labels = range(len(task.bind(data).labels(data)))
-    codes = data.X.tolist()
-    widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
+    splits = [(split, width(data, split), children(data, split)) for split in every_split(data)]
 
     def subtrees(rows: list[int], depth: int, nodes: int) -> Iterator[tuple[Node, int]]:
         """Every subtree for these rows with its number of branching nodes."""
@@ -38,12 +38,12 @@ def every_tree(
             yield Leaf(label, len(rows), 0), 0
         if depth == 0 or nodes == 0:
             return
-        for column, width in enumerate(widths):
-            parts = [[row for row in rows if codes[row][column] == code] for code in range(width)]
+        for split, count, child_of in splits:
+            parts = [[row for row in rows if child_of[row] == child] for child in range(count)]
             if sum(part != [] for part in parts) < 2:
                 continue
-            for children, used in forests(parts, depth - 1, nodes - 1):
-                yield Branch(column, children, len(rows)), used + 1
+            for below, used in forests(parts, depth - 1, nodes - 1):
+                yield Branch(split.column, below, len(rows), split.cut), used + 1
 
     def forests(parts: list[list[int]], depth: int, nodes: int) -> Iterator[tuple[tuple[Node, ...], int]]:
         """Every choice of one subtree for each part, with the number of their branching nodes together."""

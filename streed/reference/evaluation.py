@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from streed.errors import MismatchError
 from streed.reference.definition import merged
+from streed.reference.splits import Split, children, width
 from streed.task import State, Task, Value, beside_sums, sums_over
 from streed.task.constrained import objective
 from streed.task.weighing import in_copies
@@ -40,8 +41,7 @@ class Evaluation:
         self.root_rows = list(range(data.n_rows))
         self._sums = {name: rows.tolist() for name, rows in sums_over(self.task, data).items()}
         self._counts = data.counts.tolist()
-        self._codes = data.X.tolist()
-        self._widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
+        self._children: dict[Split, list[int]] = {}
 
     def cost(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Value:
         """C(s, u) of Eq. 4: g(s, l(u)) at a leaf, C(left) (+) C(right) (+) ... (+) g(s, b(u)) at a branching node.
@@ -113,9 +113,12 @@ class Evaluation:
         return broken
 
     def _parts(self, node: Branch, rows: list[int]) -> list[list[int]]:
-        parts: list[list[int]] = [[] for _ in range(self._widths[node.column])]
+        split = Split(node.column, node.cut)
+        if split not in self._children:
+            self._children[split] = children(self.data, split)
+        parts: list[list[int]] = [[] for _ in range(width(self.data, split))]
         for row in rows:
-            parts[self._codes[row][node.column]].append(row)
+            parts[self._children[split][row]].append(row)
         if len(parts) != len(node.children):
             raise MismatchError(f"column {node.column} has {len(parts)} children, the tree {len(node.children)}")
         return parts

@@ -137,7 +137,8 @@ class Recursion:
         children = tuple(
             self.tree(next(parts), child) if child.rows else empty for child in self.o.t(s, solution.action)
         )
-        return Branch(solution.action, children, self.o.n_rows(s))
+        split = self.o.splits[solution.action]
+        return Branch(split.column, children, self.o.n_rows(s), split.cut)
 
 
 def _shares(total: int, children: int) -> Iterator[tuple[int, ...]]:

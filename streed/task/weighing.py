@@ -25,14 +25,14 @@ MOST_COPIES = 2**20
 
 def takes_weights(task: Task) -> bool:
     """Whether a row of weight w counts as w equal rows for the task and all that it is made of."""
-    return all(_objection(part) is None for part in _parts(task))
+    return all(_objection(part) is None for part in parts_of(task))
 
 
 def check_weights(task: Task, data: Dataset) -> None:
     """Raises InputError if rows of the data weigh differently and the task takes no weights."""
     if data.sample_weight is None:
         return
-    for part in _parts(task):
+    for part in parts_of(task):
         objection = _objection(part)
         if objection is not None:
             raise InputError("sample_weight", *objection)
@@ -46,7 +46,7 @@ def in_copies(task: Task, data: Dataset) -> Dataset:
     """
     if data.frequency is None or not task.reads_rows:
         return data
-    asking = [part for part in _parts(task) if part.reads_rows and part.stands_alone]
+    asking = [part for part in parts_of(task) if part.reads_rows and part.stands_alone]
     if all(part.takes_weights for part in asking):
         return data
     if data.size > MOST_COPIES:
@@ -59,7 +59,7 @@ def in_copies(task: Task, data: Dataset) -> Dataset:
     return data.expanded()
 
 
-def _parts(task: Task) -> Iterator[Task]:
+def parts_of(task: Task) -> Iterator[Task]:
     """The task, and those that it is made of."""
     yield task
     for field in attrs.fields(type(task)) if attrs.has(type(task)) else ():
@@ -68,7 +68,7 @@ def _parts(task: Task) -> Iterator[Task]:
 
 def _tasks_in(value: Any) -> Iterator[Task]:
     if isinstance(value, Task):
-        yield from _parts(value)
+        yield from parts_of(value)
     elif isinstance(value, tuple):
         for each in value:
             yield from _tasks_in(each)
@@ -85,26 +85,26 @@ def _objection(task: Task) -> tuple[str, str] | None:
     asked = ("score",) if issubclass(kind, RowCostTask) else ("leaf_cost", "lower_bound", "score")
     for method in asked:
         function = getattr(kind, method)
-        if function is not getattr(Task, method) and _mentions(function, "rows", set()):
+        if function is not getattr(Task, method) and mentions(function, "rows", set()):
             remedy = "use s.weight for what they weigh, or declare takes_weights = True if it is meant so"
             return f"{name}.{method} reads the number of rows, whatever they weigh", remedy
     if kind.branching_cost is not Task.branching_cost and not issubclass(kind, RowCostTask) and _loads_rows(kind):
         remedy = "give whole weights as frequency=, or declare takes_weights = True if it is meant so"
         return f"{name}.branching_cost reads the number of rows, whatever they weigh", remedy
-    if task.reads_rows and not _mentions(getattr(kind, "rows_cost", kind.leaf_cost), "weights", set()):
+    if task.reads_rows and not mentions(getattr(kind, "rows_cost", kind.leaf_cost), "weights", set()):
         remedy = "let it use data.weights, or declare takes_weights = True if it does"
         return f"{name} is a function of a leaf's rows and does not read data.weights", remedy
     return None
 
 
-def _mentions(function: Any, name: str, seen: set[int]) -> bool:
+def mentions(function: Any, name: str, seen: set[int]) -> bool:
     """Whether a function, or one that it names, has an attribute or a global of that name in it."""
     if not isinstance(function, types.FunctionType) or id(function) in seen:
         return False
     seen.add(id(function))
     names = set(_names(function.__code__))
     known = {**{key: function.__globals__.get(key) for key in names}, **_cells(function)}
-    return name in names or any(_mentions(each, name, seen) for each in known.values())
+    return name in names or any(mentions(each, name, seen) for each in known.values())
 
 
 def _cells(function: types.FunctionType) -> dict[str, Any]:

@@ -95,12 +95,15 @@ def tagged_datasets(
     tags = [row[0] for row in rows]
     absent = _LABELS if few_kinds and y is None else ()
     rows = rows + [(*rows[0][:2], label, *rows[0][3:]) for label in absent]
+    further: dict[str, Any] = {
+        name: [row[place] for row in rows] for place, name in enumerate(entries, start=len(fields))
+    }
     data = Dataset.make(
         np.array([_codes(row[1], widths) for row in rows], dtype=np.uint8),
         [row[2] for row in rows],
         sample_weight=None if chosen is None else chosen + [1] * len(absent),
         categorical=[len(widths) - 1] if widths[-1] == 3 else [],
-        **{name: [row[place] for row in rows] for place, name in enumerate(entries, start=len(fields))},
+        **further,
     )
     return (data.subset(range(len(tags))) if absent else data), tags
 

@@ -33,6 +33,8 @@ class Reading:
     """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
     frequency: str | None = None
     """The column that says how many equal rows each row stands for."""
+    ordered: tuple[str, ...] = ()
+    """The columns of numbers and dates that are taken as they are, every threshold a split."""
 
 
 @attrs.frozen

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.tree.nodes import flatten
+from streed.tree.nodes import Branch, flatten
+from streed.tree.rows import TreeRows
 
 if TYPE_CHECKING:
-    from streed.data import Column
+    from streed.data import Column, Cut
     from streed.tree.tree import Tree
 
 
@@ -37,6 +38,8 @@ class GroupBranch:
     column: int
     groups: tuple[tuple[int, ...], ...]
     children: tuple[GroupNode, ...]
+    cut: Cut | None = None
+    """Of an ordered column."""
 
     @property
     def rows(self) -> int:
@@ -73,16 +76,16 @@ class CollapsedTree:
 
     def predict(self, X: Any) -> list[Any]:
         """What the leaf of each row shows; `X` as in `Tree.predict`."""
-        codes = self.tree.codes(X)
-        shown: list[Any] = [None] * len(codes)
-        stack: list[tuple[GroupNode, Any]] = [(self.root, np.arange(len(codes)))]
+        read = TreeRows.of(X, self.tree.columns, self.tree.n_columns, self.tree.recipe)
+        shown: list[Any] = [None] * read.n_rows
+        stack: list[tuple[GroupNode, Any]] = [(self.root, np.arange(read.n_rows))]
         while stack:
             node, rows = stack.pop()
             if isinstance(node, GroupLeaf):
                 for row in rows.tolist():
                     shown[row] = node.shows
                 continue
-            here = codes[rows, node.column]
+            here = read.sides(Branch(node.column, (), 0, node.cut), rows)
             for group, child in zip(node.groups, node.children, strict=True):
                 stack.append((child, rows[np.isin(here, group)]))
         return shown
@@ -99,8 +102,8 @@ class CollapsedTree:
                 lines.append(f"{lead}{answer}{node.shows} ({'1 row' if node.rows == 1 else f'{node.rows} rows'})")
                 continue
             column = self.columns[node.column]
-            lines.append(f"{lead}{answer}{question(column)}")
-            said, last = answers(column), len(node.children) - 1
+            lines.append(f"{lead}{answer}{question(column, node.cut)}")
+            said, last = answers(column, node.cut), len(node.children) - 1
             below = [
                 (
                     child,
@@ -126,7 +129,7 @@ def collapse(tree: Tree) -> CollapsedTree:
     # the numbers of subtrees; those that predict alike in the same way have the same
     made: list[_Grown] = [_Grown(0, None, ())] * len(flat)
     for place in reversed(range(len(flat))):
-        column, below, _ = flat[place]
+        column, below, _, *cut = flat[place]
         if not isinstance(below, tuple):
             number = structures.setdefault(("leaf", _key(shown[place])), len(structures))
             made[place] = _Grown(number, shown[place], (int(below),))
@@ -139,9 +142,9 @@ def collapse(tree: Tree) -> CollapsedTree:
             made[place] = merged[0]
             continue
         groups = tuple(tuple(codes) for codes in grouped.values())
-        number = structures.setdefault((column, groups, tuple(grouped)), len(structures))
+        number = structures.setdefault((column, *cut, groups, tuple(grouped)), len(structures))
         counts = tuple(count for each in merged for count in each.rows)
-        made[place] = _Grown(number, (column, groups, tuple(merged)), counts)
+        made[place] = _Grown(number, (column, groups, tuple(merged), *cut), counts)
     return CollapsedTree(made[0].node(), tree)
 
 
@@ -160,8 +163,8 @@ class _Grown:
         def grown(each: _Grown) -> GroupNode:
             if len(each.rows) == 1:
                 return GroupLeaf(each.what, next(counts))
-            column, groups, children = each.what
-            return GroupBranch(column, groups, tuple(map(grown, children)))
+            column, groups, children, *cut = each.what
+            return GroupBranch(column, groups, tuple(map(grown, children)), *cut)
 
         return grown(self)
 

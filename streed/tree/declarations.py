@@ -18,6 +18,7 @@ from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums, stat
 from streed.task.algebra import objective
 from streed.task.contract import ContractCheck
 from streed.tree.nodes import Leaf, Node
+from streed.tree.rows import sides_in
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -80,7 +81,7 @@ class _Check:
     def _visit_children(self, node: Any, rows: Array, path: tuple[int, ...], s: State, least: Value | None) -> Value:
         task = self.task
         values, parts = [], []
-        codes = self.data.X[rows, node.column]
+        codes = sides_in(self.data, node, rows)
         for code, child in enumerate(node.children):
             here = rows[codes == code]
             if len(here):

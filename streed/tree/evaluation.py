@@ -16,10 +16,11 @@ import numpy as np
 from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
 from streed.task.weighing import in_copies
 from streed.tree.nodes import Branch, Leaf, Node
+from streed.tree.rows import sides_in
 from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from streed.data import Dataset
+    from streed.data import Cut, Dataset
     from streed.exact import Array, IntegerCosts
 
 
@@ -109,7 +110,7 @@ def leaf_displays(
             seen = rows if len(rows) else above
             shown.append(task.leaf_label(state_of(sums, seen, data, beside_sums(task, data, seen)), node.label))
         else:
-            codes = data.X[rows, node.column]
+            codes = sides_in(data, node, rows)
             stack.extend((node.children[c], rows[codes == c], rows) for c in reversed(range(len(node.children))))
     return tuple(shown)
 
@@ -122,7 +123,7 @@ def count_rows(root: Node, data: Dataset) -> Node:
     def counted(node: Node, rows: Array) -> Node:
         if isinstance(node, Leaf):
             return attrs.evolve(node, rows=data.count(rows))
-        codes = data.X[rows, node.column]
+        codes = sides_in(data, node, rows)
         children = tuple(counted(child, rows[codes == code]) for code, child in enumerate(node.children))
         return attrs.evolve(node, children=children, rows=data.count(rows))
 
@@ -136,7 +137,7 @@ def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
     number of labels; rows of equal label are added up together at the end.
     """
     n_rows, n_labels = costs.costs.shape
-    literals: dict[tuple[int, int], int] = {}
+    literals: dict[tuple[int, int, Cut | None], int] = {}
     n_branches = 0
     stack: list[Node] = [tree.root]
     while stack:
@@ -144,7 +145,7 @@ def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
         if isinstance(node, Branch):
             n_branches += 1
             for code in range(1, len(node.children)):
-                literals.setdefault((node.column, code), len(literals))
+                literals.setdefault((node.column, code, node.cut), len(literals))
             stack.extend(node.children)
     row_sets = _row_sets(data, list(literals))
     by_label = [0] * n_labels
@@ -156,7 +157,7 @@ def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
             continue
         rest = rows
         for code in range(1, len(node.children)):
-            here = rows & row_sets[literals[node.column, code]]
+            here = rows & row_sets[literals[node.column, code, node.cut]]
             rest ^= here
             pairs.append((node.children[code], here))
         pairs.append((node.children[0], rest))
@@ -169,13 +170,16 @@ def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
     return total
 
 
-def _row_sets(data: Dataset, literals: list[tuple[int, int]]) -> list[int]:
-    """For every (column, code >= 1), the rows that have it, as an integer whose bit i is row i."""
+def _row_sets(data: Dataset, literals: list[tuple[int, int, Cut | None]]) -> list[int]:
+    """For every (column, child >= 1, cut), the rows that go to it, as an integer whose bit i is row i."""
     if not literals:
         return []
-    codes = data.X.take([column for column, _ in literals], axis=1).T
+    codes = data.X.take([column for column, _, _ in literals], axis=1).T
+    for place, (column, _, cut) in enumerate(literals):
+        if cut is not None:
+            codes[place] = data.ordered[column].sides(codes[place], cut)
     if data.categorical:
-        codes = codes == np.array([[code] for _, code in literals], dtype=np.uint8)
+        codes = codes == np.array([[code] for _, code, _ in literals], dtype=np.uint8)
     # Packing along the rows of a contiguous array is several times quicker than along its columns.
     packed = np.packbits(np.ascontiguousarray(codes), axis=1, bitorder="little")
     flat, n_bytes = packed.tobytes(), packed.shape[1]

@@ -1,7 +1,8 @@
 """The nodes of a tree: leaves, branches, and walks through them.
 
 A node is a `Leaf` or a `Branch`; a branch has one child per code of its column: the first for 0, the second for 1, and
-so on. Trees may be hundreds of levels deep, so nothing here recurses.
+so on. On an ordered column it has a cut: the first child is for values up to its threshold, the second for others.
+Trees may be hundreds of levels deep, so nothing here recurses.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 import attrs
 import numpy as np
+
+from streed.data import Cut
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,15 +35,18 @@ class Branch:
     column: int
     children: tuple[Node, ...]
     rows: int
+    cut: Cut | None = None
+    """The threshold of an ordered column; None of any other one."""
 
     def __eq__(self, other: object) -> bool:
         return same(self, other) if isinstance(other, Branch) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.column, len(self.children), self.rows))
+        return hash((self.column, len(self.children), self.rows, self.cut))
 
     def __repr__(self) -> str:
-        return f"Branch(column={self.column}, children=<{len(self.children)}>, rows={self.rows})"
+        cut = "" if self.cut is None else f", {self.cut!r}"
+        return f"Branch(column={self.column}, children=<{len(self.children)}>, rows={self.rows}{cut})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return nest, (flatten(self),)
@@ -48,8 +54,8 @@ class Branch:
 
 Node = Leaf | Branch
 
-FlatNode = tuple[int, int, Any] | tuple[int, tuple[int, ...], int]
-"""(label, rows, cost) of a leaf; (column, the places of its children, rows) of a branch."""
+FlatNode = tuple[int, int, Any] | tuple[int, tuple[int, ...], int] | tuple[int, tuple[int, ...], int, Cut]
+"""(label, rows, cost) of a leaf; (column, the places of its children, rows) of a branch, and its cut if it has one."""
 
 
 def worth(unit: Fraction | int, cost: Any) -> Any:
@@ -78,8 +84,11 @@ def used_columns(root: Node) -> set[int]:
     return used
 
 
-def route(root: Node, codes: Callable[[int], Array], n_rows: int) -> Array:
-    """(n_rows,) int64: the number of each row's leaf; `codes(j)` gives the codes (n_rows,) of column j."""
+def route(root: Node, sides: Callable[[Branch, Array], Array], n_rows: int) -> Array:
+    """(n_rows,) int64: the number of each row's leaf.
+
+    `sides(branch, rows)` gives the child (m,) that each of the rows (m,), given by number, goes to.
+    """
     numbers = np.zeros(n_rows, dtype=np.int64)
     stack = [(root, np.arange(n_rows))]
     number = 0
@@ -89,14 +98,14 @@ def route(root: Node, codes: Callable[[int], Array], n_rows: int) -> Array:
             numbers[rows] = number
             number += 1
         else:
-            here = codes(node.column)[rows]
+            here = sides(node, rows)
             parts = [(child, rows[here == code]) for code, child in enumerate(node.children)]
             stack.extend(reversed(parts))
     return numbers
 
 
 def flatten(root: Node) -> list[FlatNode]:
-    """The nodes as tuples, parents first: a leaf as (label, rows, cost), a branch as (column, places, rows)."""
+    """The nodes as tuples, parents first: a leaf as (label, rows, cost), a branch as (column, places, rows[, cut])."""
     flat: list[Any] = []
     places: list[list[int]] = []
     stack: list[tuple[Node, int]] = [(root, -1)]
@@ -108,19 +117,23 @@ def flatten(root: Node) -> list[FlatNode]:
         flat.append(node)
         if isinstance(node, Branch):
             stack.extend((child, len(flat) - 1) for child in reversed(node.children))
-    return [
-        (node.label, node.rows, node.cost) if isinstance(node, Leaf) else (node.column, tuple(at), node.rows)
-        for node, at in zip(flat, places, strict=True)
-    ]
+    return [_flat(node, at) for node, at in zip(flat, places, strict=True)]
+
+
+def _flat(node: Node, children: list[int]) -> FlatNode:
+    if isinstance(node, Leaf):
+        return node.label, node.rows, node.cost
+    plain = (node.column, tuple(children), node.rows)
+    return plain if node.cut is None else (*plain, node.cut)
 
 
 def nest(flat: list[FlatNode]) -> Node:
     """The root of the nodes that `flatten` gave."""
     nodes: list[Any] = [None] * len(flat)
     for place in range(len(flat) - 1, -1, -1):
-        first, second, third = flat[place]
+        first, second, third, *cut = flat[place]
         if isinstance(second, tuple):
-            nodes[place] = Branch(first, tuple(nodes[child] for child in second), third)
+            nodes[place] = Branch(first, tuple(nodes[child] for child in second), third, *cut)
         else:
             nodes[place] = Leaf(first, second, third)
     root: Node = nodes[0]
@@ -128,12 +141,12 @@ def nest(flat: list[FlatNode]) -> Node:
 
 
 def same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int = 1) -> bool:
-    """Whether two trees of nodes have the same shape, columns, labels and rows, and leaves of equal cost."""
+    """Whether two trees of nodes have the same shape, columns, cuts, labels and rows, and leaves of equal cost."""
     stack: list[tuple[Node, Node]] = [(a, b)]
     while stack:
         x, y = stack.pop()
         if isinstance(x, Branch) and isinstance(y, Branch):
-            if (x.column, x.rows, len(x.children)) != (y.column, y.rows, len(y.children)):
+            if (x.column, x.rows, x.cut, len(x.children)) != (y.column, y.rows, y.cut, len(y.children)):
                 return False
             stack.extend(zip(x.children, y.children, strict=True))
         elif isinstance(x, Leaf) and isinstance(y, Leaf):

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
+from streed.data import Dataset
 from streed.tree.nodes import Array, Branch, Leaf, Node, route, walk
+from streed.tree.rows import sides_in
 
 
 def predict_rows(root: Node, codes: Array) -> Array:
-    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p)."""
+    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p); no column is ordered."""
     labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])
-    predicted: Array = labels[route(root, lambda column: codes[:, column], len(codes))]
+    predicted: Array = labels[route(root, lambda node, rows: codes[rows, node.column], len(codes))]
+    return predicted
+
+
+def predict_data(root: Node, data: Dataset) -> Array:
+    """(n,) int64: the number of the label that the tree gives each row of the data that it was grown on."""
+    labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])
+    predicted: Array = labels[route(root, functools.partial(sides_in, data), data.n_rows)]
     return predicted
 
 

@@ -19,18 +19,27 @@ from typing import Any
 import attrs
 
 from streed.binarize import ColumnRecipe, TableRecipe
-from streed.binarize.raw import Kind, date_text
-from streed.data import Column
+from streed.binarize.raw import Kind
+from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
 from streed.data.strict_json import MOST_DIGITS, MOST_LETTERS, is_finite, is_text, parse, whole_fraction
 from streed.errors import InputError
 from streed.tree.claims import Claims, Reading
 from streed.tree.nodes import flatten, nest, worth
+from streed.tree.stored_cuts import (
+    PLAIN,
+    WITH_CUTS,
+    check_version,
+    cut_of,
+    held_column,
+    held_cut,
+    is_moment,
+    scale_of,
+    version_of,
+)
 from streed.tree.tree import Tree
 
 FORMAT = "streed.tree"
-VERSION = 1
-
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
@@ -59,9 +68,10 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         raise InputError("tree", f"it has {tree.depth} levels", f"a file holds trees of up to {DEEPEST:,}")
     shown = None if tree.shown is None else iter(tree.shown)
     nodes: list[dict[str, Any]] = []
-    for first, second, third in flatten(tree.root):
+    for first, second, third, *cut in flatten(tree.root):
         if isinstance(second, tuple):
-            nodes.append({"column": int(first), "children": list(second), "rows": int(third)})
+            branch = {"column": int(first), "children": list(second), "rows": int(third)}
+            nodes.append(branch | held_cut(cut, plain_value))
             continue
         leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_value(worth(tree.unit, third))}
         if shown is not None:
@@ -69,7 +79,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         nodes.append(leaf)
     document = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version_of(tree.columns),
         "n_columns": tree.n_columns,
         "columns": [
             {
@@ -77,6 +87,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
                 "name": _text(column.name),
                 "categories": [_typed(category) for category in column.categories],
                 "multiway": column.multiway,
+                **held_column(column),
             }
             for j, column in sorted(tree.columns.items())
         ],
@@ -96,6 +107,7 @@ def load(text: str) -> Tree:
     Nothing that the file names is opened or run; `streed.data.strict_json` says what no file may hold.
     """
     document = _parse(text)
+    check_version(document, _broken)
     nodes = document["nodes"]
     columns = {entry["index"]: _column(entry, place) for place, entry in enumerate(document["columns"])}
     labels = _distinct(document["labels"], "$.labels")
@@ -108,7 +120,7 @@ def load(text: str) -> Tree:
         raise _broken("$.columns", f"the index {absent[0]}, and n_columns is {document['n_columns']}")
     _check_structure(nodes, columns, len(labels), document["n_columns"])
     flat: list[Any] = [
-        (node["column"], tuple(node["children"]), node["rows"])
+        (node["column"], tuple(node["children"]), node["rows"], *_cut(node, columns, place))
         if "column" in node
         else (node["label"], node["rows"], _exact(node["cost"], f"$.nodes[{place}].cost"))
         for place, node in enumerate(nodes)
@@ -130,9 +142,10 @@ def _parse(text: str) -> dict[str, Any]:
 
     document = parse(text, "tree", _REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
-    if isinstance(document, dict) and document.get("format") == FORMAT and version != VERSION:
+    known = version in (PLAIN, WITH_CUTS) and isinstance(version, int)
+    if isinstance(document, dict) and document.get("format") == FORMAT and not known:
         found = f"its format has version {str(version)[:40]!r}" if isinstance(version, str) else f"version {version!r}"
-        raise InputError("tree", found[:80], f"this streed reads version {VERSION}")
+        raise InputError("tree", found[:80], f"this streed reads the versions {PLAIN} and {WITH_CUTS}")
     # A few errors tell enough of a file that is wrong everywhere.
     worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
@@ -157,10 +170,18 @@ def _validator() -> Any:
 
 def _column(entry: dict[str, Any], place: int) -> Column:
     where = f"$.columns[{place}]"
-    column = Column(entry["name"], _distinct(entry["categories"], f"{where}.categories"), entry["multiway"])
-    if not column.multiway and len(column.categories) > 2:
+    categories = _distinct(entry["categories"], f"{where}.categories")
+    scale = scale_of(entry, categories, where, _broken)
+    column = Column(entry["name"], categories, entry["multiway"], scale, entry.get("has_gaps", False))
+    if scale is None and not 0 < len(categories) <= MOST_CATEGORIES:
+        raise _broken(where, f"{len(categories)} categories")
+    if scale is None and not column.multiway and len(column.categories) > 2:
         raise _broken(where, f"{len(column.categories)} categories of a column that is not multiway")
     return column
+
+
+def _cut(node: dict[str, Any], columns: dict[int, Column], place: int) -> tuple[Cut, ...]:
+    return cut_of(node, columns[node["column"]], f"$.nodes[{place}]", _broken)
 
 
 def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_labels: int, n_columns: int) -> None:
@@ -220,6 +241,9 @@ def _claims(claims: Claims) -> dict[str, Any]:
         }
         if claims.reading.frequency is None:
             held["reading"].pop("frequency", None)
+        held["reading"].pop("ordered", None)
+        if claims.reading.ordered:
+            held["reading"]["ordered"] = [_text(name) for name in claims.reading.ordered]
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
     return held
@@ -230,7 +254,7 @@ def _reading(held: dict[str, Any] | None) -> Reading | None:
         return None
     where = "$.claims.reading"
     sources = {name: _distinct(values, f"{where}.sources") for name, values in held["sources"].items()}
-    listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive")}
+    listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive", "ordered")}
     recipes = tuple(_recipe(entry, f"{where}.recipes[{j}]") for j, entry in enumerate(held.get("recipes", ())))
     if len({recipe.name for recipe in recipes}) < len(recipes):
         raise _broken(f"{where}.recipes", "two of them are of the same column")
@@ -268,7 +292,7 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
         raise _broken(where, "the thresholds do not ascend")
     if not all(is_finite(threshold) for threshold in recipe.thresholds):
         raise _broken(where, "a threshold is too large")
-    if kind is Kind.DATE and not all(map(_is_moment, recipe.thresholds)):
+    if kind is Kind.DATE and not all(map(is_moment, recipe.thresholds)):
         raise _broken(where, "a threshold is no moment of the years 1 to 9999")
     if recipe.multiway and not categories:
         raise _broken(where, "children of no category")
@@ -278,13 +302,6 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
     if len(set(names)) < len(names):
         raise _broken(where, "two questions of the same name")
     return recipe
-
-
-def _is_moment(threshold: Any) -> bool:
-    try:
-        return isinstance(threshold, int) and bool(date_text(threshold))
-    except OverflowError:
-        return False
 
 
 def _typed(value: Any) -> dict[str, Any]:

@@ -10,13 +10,15 @@ from streed.tree.nodes import Leaf, Node, worth
 from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from streed.data import Column
+    from streed.data import Column, Cut
 
 _RELATIONS = ("=", "<", ">", "≤", "≥", "≠")
 
 
-def question(column: Column) -> str:
-    """What a branch on the column asks: `a5 = 1?`, `age<=30?`, `gender = male?`, or `department?` if multiway."""
+def question(column: Column, cut: Cut | None = None) -> str:
+    """What a branch on the column asks: `a5 = 1?`, `age <= 30.5?`, `gender = male?`, or `department?` if multiway."""
+    if cut is not None:
+        return f"{column.name} is missing?" if cut.threshold is None else f"{column.name} <= {column.written(cut)}?"
     if column.multiway:
         return f"{column.name}?"
     if column.is_plain:
@@ -25,9 +27,19 @@ def question(column: Column) -> str:
     return f"{column.name} = {column.categories[-1]}?"
 
 
-def answers(column: Column) -> tuple[str, ...]:
-    """What leads to each child, in the order of the children."""
+def answers(column: Column, cut: Cut | None = None) -> tuple[str, ...]:
+    """What leads to each child, in the order of the children; gaps are named where the column had any."""
+    if cut is not None:
+        return _answers_of_cut(column, cut)
     return tuple(map(written, column.categories)) if column.multiway else ("no", "yes")
+
+
+def _answers_of_cut(column: Column, cut: Cut) -> tuple[str, str]:
+    if cut.threshold is None:
+        return ("no", "yes")
+    if not column.has_gaps:
+        return ("yes", "no")
+    return ("yes or missing", "no") if cut.gaps == 0 else ("yes", "no or missing")
 
 
 def written(value: Any) -> str:
@@ -49,7 +61,7 @@ def text(tree: Tree) -> str:
             lines.append(lead + visible(f"{answer}{_leaf(tree, node, next(shows))}"))
             continue
         column = tree.columns[node.column]
-        lines.append(lead + visible(f"{answer}{question(column)}"))
+        lines.append(lead + visible(f"{answer}{question(column, node.cut)}"))
         last = len(node.children) - 1
         below = [
             (
@@ -58,7 +70,7 @@ def text(tree: Tree) -> str:
                 indent + ("    " if at == last else "│   "),
                 f"{said}: ",
             )
-            for at, (child, said) in enumerate(zip(node.children, answers(column), strict=True))
+            for at, (child, said) in enumerate(zip(node.children, answers(column, node.cut), strict=True))
         ]
         stack.extend(reversed(below))
     return "\n".join(lines)
@@ -76,8 +88,8 @@ def dot(tree: Tree) -> str:
             lines.append(f"  n{number} [shape=box, label={_quoted(_leaf(tree, node, next(shows)))}];")
         else:
             column = tree.columns[node.column]
-            lines.append(f"  n{number} [shape=ellipse, label={_quoted(question(column))}];")
-            edges = zip(node.children, answers(column), strict=True)
+            lines.append(f"  n{number} [shape=ellipse, label={_quoted(question(column, node.cut))}];")
+            edges = zip(node.children, answers(column, node.cut), strict=True)
             stack.extend(reversed([(child, number, said) for child, said in edges]))
         if parent >= 0:
             lines.append(f"  n{parent} -> n{number} [label={_quoted(answer)}];")

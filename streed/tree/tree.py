@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +10,14 @@ import attrs
 import numpy as np
 
 from streed.binarize import TableRecipe
-from streed.data import Column, Dataset, encode
+from streed.data import Column, Dataset
 from streed.errors import InputError
 from streed.tree.claims import Claims
 from streed.tree.nodes import Array, Branch, Leaf, Node, route, same, used_columns, walk
+from streed.tree.rows import TreeRows
 
 if TYPE_CHECKING:
     from streed.tree.collapse import CollapsedTree
-
-_UNUSED = Column("", (0, 1), False)
-"""Stands for the columns that no branch asks about."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -118,47 +116,32 @@ class Tree:
 
     def apply(self, X: Any) -> Array:
         """(m,) int64: the number of each row's leaf, the leaves numbered left to right; `X` as in `predict`."""
-        n_rows, codes = self._codes(X)
-        return route(self.root, codes, n_rows)
+        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
+        return route(self.root, rows.sides, rows.n_rows)
 
     def codes(self, X: Any) -> Array:
-        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`."""
-        n_rows, codes = self._codes(X)
-        table = np.zeros((n_rows, self.n_columns), dtype=np.uint8)
+        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`.
+
+        Raises InputError where the tree asks about ordered columns, whose values have no codes.
+        """
+        ordered = next((column for column in self.columns.values() if column.scale is not None), None)
+        if ordered is not None:
+            raise InputError("tree", f"column {ordered.name!r} is ordered, and has no codes", "use apply or predict")
+        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
+        table = np.zeros((rows.n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:
-            table[:, j] = codes(j)
+            table[:, j] = rows.codes(j)
         return table
 
-    def _codes(self, X: Any) -> tuple[int, Callable[[int], Array]]:
-        if isinstance(X, Dataset):
-            places = self._places(X)
-            return X.n_rows, lambda j: X.X[:, places[j]]
-        if self.recipe is not None:
-            answers = self.recipe.encode(X, used=self.columns)
-            return len(answers), lambda j: answers[:, j]
-        columns = [_UNUSED] * self.n_columns
-        for j, column in self.columns.items():
-            columns[j] = column
-        codes = encode(columns, X, used=self.columns)
-        return len(codes), lambda j: codes[:, j]
-
-    def _places(self, data: Dataset) -> dict[int, int]:
-        places = {}
-        for j, column in self.columns.items():
-            place = j if j < data.n_columns and data.column(j).name == column.name else None
-            if place is None:
-                if column.name not in data.names:
-                    raise InputError("X", f"column {column.name!r} is missing", "give every column that the tree uses")
-                place = data.names.index(column.name)
-            if data.column(place) != column:
-                found = data.column(place).categories
-                raise InputError(
-                    "X",
-                    f"column {column.name!r} has the categories {found}, the tree's has {column.categories}",
-                    "give the table itself, so that its values are read by the tree's categories",
-                )
-            places[j] = place
-        return places
+    def thresholds(self) -> dict[int, tuple[int | float, ...]]:
+        """The distinct thresholds of every ordered column that the tree asks about, ascending."""
+        found: dict[int, set[int | float]] = {}
+        for node in walk(self.root):
+            if isinstance(node, Branch) and node.cut is not None:
+                asked = found.setdefault(node.column, set())
+                if node.cut.threshold is not None:
+                    asked.add(node.cut.threshold)
+        return {j: tuple(sorted(asked)) for j, asked in found.items()}
 
     # -- forms -----------------------------------------------------------------------------------------------------
 

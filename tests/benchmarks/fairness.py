@@ -119,7 +119,7 @@ def measure(
         "seconds": times["streed"].wall,
         **duel.comparison(times["streed"], times.get(duel.PEER)),
         "solves": result.stats["scalar_solves"],
-        "listings": result.stats["listings"],
+        "enumerations": result.stats["enumerations"],
         "stats": result.summary()["stats"],
     }
 
@@ -160,7 +160,7 @@ def _shown(row: harness.Record) -> str:
 def _table(rows: list[harness.Record], peer: str | None) -> str:
     heads = [
         "data set", "notion", "rows", "features", "errors", "gap", f"{duel.PEER} {peer or '-'} ms", "streed ms",
-        "ratio", "scalar solves", "lists",
+        "ratio", "scalar solves", "enumerations",
     ]  # fmt: skip
     body = [
         [
@@ -174,7 +174,7 @@ def _table(rows: list[harness.Record], peer: str | None) -> str:
             harness.milliseconds(harness.median(row["seconds"])),
             "-" if row["ratio"] is None else f"{row['ratio']:.1f}",
             row["solves"],
-            row["listings"],
+            row["enumerations"],
         ]
         for row in rows
     ]

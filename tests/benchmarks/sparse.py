@@ -16,6 +16,7 @@ import math
 import sys
 
 from tests.benchmarks import harness, sparse_peers
+from tests.searches import NATIVE
 
 TIME_LIMIT = 20.0
 """Seconds in which every row should be proved."""
@@ -23,7 +24,7 @@ TIME_LIMIT = 20.0
 MOST_MEMORY = 1.5e9
 """Bytes that the process should need at most."""
 
-DRIVERS = ("depth-first", "branches")
+DRIVERS = NATIVE
 
 ITERATIONS = {
     "monk1": 146, "monk1-l": 117, "monk1-f": 2125, "monk1-o": 64, "monk2": 60611, "monk2-f": 28968, "monk2-o": 1213,
@@ -42,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = harness.parser("sparse", __doc__)
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="(default: all)")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, metavar="S", help="(default: %(default)g)")
-    parser.add_argument("--drivers", nargs="+", choices=DRIVERS, default=list(DRIVERS), help="(default: both)")
+    parser.add_argument("--drivers", nargs="+", choices=DRIVERS, default=list(DRIVERS), help="(default: all)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="times lambda (default: 1)")
     parser.add_argument("--peers", nargs="+", choices=sparse_peers.PEERS, default=[], help="(default: none)")
     parser.add_argument("--peer-limit", type=float, default=60.0, metavar="S", help="(default: %(default)g)")

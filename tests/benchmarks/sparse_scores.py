@@ -91,7 +91,7 @@ def measure(folder: Path, name: str, objective: str, time_limit: float) -> harne
         "depth": result.tree.depth,
         "seconds": seconds,
         "solves": result.stats["scalar_solves"],
-        "listings": result.stats["listings"],
+        "enumerations": result.stats["enumerations"],
         "holds": result.status == "optimal" and fair and abs(value - float(result.value)) < _CLOSE,
     }
 
@@ -106,7 +106,7 @@ def _read(folder: Path, name: str) -> tuple[Any, Any, Any]:
 def render(record: harness.Record) -> str:
     """The table of all rows."""
     heads = ["objective", "data set", "rows", "features", "price", "limit", "value", "gap", "splits", "depth", "s"]
-    heads += ["scalar solves", "lists", "holds"]
+    heads += ["scalar solves", "enumerations", "holds"]
     body = [
         [
             row["objective"],
@@ -121,7 +121,7 @@ def render(record: harness.Record) -> str:
             row["depth"],
             f"{row['seconds']:.2f}",
             row["solves"],
-            row["listings"],
+            row["enumerations"],
             harness.verdict(row["holds"]),
         ]
         for row in record["rows"]

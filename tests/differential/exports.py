@@ -24,7 +24,8 @@ import attrs
 import numpy as np
 
 from streed.binarize import Settings, TableRecipe, make_recipe
-from streed.binarize.raw import microseconds, read_column
+from streed.binarize.raw import read_column
+from streed.data.moments import microseconds
 from streed.export import from_json, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.export.onnx import NO_DATE
 from streed.tree import Branch, Leaf, Node, Tree

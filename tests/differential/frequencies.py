@@ -37,6 +37,7 @@ from streed.tasks import (
     SquaredError,
     WorstLeaf,
 )
+from tests.searches import NATIVE
 
 Made = tuple[streed.Task, dict[str, Any]]
 """A task, and what it asks for by row; y among it."""
@@ -132,7 +133,7 @@ def draw(family: str, seed: int, driver: str | None = None) -> Instance:
     frequency[:2] = np.maximum(frequency[:2], 1)
     if family not in WEIGHTLESS and rng.random() < 0.3:
         by_row["sample_weight"] = rng.integers(1, 4, n) if rng.random() < 0.5 else rng.choice([1, 2, 3, 0.5], n)
-    limits: dict[str, Any] = {"search": driver or str(rng.choice(["depth-first", "branches", "general"]))}
+    limits: dict[str, Any] = {"search": driver or str(rng.choice([*NATIVE, "general"]))}
     least = int(rng.choice([1, 2, 5, 20]))
     if rng.random() < 0.3:
         task = task.subject_to(MinSupport(least))

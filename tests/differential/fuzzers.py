@@ -26,6 +26,7 @@ from tests.differential import (
     generated_tasks,
     hostile,
     instances,
+    ordered,
     reduced,
     stops,
 )
@@ -33,6 +34,7 @@ from tests.differential.test_generated import wrong_in
 from tests.differential.volume import runner
 from tests.differential.volume.problem import Problem
 from tests.differential.volume.smaller import smaller
+from tests.searches import CHOSEN, NATIVE, TOTAL_ONLY
 
 Case = Mapping[str, Any]
 """A case as it is written down: "fuzzer" and what that needs to try it again, of JSON's types."""
@@ -53,16 +55,13 @@ class Fuzzer(NamedTuple):
         return self.wrong(case["seed"], case["number"]) if self.again is None else self.again(case)
 
 
-_SEARCHES = ("depth-first", "branches", "auto")
-
-
 def _one(seed: int, number: int) -> int:
     """A seed that belongs to both."""
     return random.Random(f"{seed}/{number}").getrandbits(48)
 
 
 def _engine(seed: int, number: int) -> list[str]:
-    options = {"search": _SEARCHES[number % 3], "threads": 2 if number % 4 == 3 else 1}
+    options = {"search": CHOSEN[number % len(CHOSEN)], "threads": 2 if number % 4 == 3 else 1}
     return comparison.differences(instances.make_instance(seed, number), streed.solve, **options)
 
 
@@ -79,16 +78,16 @@ def _fronts(seed: int, number: int) -> list[str]:
 
 def _reduced(seed: int, number: int) -> list[str]:
     kinds = reduced.KINDS
-    return reduced.judge(reduced.make_reduced(_one(seed, number), kinds[number % 4]), _SEARCHES[number % 2])[1]
+    return reduced.judge(reduced.make_reduced(_one(seed, number), kinds[number % 4]), NATIVE[number % len(NATIVE)])[1]
 
 
 def _applications(seed: int, number: int) -> list[str]:
     families = list(applications.FAMILIES)
-    search, every = _SEARCHES[number // len(families) % 2], number // len(families) % 5 == 4
+    search, every = NATIVE[number // len(families) % len(NATIVE)], number // len(families) % 5 == 4
     try:
         return applications.differences(families[number % len(families)], seed, number, search, every=every)
     except TaskError as refused:
-        if search == "branches" and "partial order" in str(refused):
+        if search in TOTAL_ONLY and "partial order" in str(refused):
             return []
         raise
 
@@ -146,5 +145,6 @@ FUZZERS: dict[str, Fuzzer] = {
     "depth two": Fuzzer(_depth_two),
     "stops": Fuzzer(_stops),
     "hostile": Fuzzer(_hostile),
+    "ordered": Fuzzer(ordered.wrong_in),
     **{f"volume {family}": _of_volume(family) for family in runner.FAMILIES},
 }

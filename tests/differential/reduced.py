@@ -4,8 +4,8 @@ As a program, it judges as many as one likes against the reference, by any drive
 
     python -m tests.differential.reduced --first 0 --count 5000 --search branches --kinds penalized
 
-With `--entries 24` no list may be longer than that, so that most come in pieces. With `--weights` other than "drawn"
-rows are many, and of so many weights that a solve for each cost is prepared anew.
+With `--entries 24` no more entries may be kept at once than that, so that most come in pieces. With `--weights` other
+than "drawn" rows are many, and of so many weights that a solve for each cost is prepared anew.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 import streed
 from streed.data import Dataset
-from streed.enumerate import native_lists
+from streed.enumerate import near_optimal
 from streed.errors import InputError
 from streed.reference import optimal_front
 from streed.task import Task, Totals
@@ -48,8 +48,8 @@ from streed.tasks import (
     WeightedAccuracy,
 )
 from streed.tree.evaluation import inspect
+from tests.searches import NATIVE
 
-SEARCHES = ("depth-first", "branches")
 KINDS = ("score", "limit", "both", "penalized")
 WEIGHTS: dict[str, Callable[[random.Random], Any]] = {
     "many": lambda draw: draw.randint(1, 199),
@@ -200,9 +200,9 @@ def judge(instance: Reduced, search: str = "depth-first", threads: int = 1) -> t
     for leaf, rows, cost in zip(result.tree.leaves(), found.leaf_rows, found.leaf_costs, strict=True):
         if rows and (leaf.rows, leaf.cost) != (rows, cost):
             wrong.append(f"a leaf claims {leaf.rows} rows of cost {leaf.cost}, and has {rows} of {cost}")
-    if "lists_in_pieces" in result.stats:
+    if "enumerated_in_pieces" in result.stats:
         return "in pieces", wrong
-    return "listed" if result.stats["listings"] else "bounded", wrong
+    return "enumerated" if result.stats["enumerations"] else "bounded", wrong
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -214,14 +214,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first seed (default: 0)")
     parser.add_argument("--count", type=int, default=1000, metavar="N", help="how many seeds (default: 1000)")
-    parser.add_argument("--search", nargs="+", default=list(SEARCHES), help="drivers (default: both)")
+    parser.add_argument("--search", nargs="+", default=list(NATIVE), help="drivers (default: all native ones)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="(default: all)")
-    parser.add_argument("--entries", type=int, metavar="N", help="what a list may have (default: what memory allows)")
+    parser.add_argument(
+        "--entries", type=int, metavar="N", help="how many may be kept at once (default: what memory allows)"
+    )
     parser.add_argument("--weights", nargs="+", choices=["drawn", *WEIGHTS], default=["drawn"], help="(default: drawn)")
     parser.add_argument("--threads", nargs="+", type=int, default=[1], metavar="N", help="(default: 1)")
     options = parser.parse_args(arguments)
     if options.entries is not None:
-        native_lists._space = lambda search_limits, width: options.entries
+        near_optimal._space = lambda search_limits, width: options.entries
     seen: Counter[tuple[str, str, str, str]] = Counter()
     failed = 0
     for seed in range(options.first, options.first + options.count):

@@ -51,6 +51,7 @@ from streed.tasks import (
     WorstLeaf,
 )
 from tests.differential.generated_tasks import ByRows, SquaredErrors, WorstErrors
+from tests.searches import NATIVE as NATIVE_DRIVERS
 
 _NEAR = 1e-9
 """How far apart sums of real numbers in another order may be, as a part of the value."""
@@ -116,44 +117,41 @@ class Alone(Task):
         return (sum(s.n) - s.n[k]) ** 0.5
 
 
+def _by_driver(search: str) -> dict[str, Route]:
+    """The routes that every native driver is tried on, by name."""
+    sparse: dict[str, Any] = {"depths": (None,), "rows": (40, 90), "search": search}
+    routes = {
+        "accuracy": Route(lambda _: Accuracy(), NATIVE, search=search),
+        "accuracy, two threads": Route(lambda _: Accuracy(), NATIVE, search=search, threads=2),
+        "costs": Route(lambda _: InstanceCosts(), NATIVE, search=search, more=_costs),
+        "sparse, any depth": Route(lambda draw: SparseAccuracy(draw.choice((0.01, 0.03))), NATIVE, **sparse),
+        "sparse, two threads": Route(lambda _: SparseAccuracy(0.02), NATIVE, **sparse, threads=2),
+        "entropy": Route(lambda _: Entropy(), NATIVE, depths=(4,), search=search, bounded=False),
+        "general, absolute error": Route(lambda _: AbsoluteError(), search=search, real=True, **SMALL),
+        "F1": Route(lambda _: F1(), SCALAR, depths=(2, 4), search=search),
+    }
+    return {f"{name}, {search}": route for name, route in routes.items()}
+
+
 ROUTES: dict[str, Route] = {
-    "accuracy": Route(lambda _: Accuracy(), NATIVE),
-    "accuracy, best first": Route(lambda _: Accuracy(), NATIVE, search="branches"),
+    **{name: route for search in NATIVE_DRIVERS for name, route in _by_driver(search).items()},
     "accuracy, few nodes": Route(lambda _: Accuracy(), NATIVE, more=_nodes),
     "accuracy, weights": Route(lambda _: Accuracy(), NATIVE, more=_weights),
-    "accuracy, two threads": Route(lambda _: Accuracy(), NATIVE, threads=2),
     "balanced accuracy": Route(lambda _: BalancedAccuracy(), NATIVE),
-    "costs": Route(lambda _: InstanceCosts(), NATIVE, more=_costs),
-    "costs, best first": Route(lambda _: InstanceCosts(), NATIVE, search="branches", more=_costs),
-    "sparse, any depth": Route(
-        lambda draw: SparseAccuracy(draw.choice((0.01, 0.03))), NATIVE, depths=(None,), rows=(40, 90)
-    ),
-    "sparse, any depth, best first": Route(
-        lambda draw: SparseAccuracy(draw.choice((0.01, 0.03))),
-        NATIVE,
-        depths=(None,),
-        rows=(40, 90),
-        search="branches",
-    ),
     "sparse, auto": Route(lambda _: SparseAccuracy(0.02), NATIVE, depths=(None, 4), rows=(40, 90), search="auto"),
     "squared error": Route(lambda _: SquaredError(), NATIVE, real=True),
     "gini": Route(lambda _: Gini(), NATIVE, depths=(4,), bounded=False),
-    "entropy, best first": Route(lambda _: Entropy(), NATIVE, depths=(4,), search="branches", bounded=False),
     "user, by rows": Route(lambda _: ByRows(), NATIVE, depths=(4,), bounded=False),
     "user, largest": Route(lambda _: WorstErrors(2), NATIVE, depths=(4,), bounded=False),
     "user, regression": Route(lambda _: SquaredErrors(0.3), NATIVE, depths=(4,), bounded=False, more=_z),
     "general, accuracy": Route(lambda _: Accuracy(), search="general", **SMALL),
     "general, sparse": Route(lambda _: SparseAccuracy(0.02), search="general", **SMALL),
-    "general, absolute error": Route(lambda _: AbsoluteError(), real=True, **SMALL),
-    "general, absolute error, best first": Route(lambda _: AbsoluteError(), search="branches", real=True, **SMALL),
     "general, quantile": Route(lambda _: QuantileError(0.3), search="general", real=True, **SMALL),
     "general, gini": Route(lambda _: Gini(), search="general", **SMALL),
     "general, squared error": Route(lambda _: SquaredError(), search="general", real=True, **SMALL),
     "general, worst leaf": Route(lambda _: WorstLeaf(), search="general", **SMALL),
     "general, nothing declared": Route(lambda _: Alone(), search="general", bounded=False, **SMALL),
     "general, F1": Route(lambda _: F1(), search="general", **{**SMALL, "rows": (12, 24), "depths": (1, 2)}),
-    "F1": Route(lambda _: F1(), SCALAR, depths=(2, 4)),
-    "F1, best first": Route(lambda _: F1(), SCALAR, depths=(2, 4), search="branches"),
     "F1, weights": Route(lambda _: F1(), SCALAR, depths=(2,), more=_weights),
     "F1, two threads": Route(lambda _: F1(), SCALAR, depths=(2,), threads=2),
     "F1 and a price": Route(lambda _: F1() - 0.01 * Splits(), SCALAR, depths=(2, 4)),
@@ -259,7 +257,7 @@ def stopping(posed: Posed) -> Iterator[None]:
         elif posed.way == "begin":
             replace(runner, "run", _stopped_run(runner.run, posed.search))
         elif posed.way in ("store", "room"):
-            replace(cache_sizes, "space_for", _small_space(cache_sizes.space_for, posed.search, posed.moment))
+            replace(cache_sizes, "space_for", small_space(cache_sizes.space_for, posed.search, posed.moment))
             if posed.way == "store":
                 replace(session, "evict", lambda address: sys.maxsize)
         elif posed.way == "asks":
@@ -299,7 +297,7 @@ def _stopped_run(run: Callable[..., Any], chosen: int) -> Callable[..., str | No
     return stopped
 
 
-def _small_space(space_for: Callable[..., Any], chosen: int, nodes: int) -> Callable[..., Any]:
+def small_space(space_for: Callable[..., Any], chosen: int, nodes: int) -> Callable[..., Any]:
     """`space_for` that gives the chosen one of the workspaces, and those after it, room for few nodes."""
     count = 0
 

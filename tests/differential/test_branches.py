@@ -1,4 +1,4 @@
-"""The best-first driver: the reference's optimum on every kind of task, and what AO* promises on top of it."""
+"""The best-first driver: what AO* promises, what it refuses, and the general route in its order; `auto` as well."""
 
 from __future__ import annotations
 
@@ -6,40 +6,20 @@ import math
 import random
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 import streed
 from streed.data import Dataset
 from streed.dp.search import search_general
-from streed.errors import InputError, TaskError
+from streed.errors import TaskError
 from streed.exact import readable
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.reference import best_trees, optimal_front
 from streed.task import TOTAL, Task, Totals
-from streed.tasks import F1, AbsoluteError, Accuracy, SparseAccuracy, Splits
+from streed.tasks import AbsoluteError, Accuracy, SparseAccuracy, Splits
 from tests.differential import test_general
-from tests.differential.comparison import differences
-from tests.differential.instances import make_instance
+from tests.differential.test_drivers import noisy
 from tests.unit import unusual_tasks as unusual
-
-BLOCK = 40
-
-
-@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(BLOCK, 1200, BLOCK))])
-def test_it_agrees_with_the_reference(first: int) -> None:
-    for number in range(first, first + BLOCK):
-        instance = make_instance(2026, number)
-        wrong = differences(instance, streed.solve, search="branches")
-        assert not wrong, "\n".join([*wrong, instance.snippet(search="branches")])
-
-
-@pytest.mark.slow
-def test_two_threads_agree_with_the_reference() -> None:
-    for number in range(20):
-        instance = make_instance(2027, number)
-        wrong = differences(instance, streed.solve, search="branches", threads=2)
-        assert not wrong, "\n".join([*wrong, instance.snippet(search="branches", threads=2)])
 
 
 class InPython(Driver):
@@ -81,25 +61,6 @@ def test_a_partial_order_is_refused() -> None:
         streed.solve(unusual.ErrorsByClass(), [[0], [1]], [0, 1], search="branches")
 
 
-def noisy(seed: int, rows: int, widths: list[int], classes: int = 2) -> Dataset:
-    """Data whose labels follow two columns, with noise; wide columns are categorical."""
-    draw = np.random.default_rng(seed)
-    X = np.stack([draw.integers(0, width, rows) for width in widths], axis=1).astype(np.uint8)
-    y = np.where(draw.random(rows) < 0.25, draw.integers(0, classes, rows), (X[:, 0] + X[:, -1]) % classes)
-    return Dataset.make(X, y, categorical=[j for j, width in enumerate(widths) if width > 2])
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_both_drivers_agree_at_any_depth(seed: int) -> None:
-    widths = [[2] * 9, [3, 2, 2, 4, 2], [5, 4, 3]][seed % 3]
-    data = noisy(seed, 150, widths, 2 + seed % 2)
-    for task in (SparseAccuracy(0.004), SparseAccuracy(0.02)):
-        found = [streed.solve(task, data, search=search) for search in ("branches", "depth-first")]
-        assert found[0].value == found[1].value
-        assert [each.status for each in found] == ["optimal"] * 2
-        assert [each.stats["search"] for each in found] == ["branches", "depth-first"]
-
-
 def most_branches(columns: int, width: int, deepest: int) -> int:
     """The branches of at most so many literals."""
     return sum(math.comb(columns, h) * width**h for h in range(min(deepest, columns) + 1))
@@ -119,39 +80,6 @@ def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: str, wid
         deepest = math.floor(splits - 1 + errors / float(penalty) + 1e-9)
         expanded = result.stats["expansions"] - result.stats["repeats"]
         assert 1 <= expanded <= most_branches(columns, width, deepest)
-
-
-def test_the_gap_never_grows_and_ends_at_zero() -> None:
-    data = noisy(3, 300, [2] * 14)
-    for search in ("branches", "depth-first"):
-        result = streed.solve(SparseAccuracy(0.002), data, search=search)
-        trace = result.stats["trace"]
-        assert result.status == "optimal"
-        assert trace[-1][1:3] == (result.value, result.value)
-        assert len(trace) <= 257
-        gaps = [best - bound for _, best, bound, _ in trace if best is not None and bound is not None]
-        assert gaps == sorted(gaps, reverse=True)
-        assert [entry[0] for entry in trace] == sorted(entry[0] for entry in trace)
-
-
-def test_a_stop_by_the_gap_keeps_its_promise() -> None:
-    data = noisy(5, 400, [2] * 24)
-    for search in ("branches", "depth-first"):
-        result = streed.solve(SparseAccuracy(0.0005), data, search=search, gap=0.9, time_limit=60)
-        assert result.status in ("optimal", "feasible")
-        assert result.stats["stopped"] in (None, "gap")
-        assert result.gap <= 0.9 * result.value
-    assert streed.solve(Accuracy(), data, max_depth=2, gap=0).status == "optimal"
-
-
-@pytest.mark.parametrize("limits", [{}, {"max_nodes": 3}, {"max_depth": 2}])
-def test_scores_are_reduced_to_scalar_solves_of_either_driver(limits: dict[str, Any]) -> None:
-    data = noisy(4, 60, [2] * 5)
-    found = [streed.solve(F1(), data, search=search, **limits) for search in ("branches", "depth-first")]
-    assert found[0].value == found[1].value
-    assert [each.stats["search"] for each in found] == ["branches", "depth-first"]
-    with pytest.raises(InputError, match="no bound before its end"):
-        streed.solve(F1(), data, search="branches", gap=0.1)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import streed
 from streed.reference import optimum
 from streed.tasks import Accuracy, MinSupport, Misclassifications
 from tests.differential.frequencies import FAMILIES, differences, draw
+from tests.searches import NATIVE, SCALAR
 
 COMPILED = ("squares", "worst leaf", "survival", "bits", "complexity", "posterior", "gini")
 """Families for each of which kernels are compiled."""
@@ -26,7 +27,7 @@ def test_frequencies_are_copies(family: str) -> None:
         assert not differences(draw(family, seed)), f"{family}, seed {seed}"
 
 
-@pytest.mark.parametrize("driver", ["depth-first", "branches", "general", "auto"])
+@pytest.mark.parametrize("driver", SCALAR)
 def test_frequencies_are_copies_by_every_driver(driver: str) -> None:
     for seed in range(40):
         for family in ("errors", "sparse", "classes"):
@@ -76,7 +77,7 @@ def test_a_million_copies_take_no_room() -> None:
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
     million = 10**6
     for task in (Accuracy(), Accuracy().subject_to(MinSupport(million))):
-        for driver in ("depth-first", "branches", "general"):
+        for driver in (*NATIVE, "general"):
             result = streed.solve(task, X, y, frequency=[million, 3 * million, 10**9, 2], max_depth=2, search=driver)
             assert result.value == (0 if task == Accuracy() else 2)
             assert result.tree is not None

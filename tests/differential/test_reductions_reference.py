@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tests.differential.reduced import KINDS, SEARCHES, judge, make_reduced
+from tests.differential.reduced import KINDS, judge, make_reduced
+from tests.searches import NATIVE
 
 BLOCK = 25
 
@@ -18,7 +19,7 @@ FIRSTS = [pytest.param(first, marks=pytest.mark.slow if first >= 75 else ()) for
 @pytest.mark.parametrize("first", FIRSTS)
 def test_reductions_agree_with_reference(kind: str, first: int) -> None:
     seen: Counter[str] = Counter()
-    search = SEARCHES[first // BLOCK % len(SEARCHES)]
+    search = NATIVE[first // BLOCK % len(NATIVE)]
     for seed in range(first, first + BLOCK):
         outcome, wrong = judge(make_reduced(seed, kind), search)
         assert not wrong, f"make_reduced({seed}, {kind!r}), search={search!r}: {'; '.join(wrong)}"

@@ -19,7 +19,8 @@ from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
 from streed.binarize.cuts import between, quantiles, spread
 from streed.binarize.mdlp import mdlp
 from streed.binarize.planning import Teacher
-from streed.binarize.raw import Kind, date_text, parse_date, read_column
+from streed.binarize.raw import Kind, read_column
+from streed.data.moments import date_text, parse_date
 from tests.unit.refusal import refused
 
 MOMENTS = dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)  # noqa: DTZ001 - dates without a zone

@@ -79,7 +79,7 @@ def test_bounds_that_are_switched_off_change_the_work() -> None:
 
     for flag in ("floors", "archived"):
         assert work(free, 5, {flag: 0}) != work(free, 5, {})
-    for flag in ("restrictable", "class_bound"):
+    for flag in ("restrictable", "class_bound", "floors"):
         assert work(dear, None, {flag: 0}) != work(dear, None, {})
 
 

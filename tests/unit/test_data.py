@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.data import Column, Dataset
+from streed.data import Column, Dataset, Scale
 from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -44,30 +44,37 @@ def test_array_views_big_endian_and_many_blocks() -> None:
     assert (big.T[:, :50] == Dataset.make(big.T[:, :50], None).X).all()
 
 
-@pytest.mark.parametrize("bad", [2, -1, 255, 256, 2**31])
+@pytest.mark.parametrize("other", [2, -1, 255, 256, 2**31])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_array_refuses_numbers_that_are_not_binary(bad: Any, order: Any) -> None:
+def test_a_column_of_other_numbers_is_ordered(other: Any, order: Any) -> None:
     X = np.zeros((3000, 40), dtype=np.int64, order=order)
-    X[2999, 17] = bad
-    refused("X", "'x17'", str(bad), "categorical=", call=lambda: Dataset.make(X, None))
+    X[2999, 17] = other
+    data = Dataset.make(X, None)
+    assert list(data.ordered) == [17]
+    assert data.ordered[17].values.tolist() == sorted([0, other])
+    assert data.X.dtype == np.int32
+    assert data.X[2999, 17] == (other > 0)
 
 
-@pytest.mark.parametrize("bad", [0.5, -1.0, 256.0, 257.0, 1e300])
-def test_array_refuses_reals_that_are_not_binary(bad: Any) -> None:
+@pytest.mark.parametrize("other", [0.5, -1.0, 256.0, 257.0, 1e300, np.inf])
+def test_a_column_of_other_reals_is_ordered(other: Any) -> None:
     X = np.zeros((5, 3))
-    X[4, 1] = bad
-    refused("X", "'x1'", "categorical=", call=lambda: Dataset.make(X, None))
+    X[4, 1] = other
+    data = Dataset.make(X, None)
+    assert data.ordered[1].values.tolist() == sorted([0, other])
+    assert data.columns[1] == Column("x1", (), False, Scale.NUMBER)
 
 
-def test_array_refuses_two_numbers_that_are_not_zero_and_one() -> None:
-    refused("X", "'b'", "-1, 1", call=lambda: Dataset.make(np.array([[0, -1], [1, 1]]), None, names=["a", "b"]))
+def test_two_numbers_of_an_array_that_are_not_zero_and_one_are_ordered() -> None:
+    data = Dataset.make(np.array([[0, -1], [1, 1]]), None, names=["a", "b"])
+    assert list(data.ordered) == [1]
+    assert data.X.tolist() == [[0, 0], [1, 1]]
 
 
 @pytest.mark.parametrize(("bad", "found"), [(np.nan, "missing value in row 2"), (np.inf, "infinite value in row 2")])
-def test_array_refuses_what_is_not_finite(bad: Any, found: Any) -> None:
+def test_a_categorical_column_refuses_what_is_not_finite(bad: Any, found: Any) -> None:
     X = np.zeros((4, 3))
     X[2, 1] = bad
-    refused("X", "'x1'", found, call=lambda: Dataset.make(X, None))
     refused("X", "'x1'", found, call=lambda: Dataset.make(X, None, categorical=True))
 
 
@@ -233,10 +240,10 @@ def test_repr_and_pickle() -> None:
 
 
 @given(st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=6), st.booleans())
-def test_array_is_accepted_exactly_where_it_is_binary(rows: Any, real: Any) -> None:
+def test_array_is_binary_exactly_where_it_is_zeros_and_ones(rows: Any, real: Any) -> None:
     X = np.array(rows, dtype=float if real else int)
-    if np.isin(X, (0, 1)).all():
-        assert Dataset.make(X, None).X.tolist() == rows
-    else:
-        bad = int(np.argmax(~np.isin(X, (0, 1)).all(axis=0)))
-        refused("X", f"'x{bad}'", call=lambda: Dataset.make(X, None))
+    data = Dataset.make(X, None)
+    assert sorted(data.ordered) == np.flatnonzero(~np.isin(X, (0, 1)).all(axis=0)).tolist()
+    for j in range(3):
+        values = data.ordered[j].values if j in data.ordered else np.array([0, 1])
+        assert values[data.X[:, j]].tolist() == X[:, j].tolist()

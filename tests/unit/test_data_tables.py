@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import pickle
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.data import Column, Dataset, encode
+from streed.data import Column, Cut, Dataset, Scale, encode
 from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -94,7 +95,6 @@ def test_declared_order_of_categories_is_kept() -> None:
     wanted = Column("c", ("low", "mid", "high"), True)
     tables = [
         pd.DataFrame({"c": pd.Categorical(values, categories=order)}),
-        pd.DataFrame({"c": pd.Categorical(values, categories=order, ordered=True)}),
         pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(order))}),
     ]
     for table in tables:
@@ -123,9 +123,11 @@ def test_polars_categorical_is_sorted_whatever_was_seen_before() -> None:
 
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("values", [[1, 2, 3], [0.5, 0.25, 1.0], [0, 1, 2]])
-def test_table_refuses_numbers(kind: Any, values: Any) -> None:
+def test_numbers_of_a_table_are_ordered_unless_listed(kind: Any, values: Any) -> None:
     table = kind({"ok": [0, 1, 0], "age": values})
-    refused("X", "'age'", str(values[0]), "binarise", "categorical=", call=lambda: Dataset.make(table, None))
+    data = Dataset.make(table, None)
+    assert data.columns[1] == Column("age", (), False, Scale.NUMBER)
+    assert data.ordered[1].values[data.X[:, 1]].tolist() == values
     data = Dataset.make(table, None, categorical=["age"])
     assert data.column(1) == Column("age", tuple(sorted(values)), True)
     assert Dataset.make(table, None, categorical=[1]).categorical == (1,)
@@ -133,17 +135,21 @@ def test_table_refuses_numbers(kind: Any, values: Any) -> None:
 
 
 def test_shows_only_the_first_values() -> None:
-    refused("X", "0, 1, 2, 3, 4, ... (90 of them)", call=lambda: Dataset.make({"n": list(range(90))}, None))
+    table = {"n": [Fraction(n, 7) for n in range(90)]}
+    refused("X", "Fraction(1, 7), Fraction(2, 7)", "... (90 of them)", call=lambda: Dataset.make(table, None))
 
 
-def test_dates_and_decimals_need_listing() -> None:
-    days = [dt.date(2020, 1, day) for day in (1, 2, 3)]
+def test_dates_are_ordered_and_decimals_need_listing() -> None:
+    days = [dt.date(2020, 1, day) for day in (1, 3, 2)]
     prices = [Decimal("0.1"), Decimal("0.3"), Decimal("0.2")]
-    for values in (days, prices):
-        for kind in (dict, pl.DataFrame):
-            table = kind({"c": values})
-            refused("X", "'c'", "categorical=", call=partial(Dataset.make, table))
-            assert Dataset.make(table, None, categorical=True).column(0).categories == tuple(sorted(values))
+    for kind in (dict, pl.DataFrame):
+        data = Dataset.make(kind({"c": days}))
+        assert data.columns == (Column("c", (), False, Scale.DATE),)
+        assert data.X.tolist() == [[0], [2], [1]]
+        refused("X", "'c'", "categorical=", call=partial(Dataset.make, kind({"c": prices})))
+        for values in (days, prices):
+            listed = Dataset.make(kind({"c": values}), None, categorical=True)
+            assert listed.column(0).categories == tuple(sorted(values))
 
 
 @pytest.mark.parametrize(
@@ -166,14 +172,21 @@ def test_dates_and_decimals_need_listing() -> None:
         pl.DataFrame({"ok": [0, 1], "bad": pl.Series(["a", None], dtype=pl.Categorical)}),
     ],
 )
-@pytest.mark.parametrize("categorical", [None, True])
-def test_refuses_missing_values(table: Any, categorical: Any) -> None:
-    refused("X", "'bad'", "missing value in row 1", call=lambda: Dataset.make(table, None, categorical=categorical))
+def test_missing_values_are_gaps_of_ordered_columns_and_refused_in_others(table: Any) -> None:
+    refused("X", "'bad'", "missing value in row 1", call=lambda: Dataset.make(table, None, categorical=True))
+    if table["bad"][0] == "a":
+        refused("X", "'bad'", "missing value in row 1", call=lambda: Dataset.make(table, None))
+    else:
+        data = Dataset.make(table)
+        assert data.columns[1].has_gaps
+        assert data.X.tolist() == [[0, 0], [1, 1]]
+        assert [data.ordered[1].cut(*each) for each in data.ordered[1].questions().tolist()] == [Cut(None, 1)]
 
 
-@pytest.mark.parametrize("X", [[[0, 1], [1, None]], np.array([["a", "b"], ["c", None]], dtype=object)])
-def test_refuses_missing_values_without_names(X: Any) -> None:
-    refused("X", "'x1'", "missing value in row 1", call=lambda: Dataset.make(X, None))
+def test_missing_values_without_names() -> None:
+    assert Dataset.make([[0, 1], [1, None]], None).ordered[1].has_gaps
+    texts = np.array([["a", "b"], ["c", None]], dtype=object)
+    refused("X", "'x1'", "missing value in row 1", call=lambda: Dataset.make(texts, None))
 
 
 @pytest.mark.parametrize("values", [["a", 1, 2], [[1], [2], [3]], [{}, 1, 2]])

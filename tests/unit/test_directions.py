@@ -17,6 +17,7 @@ from streed.reference import Evaluation, every_tree
 from streed.task import State, Task
 from streed.tasks import F1, Accuracy, BalancedAccuracy, Gini, MinSupport, Misclassifications, PolicyValue, Splits
 from streed.tree.description import describe, rebuild
+from tests.searches import NATIVE
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(0, 2, (24, 3))
@@ -72,7 +73,7 @@ def worth(tree: Any, hits: Any) -> Any:
 
 
 @pytest.mark.parametrize("gain", [Hits(), pytest.param(Purity(), marks=pytest.mark.compiles)], ids=repr)
-@pytest.mark.parametrize("search", ["depth-first", "branches", "general"])
+@pytest.mark.parametrize("search", [*NATIVE, "general"])
 def test_a_cost_is_taken_from_what_is_maximised(gain: Task, search: str) -> None:
     best = max(float(worth(tree, gain)) for tree in every_tree(gain, DATA, max_depth=2))
     result = streed.solve(streed.maximize(gain) - 2.5 * Splits(), DATA, max_depth=2, search=search)
@@ -101,7 +102,7 @@ def test_maxima_add_up_and_scale() -> None:
     assert (streed.maximize(Hits()) + streed.maximize(Purity())).maximize
 
 
-@pytest.mark.parametrize("search", ["depth-first", "branches"])
+@pytest.mark.parametrize("search", NATIVE)
 def test_costs_are_taken_from_scores_of_rows(search: str) -> None:
     plain = streed.solve(BalancedAccuracy(), DATA, max_depth=2, max_nodes=1, search=search)
     task = BalancedAccuracy() - 0.01 * Splits()

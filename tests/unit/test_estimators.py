@@ -175,11 +175,8 @@ def test_without_a_binarizer_the_table_is_taken_as_it_is() -> None:
     assert model.value_ == 0
     assert model.predict(X).tolist() == y
     assert len(model.feature_importances_) == 2
-    refused(
-        "X",
-        "not 0/1",
-        call=lambda: OptimalTreeClassifier(binarizer=None, max_depth=1).fit([[0.5], [1.5]] * 200, [0, 1] * 200),
-    )
+    raw = OptimalTreeClassifier(binarizer=None, max_depth=1).fit([[0.5], [1.5]] * 200, [0, 1] * 200)
+    assert raw.predict([[0.9], [1.1]]).tolist() == [0, 1]
     refused("binarizer", "StandardScaler", call=lambda: OptimalTreeClassifier(binarizer=StandardScaler()).fit(X, y))
 
 

@@ -14,6 +14,7 @@ from streed.data import Dataset
 from streed.task import State, Task
 from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
+from tests.searches import NATIVE, TOTAL_ONLY
 from tests.unit.test_algebra import Gain, Largest, Spread, WorstLeaf, most, some_data
 
 
@@ -35,7 +36,7 @@ def test_costs_per_row_have_every_bound_and_need_no_compilation() -> None:
     assert not known.constrained
     assert names(known) == ["equivalent points", "similarity", "subtraction", "superadditivity", "purification"]
     assert known.kernel == "signed"
-    assert known.drivers == ("depth-first", "branches", "general")
+    assert known.drivers == (*NATIVE, "general")
 
 
 def test_three_labels_have_the_kernel_of_labels() -> None:
@@ -79,7 +80,8 @@ def test_fronts_and_limits_on_values_run_natively_where_they_add_up() -> None:
     assert (limited.order, limited.additive, limited.kernel) == ("componentwise", True, "fronts")
     assert limited.constrained
     assert limited.supports
-    assert limited.drivers == ("depth-first", "fronts", "general")
+    partial = (*(each for each in NATIVE if each not in TOTAL_ONLY), "fronts", "general")
+    assert limited.drivers == front.drivers == partial
     worst = of(Accuracy().subject_to(most(WorstLeaf(), 2)))
     assert (worst.additive, worst.kernel) == (False, "general")
 

@@ -13,7 +13,7 @@ import pytest
 import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
-from streed.enumerate.lists import NativeListing
+from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.errors import TaskError
 from streed.problem import SearchStopped
 from streed.reference import best_trees
@@ -203,13 +203,13 @@ def test_only_upper_limits_are_limits() -> None:
         _ = DemographicParity() >= 0.1
 
 
-def test_a_solve_that_is_stopped_in_its_lists_keeps_the_dual_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solve_that_is_stopped_while_it_enumerates_keeps_the_dual_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve(DemographicParity() <= 0.02)
 
     def stop(*arguments: Any) -> None:
         raise SearchStopped("time")
 
-    monkeypatch.setattr(NativeListing, "best", stop)
+    monkeypatch.setattr(NearOptimalTrees, "best", stop)
     result = solve(DemographicParity() <= 0.02)
     assert (result.status, result.stats["stopped"]) == ("feasible", "time")
     assert result.value > whole.value >= result.lower_bound

@@ -57,11 +57,9 @@ class Priced:
         return int(self.costs[rows].sum(axis=0).min(initial=2**62)) if rows.any() else 0
 
     def optimum(self, rows: Array, depth: int, path: Sequence[int]) -> int:
-        """The least cost of a tree on the rows, of which each pays for the tests on its way."""
-        best = self.leaf(rows)
-        if depth == 0 or not rows.any():
-            return best
-        return min([best, *(self.split(rows, j, depth, path) for j in range(self.data.n_columns))])
+        """The least cost of a tree on the rows, of which each pays for the tests on its way; every test parts some."""
+        parting = [j for j in range(self.data.n_columns) if 0 < self.data.X[rows, j].sum() < rows.sum()]
+        return min([self.leaf(rows), *(self.split(rows, j, depth, path) for j in parting if depth > 0)])
 
     def split(self, rows: Array, j: int, depth: int, path: Sequence[int]) -> int:
         """The least cost of a tree of that depth on the rows that asks about column j first."""

@@ -88,7 +88,7 @@ def test_a_stopped_score_is_that_of_the_best_tree_met() -> None:
     assert result.upper_bound >= result.value
 
 
-def test_lists_end_with_the_time() -> None:
+def test_an_enumeration_ends_with_the_time() -> None:
     rng = np.random.default_rng(4)
     X, y = rng.integers(0, 2, (400, 40)), rng.integers(0, 2, 400)
     task = streed.tasks.Accuracy().subject_to(DemographicParity() <= 0)

@@ -15,6 +15,7 @@ from streed.reductions import penalised
 from streed.reference import optimal_front
 from streed.task import Task, Totals
 from streed.tasks import F1, Accuracy, FBeta, MatthewsCorrelation, MinSupport, MonotoneMetric, SparseAccuracy, Splits
+from tests.searches import NATIVE
 
 
 def sample(seed: int, rows: int = 40) -> tuple[Any, Any]:
@@ -29,7 +30,7 @@ def best_score(task: Task, X: Any, y: Any, **limits: Any) -> Any:
     return max(task.score(value, totals) for value, _ in optimal_front(task, data, **limits))
 
 
-@pytest.mark.parametrize("search", ["depth-first", "branches"])
+@pytest.mark.parametrize("search", NATIVE)
 @pytest.mark.parametrize("price", [0, 0.01, 0.05])
 def test_value_is_the_score_minus_the_price_of_the_nodes(search: str, price: float) -> None:
     X, y = sample(1)

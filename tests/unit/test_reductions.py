@@ -1,4 +1,4 @@
-"""The parts of the reductions by themselves: keys that hold sums, lists of trees against all trees, dual bounds."""
+"""The parts of the reductions by themselves: keys that hold sums, enumerated trees against all trees, dual bounds."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.enumerate.keys import encode
-from streed.enumerate.lists import make_listing
-from streed.enumerate.plain import Listing
+from streed.enumerate.near_optimal import NearOptimalTrees
+from streed.enumerate.numbered_rows import NumberedRowSets
+from streed.enumerate.packed_rows import PackedRowSets
 from streed.enumerate.vector_trees import Trees
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
-from streed.problem.oracle_by_search import FixedCosts
+from streed.problem.oracle_by_search import FixedCosts, preorder_of
 from streed.reductions.dinkelbach import is_settled
 from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reference import every_tree
@@ -27,12 +28,16 @@ from streed.tree import Node, route
 from streed.tree.predictions import predict_rows
 
 
-def make_trees(seed: int, labels: int = 2, **limits: Any) -> Trees:
-    """Twelve rows of three columns with three random sums; the last two of them are signed."""
+def make_trees(seed: int, labels: int = 2, threads: int = 1, **limits: Any) -> Trees:
+    """Twelve rows of three columns with three random sums; the last two of them are signed.
+
+    Their sets of rows are packed for one thread, and numbered for more.
+    """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (12, 3))
-    if limits.pop("categorical", False):
-        X[:, 0] = rng.permutation([0, 1, 2] * 4)
+    categories = limits.pop("categories", 0)
+    if categories:
+        X[:, 0] = rng.permutation(np.arange(12) % categories)
         data = Dataset.make(X, np.arange(12) % labels, categorical=[0])
     else:
         data = Dataset.make(X, np.arange(12) % labels)
@@ -41,7 +46,7 @@ def make_trees(seed: int, labels: int = 2, **limits: Any) -> Trees:
     parts[:, :, 0] *= rng.integers(0, 2, 12)
     allowed = {"max_depth": 2, "max_nodes": None, "min_leaf": 1, **limits}
     problem = Problem(data, FixedCosts(parts[0], 0), **allowed)
-    return Trees(problem, parts.astype(np.int64), (1, 0, 0), streed.DepthFirst(), SearchLimits())
+    return Trees(problem, parts.astype(np.int64), (1, 0, 0), streed.DepthFirst(), SearchLimits(threads=threads))
 
 
 def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
@@ -50,12 +55,17 @@ def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
     found: dict[tuple[int, ...], Node] = {}
     for root in every_tree(problem.task, problem.data, max_depth=problem.max_depth, max_nodes=problem.max_nodes):
         if smallest_leaf(root, problem.data.X) >= problem.min_leaf:
-            found.setdefault(trees.grown(root).vector, root)
+            found.setdefault(vector_of(trees, root), root)
     return found
 
 
+def vector_of(trees: Trees, root: Node) -> tuple[int, ...]:
+    columns, labels, _ = preorder_of(root)
+    return trees.labelled(columns, labels).vector
+
+
 def smallest_leaf(root: Node, codes: Array) -> int:
-    leaf = route(root, lambda column: codes[:, column], len(codes))
+    leaf = route(root, lambda node, rows: codes[rows, node.column], len(codes))
     return int(np.unique(leaf, return_counts=True)[1].min())
 
 
@@ -66,40 +76,61 @@ KINDS: list[dict[str, Any]] = [
     {"max_nodes": 2},
     {"min_leaf": 2},
     {"labels": 3},
-    {"categorical": True},
+    {"categories": 3},
+    {"categories": 5, "max_depth": 1},
+    {"categories": 4, "max_nodes": 2},
     {"max_depth": 3, "max_nodes": 2, "min_leaf": 2},
 ]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("make", [Listing, make_listing])
-def test_a_list_is_of_all_trees_below_the_budget(make: Any, kind: dict[str, Any], seed: int) -> None:
-    trees = make_trees(seed, **kind)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_trees_within_the_budget_are_enumerated(threads: int, kind: dict[str, Any], seed: int) -> None:
+    trees = make_trees(seed, threads=threads, **kind)
     vectors = all_vectors(trees)
     scale, multipliers = 3, (2, -1)
     cost = {v: scale * v[0] + multipliers[0] * v[1] + multipliers[1] * v[2] for v in vectors}
     least = min(cost.values())
     for slack in (0, 5, 40):
-        listing = make(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
-        entries = listing.every(least + slack)
+        near_optimal = NearOptimalTrees(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
+        is_packed = threads == 1 and not kind.get("categories")
+        assert isinstance(near_optimal._rows, PackedRowSets if is_packed else NumberedRowSets)
+        entries = near_optimal.every(least + slack)
         best: dict[tuple[int, int], int] = {}
         for v, total in cost.items():
             if total <= least + slack:
                 best[v[1], v[2]] = min(best.get((v[1], v[2]), v[0]), v[0])
-        sums = listing.sums_of(entries)[:, :2].tolist()
+        sums = near_optimal.sums_of(entries)[:, :2].tolist()
         found: dict[tuple[int, int], int] = {}
         for (a, b), entry in zip(sums, entries, strict=True):
             found[a, b] = min(found.get((a, b), 10**9), int(entry[1]))
-            assert listing.tree(entry).vector == (int(entry[1]), a, b)
+            assert near_optimal.tree(entry).vector == (int(entry[1]), a, b)
         assert found == best
         assert entries[:, 0].tolist() == sorted(entries[:, 0].tolist())
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_keys_that_fill_their_word_are_enumerated(threads: int) -> None:
+    """The largest sums together take 61.2 bits of the 62 that a word has."""
+    trees = make_trees(0, threads=threads)
+    parts = trees.parts.copy()
+    parts[1:, :, 0] = 0
+    parts[1, :, 1], parts[2, :, 1] = 2**26, 2**28
+    trees = Trees(trees.problem, parts, trees.splits, trees.driver, trees.search_limits)
+    near_optimal = NearOptimalTrees(trees, [1], [1, 2], 1, (0, 0), [(0, 2**40)] * 2)
+    assert near_optimal._code.words == 1
+    entries = near_optimal.every(1000)
+    found = {tuple(sums) for sums in near_optimal.sums_of(entries).tolist()}
+    assert found == {vector[1:] for vector in all_vectors(trees)}
+    assert entries[:, 2].max() > 2**61
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_least_sum_within_windows(kind: dict[str, Any], seed: int) -> None:
-    trees = make_trees(seed, **kind)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_least_sum_within_intervals(kind: dict[str, Any], seed: int, threads: int) -> None:
+    trees = make_trees(seed, threads=threads, **kind)
     vectors = all_vectors(trees)
     draw = random.Random(seed)
     for intervals in ([(-3, 3), (-6, 2)], [(0, 0), (-100, 100)], [(draw.randint(-9, 0), 1), (2, 30)], [(300, 400)] * 2):
@@ -111,7 +142,7 @@ def test_the_least_sum_within_windows(kind: dict[str, Any], seed: int) -> None:
             assert found is not None
             assert found.vector in allowed
             assert found.vector[0] == min(v[0] for v in allowed)
-            assert trees.grown(found.root).vector == found.vector
+            assert vector_of(trees, found.root) == found.vector
 
 
 def test_the_dual_bound_is_below_the_optimum() -> None:
@@ -159,7 +190,7 @@ def test_three_groups_take_no_more_room_than_their_counts() -> None:
 
 
 def test_predictions_route_every_row() -> None:
-    trees = make_trees(0, categorical=True)
+    trees = make_trees(0, categories=3)
     for vector, root in itertools.islice(all_vectors(trees).items(), 20):
         labels = predict_rows(root, trees.data.X)
         assert tuple(trees.parts[:, np.arange(12), labels].sum(axis=1).tolist())[1:] == vector[1:]

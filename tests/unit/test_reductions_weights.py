@@ -28,6 +28,7 @@ from streed.tasks import (
     WeightedAccuracy,
 )
 from tests.differential.reduced import WEIGHTS, judge, make_weighted
+from tests.searches import CHOSEN, NATIVE, SCALAR
 from tests.unit.refusal import refused
 
 TASKS: dict[str, Callable[[], Task]] = {
@@ -60,7 +61,7 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
     task = TASKS[name]()
     for weights in (None, MANY):
         values = set()
-        for search, threads in itertools.product(("depth-first", "branches", "auto"), (1, 2)):
+        for search, threads in itertools.product(CHOSEN, (1, 2)):
             result = solved(task, weights, search=search, threads=threads, progress=told.append)
             assert result.status == "optimal"
             assert "trace" not in result.stats
@@ -70,16 +71,17 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
         assert len(values) == 1
 
 
-@pytest.mark.parametrize(("weights", "seed"), [(name, seed) for name in WEIGHTS for seed in range(6)])
+@pytest.mark.parametrize(("weights", "seed"), [(name, seed) for name in WEIGHTS for seed in range(8)])
 def test_weights_of_many_kinds_against_the_reference(weights: str, seed: int) -> None:
     kind = ("score", "limit", "both")[seed % 3]
-    search, threads = (("depth-first", 1), ("branches", 1), ("depth-first", 2))[(seed + seed // 3) % 3]
+    ways = [*((each, 1) for each in NATIVE), ("depth-first", 2)]
+    search, threads = ways[seed % len(ways)]
     outcome, wrong = judge(make_weighted(seed, kind, weights), search, threads)
     assert not wrong
     assert weights in ("apart", "beyond") or outcome != "refused: sample_weight"
 
 
-@pytest.mark.parametrize("search", ["depth-first", "branches", "auto", "general"])
+@pytest.mark.parametrize("search", SCALAR)
 def test_a_common_factor_of_all_weights_changes_nothing(search: str) -> None:
     small = MANY % 60 + 1
     for name in ("F1", "accuracy and odds", "accuracy and recall"):

@@ -8,9 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.kernels.counting.distinct_rows import merge_rows
+from streed.reference import optimum
 from streed.task import State
 from streed.task.analysis.facts import facts
 from streed.tasks import CostSensitive
@@ -65,3 +67,17 @@ def test_prices_need_no_kernel() -> None:
     assert facts(CostSensitive(table).bind(data), data).kernel == "test costs"
     multiway = Dataset.make(np.array([[0, 1], [2, 0], [1, 0]]), [0, 1, 1], categorical=[0])
     assert facts(CostSensitive(table).bind(multiway), multiway).kernel == "generated"
+
+
+@pytest.mark.parametrize("search", ["depth-first", "branches", "general"])
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_a_test_that_parts_no_rows_cheapens_no_other(depth: int, search: str) -> None:
+    """Below x0, either x1 or x2 is the same in all rows; x1 would make x2 free of charge there, but is no node."""
+    X = [[0, 0, v] for v in (0, 1) for _ in range(3)] + [[1, v, 1] for v in (0, 1) for _ in range(3)]
+    y = [0, 0, 0, 1, 1, 1] * 2
+    tests = [TestCost("x0", 0), TestCost("x1", 1, 1, "g"), TestCost("x2", 10, 0, "g")]
+    task = CostSensitive(CostTable.of([[0, 1000], [1000, 0]], tests=tests, classes=[0, 1]))
+    result = streed.solve(task, X, y, max_depth=depth, search=search)
+    best = optimum(task, Dataset.make(X, y), max_depth=depth)
+    assert best is not None
+    assert (result.status, result.value) == ("optimal", best[0])

@@ -15,6 +15,10 @@ from streed.kernels.compiled import entry
 from streed.kernels.simd import first_one, load_eight
 from streed.kernels.views import native, vector
 
+_GOLDEN = 0x9E3779B97F4A7C15
+
+_FEW_BITS = 10
+
 
 @entry
 def find_floors(row_bits, places, costs, divisor):  # type: ignore[no-untyped-def]
@@ -73,42 +77,60 @@ def _same(row_bits, a, b):  # type: ignore[no-untyped-def]
     return same
 
 
-@entry
-def find_classes(codes):  # type: ignore[no-untyped-def]
-    """(first, class_of): the first row of every class of equal rows of codes (n, p) uint8, and each row's class."""
+@native
+def _classify(codes, slots, class_of, first):  # type: ignore[no-untyped-def]
+    """How many classes there are, -1 if they fill half the slots (a power of two of them); writes the other arrays."""
     n, p = codes.shape
-    size = 64
-    while size < 2 * n:
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    first = np.empty(n, np.int64)
-    class_of = np.empty(n, np.int64)
-    classes = 0
+    mask = uint64(len(slots) - 1)
+    slots[:] = -1
+    classes = int64(0)
     for i in range(n):
         key = uint64(0)
         f = 0
         while f + 8 <= p:
-            key = (key ^ load_eight(codes, i, f)) * uint64(0x9E3779B97F4A7C15)
+            key = (key ^ load_eight(codes, i, f)) * uint64(_GOLDEN)
             key ^= key >> uint64(32)
             f += 8
         while f < p:
-            key = (key ^ uint64(codes[i, f])) * uint64(0x9E3779B97F4A7C15)
+            key = (key ^ uint64(codes[i, f])) * uint64(_GOLDEN)
             f += 1
-        key ^= key >> uint64(32)
-        slot = int64(key & uint64(size - 1))
+        slot = int64((key ^ (key >> uint64(32))) & mask)
         while slots[slot] >= 0:
             other = first[slots[slot]]
-            same = True
-            for f in range(p):
-                same = same and codes[i, f] == codes[other, f]
-            if same:
+            f = 0
+            while f + 8 <= p and load_eight(codes, i, f) == load_eight(codes, other, f):
+                f += 8
+            while f < p and codes[i, f] == codes[other, f]:
+                f += 1
+            if f == p:
                 break
-            slot = (slot + 1) & (size - 1)
+            slot = (slot + 1) & int64(mask)
         if slots[slot] < 0:
+            if 2 * classes >= len(slots):
+                return int64(-1)
             slots[slot] = classes
             first[classes] = i
             classes += 1
         class_of[i] = slots[slot]
+    return classes
+
+
+@entry
+def find_classes(codes):  # type: ignore[no-untyped-def]
+    """(first, class_of): the first row of every class of equal rows of codes (n, p) uint8, and each row's class.
+
+    Classes are numbered in the order of their first rows.
+    """
+    n = len(codes)
+    first = np.empty(n, np.int64)
+    class_of = np.empty(n, np.int64)
+    # few slots stay in the fastest cache, and often rows are of few classes
+    classes = _classify(codes, np.empty(1 << _FEW_BITS, np.int64), class_of, first)
+    if classes < 0:
+        size = 1 << _FEW_BITS
+        while size <= 2 * n:
+            size *= 2
+        classes = _classify(codes, np.empty(size, np.int64), class_of, first)
     return first[:classes].copy(), class_of
 
 

@@ -66,6 +66,28 @@ def too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, bo
     return cost1, cost0
 
 
+@inline
+def store_scores(e, scores, sums, totals, k, split1, split0):  # type: ignore[no-untyped-def]
+    """Writes the scores of column k (a lane): what its sides cost as one leaf each, and these costs split once."""
+    best1 = load(sums, 0, k)
+    best0 = fill(sums, totals[0]) - best1
+    for label in range(1, e.labels):
+        x = load(sums, label, k)
+        best1 = maximum(best1, x)
+        best0 = maximum(best0, fill(sums, totals[label]) - x)
+    worst1 = load(sums, e.labels, k)
+    leaf1 = worst1 - best1
+    leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
+    if e.min_leaf > 1:
+        rows1 = load(sums, e.rows_plane, k)
+        leaf1 = forbid(leaf1, rows1, e.min_leaf, infeasible_of(sums))
+        leaf0 = forbid(leaf0, fill(sums, totals[e.rows_plane]) - rows1, e.min_leaf, infeasible_of(sums))
+    store(scores, LEAF1, k, leaf1)
+    store(scores, LEAF0, k, leaf0)
+    store(scores, SPLIT1, k, split1)
+    store(scores, SPLIT0, k, split0)
+
+
 @native
 def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
     """Fills the rows LEAF1 to SPLIT0 of `scores` from pair sums (S * P, P), column sums (S, P) and totals (S,)."""
@@ -74,15 +96,6 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     for k in range(0, stride, LANES):
-        best1 = load(sums, 0, k)
-        best0 = fill(sums, totals[0]) - best1
-        for label in range(1, e.labels):
-            x = load(sums, label, k)
-            best1 = maximum(best1, x)
-            best0 = maximum(best0, fill(sums, totals[label]) - x)
-        worst1 = load(sums, e.labels, k)
-        leaf1 = worst1 - best1
-        leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
         split1 = fill(sums, infeasible)
         split0 = split1
         for j in range(e.n_binary):
@@ -106,14 +119,7 @@ def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
                     bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, infeasible, False)
             split1 = minimum(split1, maximum(cost1, bad1))
             split0 = minimum(split0, maximum(cost0, bad0))
-        if e.min_leaf > 1:
-            rows1 = load(sums, e.rows_plane, k)
-            leaf1 = forbid(leaf1, rows1, e.min_leaf, infeasible)
-            leaf0 = forbid(leaf0, fill(sums, totals[e.rows_plane]) - rows1, e.min_leaf, infeasible)
-        store(scores, LEAF1, k, leaf1)
-        store(scores, LEAF0, k, leaf0)
-        store(scores, SPLIT1, k, split1)
-        store(scores, SPLIT0, k, split0)
+        store_scores(e, scores, sums, totals, k, split1, split0)
 
 
 @native
@@ -194,9 +200,7 @@ def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     totals = vector(e.totals, e.planes, int64)
-    for p in range(e.planes):
-        for k in range(stride):
-            sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
+    sum_columns(e, pairs, sums)
     e.weight = totals[e.labels]
     e.worst_pairs = e.labels
     e.upper = leaf_cost(e, totals)
@@ -239,6 +243,35 @@ def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
     return best
 
 
+@inline
+def sum_columns(e, pairs, sums):  # type: ignore[no-untyped-def]
+    """Fills the sums of each column (S, P): the diagonals of the pair sums."""
+    for p in range(e.planes):
+        for k in range(e.stride):
+            sums[p, k] = pairs[p * e.stride + k, k] if k < e.n_active else 0
+
+
+@inline
+def count_side(e, lane, column, side):  # type: ignore[no-untyped-def]
+    """Fills the pair sums of the child with the rows on that side of the column."""
+    if e.wide == 1:
+        sum_child(e, lane, int64, e.planes, column, side)
+    else:
+        load_child(e, column, side)
+        count_child(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+
+
+@inline
+def sum_side(e, pairs, sums, totals, child_sums, child_totals, column, side):  # type: ignore[no-untyped-def]
+    """Fills the column sums (S, P) and totals (S,) of the rows on that side of the column, from those of the node."""
+    for p in range(e.planes):
+        with_column = int64(sums[p, column])
+        child_totals[p] = with_column if side == 1 else totals[p] - with_column
+        for k in range(0, e.stride, LANES):
+            both = load(pairs, p * e.stride + column, k)
+            store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
+
+
 @native
 def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
@@ -258,17 +291,8 @@ def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
     child_sums = matrix(e.child_sums, planes, e.width, lane)
     totals = vector(e.totals, planes, int64)
     child_totals = vector(e.child_totals, planes, int64)
-    if e.wide == 1:
-        sum_child(e, lane, int64, planes, column, small)
-    else:
-        load_child(e, column, small)
-        count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
-    for p in range(planes):
-        with_column = int64(sums[p, column])
-        child_totals[p] = with_column if small == 1 else totals[p] - with_column
-        for k in range(0, stride, LANES):
-            both = load(pairs, p * stride + column, k)
-            store(child_sums, p, k, both if small == 1 else load(sums, p, k) - both)
+    count_side(e, lane, column, small)
+    sum_side(e, pairs, sums, totals, child_sums, child_totals, column, small)
     score_pairs(e, lane, small_pairs, child_sums, child_totals)
     cost_small = _depth_two_optimum(e, lane, child_totals)
     e.cost1 = cost_small

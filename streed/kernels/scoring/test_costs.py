@@ -10,9 +10,7 @@ from __future__ import annotations
 from numba import int64, uint64
 
 from streed.kernels import values as rows
-from streed.kernels.counting.pair_counts import count_child, count_node
-from streed.kernels.counting.pair_sums import sum_child
-from streed.kernels.counting.rows import load_child
+from streed.kernels.counting.pair_counts import count_node
 from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE
 from streed.kernels.scoring.generated import reaches_goal
@@ -24,11 +22,15 @@ from streed.kernels.scoring.many_labels import (
     SPLIT1,
     best_with_one_split,
     cost_in,
+    count_side,
     leaf_cost,
     quadrants,
+    store_scores,
+    sum_columns,
+    sum_side,
     too_small,
 )
-from streed.kernels.simd import LANES, broadcast, fill, first_one, forbid, infeasible_of, load, maximum, minimum, store
+from streed.kernels.simd import LANES, broadcast, fill, first_one, infeasible_of, load, minimum, store
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 
@@ -67,15 +69,6 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
     prices = matrix(e.pair_test_costs, stride, stride, lane)
     plane = e.rows_plane
     for k in range(0, stride, LANES):
-        best1 = load(sums, 0, k)
-        best0 = fill(sums, totals[0]) - best1
-        for label in range(1, e.labels):
-            x = load(sums, label, k)
-            best1 = maximum(best1, x)
-            best0 = maximum(best0, fill(sums, totals[label]) - x)
-        worst1 = load(sums, e.labels, k)
-        leaf1 = worst1 - best1
-        leaf0 = fill(sums, totals[e.labels]) - worst1 - best0
         rows1 = load(sums, plane, k)
         rows0 = fill(sums, totals[plane]) - rows1
         split1 = fill(sums, infeasible)
@@ -91,13 +84,7 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
                 cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
             split1 = minimum(split1, cost1)
             split0 = minimum(split0, cost0)
-        if e.min_leaf > 1:
-            leaf1 = forbid(leaf1, rows1, e.min_leaf, infeasible)
-            leaf0 = forbid(leaf0, rows0, e.min_leaf, infeasible)
-        store(scores, LEAF1, k, leaf1)
-        store(scores, LEAF0, k, leaf0)
-        store(scores, SPLIT1, k, split1)
-        store(scores, SPLIT0, k, split0)
+        store_scores(e, scores, sums, totals, k, split1, split0)
 
 
 @inline
@@ -117,9 +104,7 @@ def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     totals = vector(e.totals, e.planes, int64)
     here = vector(e.here_prices, e.width, int64)
-    for p in range(e.planes):
-        for k in range(stride):
-            sums[p, k] = pairs[p * stride + k, k] if k < e.n_active else 0
+    sum_columns(e, pairs, sums)
     _find_prices(e, lane)
     e.weight = totals[e.labels]
     e.worst_pairs = e.labels
@@ -166,12 +151,17 @@ def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
 
 
 @native
-def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth two of the child of e.asked_column whose pairs were scored last."""
+def _depth_two_optimum(e, lane, sums, totals):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of the child of e.asked_column, with these sums, whose pairs were scored last.
+
+    Its first test must part its rows: one that does not might make the second one cheaper, but is no node of a tree.
+    """
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     prices = matrix(e.pair_test_costs, e.stride, e.stride, lane)
     best = leaf_cost(e, totals)
     for k in range(e.n_active):
+        if not 0 < int64(sums[e.rows_plane, k]) < totals[e.rows_plane]:
+            continue
         cost = totals[e.rows_plane] * int64(prices[k, e.asked_column])
         best = min(best, cost + _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k))
     return best
@@ -192,11 +182,7 @@ def solve_priced_children(e, lane):  # type: ignore[no-untyped-def]
     pairs = matrix(e.pairs, planes * stride, stride, lane)
     small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
     large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
-    if e.wide == 1:
-        sum_child(e, lane, int64, planes, column, small)
-    else:
-        load_child(e, column, small)
-        count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
+    count_side(e, lane, column, small)
     for row in range(planes * stride):
         if row % stride < e.n_active:
             for k in range(0, stride, LANES):
@@ -220,14 +206,9 @@ def _solve_side(e, lane, side, child_pairs):  # type: ignore[no-untyped-def]
     child_sums = matrix(e.child_sums, e.planes, e.width, lane)
     totals = vector(e.totals, e.planes, int64)
     child_totals = vector(e.child_totals, e.planes, int64)
-    for p in range(e.planes):
-        with_column = int64(sums[p, column])
-        child_totals[p] = with_column if side == 1 else totals[p] - with_column
-        for k in range(0, stride, LANES):
-            both = load(pairs, p * stride + column, k)
-            store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
+    sum_side(e, pairs, sums, totals, child_sums, child_totals, column, side)
     score_priced(e, lane, child_pairs, child_sums, child_totals, column)
-    return _depth_two_optimum(e, lane, child_totals)
+    return _depth_two_optimum(e, lane, child_sums, child_totals)
 
 
 @native

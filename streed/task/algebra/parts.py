@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
@@ -49,26 +50,6 @@ class PartLimit(LimitOfPart):
         return self.limit.support
 
 
-def joint_statistics(parts: Sequence[Task], data: Dataset) -> dict[str, Array]:
-    """The statistics of all parts, each by its `part_name`."""
-    return {
-        part_name(number, name): values
-        for number, part in enumerate(parts)
-        for name, values in part.statistics(data).items()
-    }
-
-
-def joint_limits(parts: Sequence[Task]) -> tuple[Limit, ...]:
-    """The limits that the parts set; raises TaskError for one that asks for statistics of its own."""
-    for part in parts:
-        for limit in (each for each in part.limits if each.has_statistics):
-            raise TaskError(
-                f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to others "
-                "cannot give it; set it by subject_to on the whole"
-            )
-    return tuple(PartLimit(limit, number) for number, part in enumerate(parts) for limit in part.limits)
-
-
 def decisive(parts: Sequence[Task]) -> int:
     """The number of the part whose labels are those of the whole: the first whose leaf cost depends on the label.
 
@@ -90,6 +71,56 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
                 f"{tuple(part.labels(data))}"
             )
     return labels
+
+
+@attrs.frozen
+class Joint(Task):
+    """A task of several parts, with their statistics side by side, their limits, and the labels of those that care."""
+
+    stands_alone: ClassVar[bool] = False
+
+    @property
+    @abc.abstractmethod
+    def parts(self) -> tuple[Task, ...]:
+        """The tasks that it is made of, at least one."""
+
+    @property
+    def reads_rows(self) -> bool:  # type: ignore[override]
+        return any(part.reads_rows for part in self.parts)
+
+    @property
+    def any_label(self) -> bool:  # type: ignore[override]
+        return all(part.any_label for part in self.parts)
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {
+            part_name(number, name): values
+            for number, part in enumerate(self.parts)
+            for name, values in part.statistics(data).items()
+        }
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return joint_labels(self.parts, data)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Those that the parts set; raises TaskError for one that asks for statistics of its own."""
+        for part in self.parts:
+            for limit in part.limits:
+                if limit.has_statistics:
+                    raise TaskError(
+                        f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to "
+                        "others cannot give it; set it by subject_to on the whole"
+                    )
+        return tuple(PartLimit(limit, number) for number, part in enumerate(self.parts) for limit in part.limits)
+
+    @property
+    def shows_labels(self) -> bool:
+        return self.parts[decisive(self.parts)].shows_labels
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        chosen = decisive(self.parts)
+        return self.parts[chosen].leaf_label(part_state(s, chosen), k)
 
 
 def label_number(part: Task, k: int) -> int:

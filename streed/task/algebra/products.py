@@ -6,25 +6,20 @@ if every task is, whatever its own (+), order and limits are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
 from streed.errors import TaskError
-from streed.exact import Array
 from streed.task.algebra.parts import (
+    Joint,
     check_operand,
-    decisive,
-    joint_labels,
-    joint_limits,
-    joint_statistics,
     label_number,
     name,
     part_state,
 )
 from streed.task.analysis.linear_form import adds
-from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Limit, Task
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task
 from streed.task.bounded_sums import Gap
 from streed.task.composable import indented
 from streed.task.states import State
@@ -35,10 +30,8 @@ if TYPE_CHECKING:
 
 @final
 @attrs.frozen
-class Product(Task):
+class Product(Joint):
     """Several totally ordered tasks, at least two, flat: no part is itself a product."""
-
-    stands_alone: ClassVar[bool] = False
 
     parts: tuple[Task, ...]
 
@@ -70,14 +63,6 @@ class Product(Task):
         return PARTIAL if self.overrides("better") else COMPONENTWISE
 
     @property
-    def reads_rows(self) -> bool:  # type: ignore[override]
-        return any(part.reads_rows for part in self.parts)
-
-    @property
-    def any_label(self) -> bool:  # type: ignore[override]
-        return all(part.any_label for part in self.parts)
-
-    @property
     def worsening(self) -> bool:  # type: ignore[override]
         return all(part.worsening for part in self.parts)
 
@@ -87,12 +72,6 @@ class Product(Task):
 
     def bind(self, data: Dataset) -> Task:
         return Product(tuple(part.bind(data) for part in self.parts))
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return joint_statistics(self.parts, data)
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return joint_labels(self.parts, data)
 
     def leaf_cost(self, s: State, k: int) -> tuple[Any, ...]:
         """Eq. 30."""
@@ -118,10 +97,6 @@ class Product(Task):
         """Eq. 33."""
         return bool(a != b) and all(x == y or part.better(x, y) for part, x, y in zip(self.parts, a, b, strict=True))
 
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        return joint_limits(self.parts)
-
     def feasible(self, value: Any) -> bool:
         """Eq. 35."""
         return all(part.feasible(x) for part, x in zip(self.parts, value, strict=True))
@@ -133,14 +108,6 @@ class Product(Task):
     def lower_bound(self, s: State) -> tuple[Any, ...] | None:
         bounds = tuple(part.lower_bound(part_state(s, number)) for number, part in enumerate(self.parts))
         return None if any(bound is None for bound in bounds) else bounds
-
-    @property
-    def shows_labels(self) -> bool:
-        return self.parts[decisive(self.parts)].shows_labels
-
-    def leaf_label(self, s: State, k: int) -> Any:
-        chosen = decisive(self.parts)
-        return self.parts[chosen].leaf_label(part_state(s, chosen), k)
 
     def score(self, value: Any, totals: State) -> tuple[Any, ...]:
         """The score of every part."""

@@ -19,11 +19,9 @@ import numpy as np
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, exact_number
 from streed.task.algebra.parts import (
+    Joint,
     check_operand,
-    decisive,
     joint_labels,
-    joint_limits,
-    joint_statistics,
     label_number,
     name,
     part_name,
@@ -31,7 +29,7 @@ from streed.task.algebra.parts import (
 )
 from streed.task.analysis.exact_costs import checked_costs
 from streed.task.analysis.linear_form import adds
-from streed.task.base import Limit, RowCostTask, Task
+from streed.task.base import RowCostTask, Task
 from streed.task.composable import Term, weighted_outline
 from streed.task.states import State
 
@@ -95,10 +93,8 @@ class WeightedSum(RowCostTask):
 
 @final
 @attrs.frozen
-class Sum(Task):
+class Sum(Joint):
     """The sum of weighted additive tasks of any kind, flat: no term is itself a sum."""
-
-    stands_alone: ClassVar[bool] = False
 
     terms: Terms
 
@@ -121,14 +117,6 @@ class Sum(Task):
         return tuple(term for _, term in self.terms)
 
     @property
-    def reads_rows(self) -> bool:  # type: ignore[override]
-        return any(part.reads_rows for part in self.parts)
-
-    @property
-    def any_label(self) -> bool:  # type: ignore[override]
-        return all(part.any_label for part in self.parts)
-
-    @property
     def worsening(self) -> bool:  # type: ignore[override]
         return all(weight >= 0 and part.worsening for weight, part in self.terms)
 
@@ -140,12 +128,6 @@ class Sum(Task):
     def bind(self, data: Dataset) -> Task:
         return Sum(tuple((weight, part.bind(data)) for weight, part in self.terms))
 
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return joint_statistics(self.parts, data)
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return joint_labels(self.parts, data)
-
     def leaf_cost(self, s: State, k: int) -> Any:
         return sum(
             _times(weight, part.leaf_cost(part_state(s, number), label_number(part, k)))
@@ -156,10 +138,6 @@ class Sum(Task):
         costs = [(weight, part.branching_cost(rows, path, split)) for weight, part in self.terms]
         named = [_times(weight, cost) for weight, cost in costs if cost is not None]
         return sum(named) if named else None
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        return joint_limits(self.parts)
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """The sum of the terms' own, where at most one of them cares for the label and no weight is negative."""
@@ -184,14 +162,6 @@ class Sum(Task):
             known = known or bound is not None
             total += 0 if bound is None else _times(weight, bound)
         return total if known else None
-
-    @property
-    def shows_labels(self) -> bool:
-        return self.parts[decisive(self.parts)].shows_labels
-
-    def leaf_label(self, s: State, k: int) -> Any:
-        chosen = decisive(self.parts)
-        return self.parts[chosen].leaf_label(part_state(s, chosen), k)
 
     def _one_chooses(self) -> bool:
         return sum(not part.any_label for part in self.parts) <= 1

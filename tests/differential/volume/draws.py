@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from streed.exact import Array
+from tests.searches import CHOSEN
 
 Draw = random.Random
 
@@ -16,7 +17,7 @@ EDGES = (31, 32, 33, 63, 64, 65, 127, 128, 129)
 LARGE = (32_766, 32_767, 32_768, 32_769, 65_535, 65_536, 65_537, 70_001)
 """Numbers of rows around the ranges of 16 bits."""
 
-SEARCHES = ("depth-first", "branches", "auto")
+SEARCHES = CHOSEN
 
 
 class Size(NamedTuple):

@@ -25,6 +25,7 @@ from tests.differential.volume.families.scores import _alike, undominated
 from tests.differential.volume.problem import Part, Problem, fractions
 from tests.differential.volume.reachable import Reachable, whole
 from tests.differential.volume.truth import Truth, Visits
+from tests.searches import TOTAL_ONLY
 
 NAME = "policies"
 
@@ -148,5 +149,5 @@ def _limited(problem: Problem) -> Truth:
 
 def refused(problem: Problem, error: StreedError) -> bool:
     """Whether an error is right: best-first search takes no limits on values."""
-    limited, best_first = "TreatmentCosts" in problem.task, problem.options["search"] == "branches"
+    limited, best_first = "TreatmentCosts" in problem.task, problem.options["search"] in TOTAL_ONLY
     return limited and best_first and isinstance(error, TaskError)

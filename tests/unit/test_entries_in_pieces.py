@@ -1,4 +1,4 @@
-"""Lists that outgrow the memory come in pieces, and give the same trees."""
+"""Entries that outgrow the memory come in pieces, and give the same trees, whoever keeps the rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.enumerate import native_lists
+from streed.enumerate import near_optimal
 from streed.tasks import F1, DemographicParity, GMean, MonotoneMetric
 
 
@@ -19,6 +19,7 @@ def _worse_rate(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:
 FAIR = F1().subject_to(DemographicParity() <= 0.02)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     ("task", "seed", "max_depth", "space"),
     [
@@ -31,7 +32,7 @@ FAIR = F1().subject_to(DemographicParity() <= 0.02)
     ],
 )
 def test_the_optimum_is_the_same_with_next_to_no_memory(
-    task: Any, seed: int, max_depth: int, space: int, monkeypatch: pytest.MonkeyPatch
+    task: Any, seed: int, max_depth: int, space: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = np.random.default_rng(seed)
     extras: dict[str, Any] = {}
@@ -46,9 +47,9 @@ def test_the_optimum_is_the_same_with_next_to_no_memory(
     )
     results = []
     for entries in (10**6, space):
-        monkeypatch.setattr(native_lists, "_space", lambda search_limits, width, entries=entries: entries)
-        results.append(streed.solve(task, X, y.astype(int), max_depth=max_depth, **extras))
+        monkeypatch.setattr(near_optimal, "_space", lambda search_limits, width, entries=entries: entries)
+        results.append(streed.solve(task, X, y.astype(int), max_depth=max_depth, threads=threads, **extras))
     assert [result.status for result in results] == ["optimal"] * 2
     assert results[0].value == results[1].value
-    assert "lists_in_pieces" not in results[0].stats
-    assert results[1].stats["lists_in_pieces"] > 0
+    assert "enumerated_in_pieces" not in results[0].stats
+    assert results[1].stats["enumerated_in_pieces"] > 0

@@ -1,4 +1,4 @@
-"""Lists of entries and sums over pairs of columns by rows, against every tree in plain numpy."""
+"""Tables of entries and sums over pairs of columns by rows, against every tree in plain numpy."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ import pytest
 
 from streed.enumerate.entries import (
     COST,
+    FULL,
     KEY,
+    SPACE,
     VALUE,
+    addends,
+    combine,
     compact,
-    list_pairs,
     meet,
     new_table,
     order_by,
     put_entry,
+    thin,
     unite,
 )
-from streed.enumerate.shallow import add_pairs, find_separating, floor_children
+from streed.enumerate.numbered_kernels import add_pairs, find_separating, optima_of_children, sum_pairs
+from streed.enumerate.shallow import enumerate_shallow, find_shallow
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE
@@ -45,11 +50,6 @@ def _put_all(candidates, bits):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _list_pairs(pairs, total, split, depth, least_rows, room, most):  # type: ignore[no-untyped-def]
-    return list_pairs(pairs, total, split, depth, least_rows, room, most)
-
-
-@entry
 def _sum_pairs(rows, starts, columns, n_columns, profits, f, side):  # type: ignore[no-untyped-def]
     local, chosen = find_separating(rows, starts, columns, n_columns)
     pairs = np.zeros((len(chosen), len(chosen), profits.shape[1]), np.int64)
@@ -58,8 +58,8 @@ def _sum_pairs(rows, starts, columns, n_columns, profits, f, side):  # type: ign
     return local, chosen, pairs, total
 
 
-def as_set(listed: Any) -> set[Entry]:
-    return set(map(tuple, listed.tolist()))
+def as_set(entries: Any) -> set[Entry]:
+    return set(map(tuple, entries.tolist()))
 
 
 def least_of_keys(entries: Any) -> dict[Entry, int]:
@@ -70,10 +70,16 @@ def least_of_keys(entries: Any) -> dict[Entry, int]:
     return least
 
 
-def is_list(listed: Array) -> None:
+def check_table(entries: Array) -> None:
     """Asserts that no key stands twice and that costs rise."""
-    assert (np.diff(listed[:, COST]) >= 0).all()
-    assert len({each[KEY:] for each in as_set(listed)}) == len(listed)
+    assert (np.diff(entries[:, COST]) >= 0).all()
+    assert len({each[KEY:] for each in as_set(entries)}) == len(entries)
+
+
+def make_limits(**more: int) -> Array:
+    """Limits of entries, by which all are needed but for what is given."""
+    limits = {"most_key": 2**62, "most_value": INFINITE, "staircase": 0, "space": INFINITE, "full": 0, **more}
+    return np.array(list(limits.values()), np.int64)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 31, 32, 33, 64, 65, 511, 512, 513])
@@ -84,7 +90,7 @@ def test_of_equal_keys_the_least_value_is_kept(count: int, width: int) -> None:
     candidates = rng.integers(-4, 5, (count, width)) * 2 ** rng.integers(0, 50, (count, 1))
     for bits in (2, 10):
         found = _put_all(candidates, bits)
-        is_list(found)
+        check_table(found)
         assert as_set(found) <= as_set(candidates)
         assert least_of_keys(found) == least_of_keys(candidates)
 
@@ -98,17 +104,60 @@ def test_entries_in_the_order_of_a_column(count: int) -> None:
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 2), (1, 1), (31, 33), (600, 600)])
-def test_the_union_of_two_lists(m: int, n: int) -> None:
+def test_the_union_of_two_tables(m: int, n: int) -> None:
     rng = np.random.default_rng(m + n)
     a, b = (rng.integers(0, 30, (size, 4)) for size in (m, n))
     found = unite(a, b)
-    is_list(found)
+    check_table(found)
     assert least_of_keys(found) == least_of_keys(np.vstack([a, b]))
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 2), (1, 1), (31, 33), (40, 60)])
+def test_the_sums_of_two_tables_within_a_budget(m: int, n: int) -> None:
+    rng = np.random.default_rng(m + n)
+    found, a, b = (unite(*np.split(rng.integers(0, 30, (size, 4)), [size // 2])) for size in (5, m, n))
+    add = rng.integers(0, 4, 4)
+    sums = (a[:, None] + b[None] + add).reshape(-1, 4)
+    for budget in (-1, 20, 40, 100):
+        combined = combine(found, a, b, add, budget, INFINITE)
+        check_table(combined)
+        within = np.vstack([found, sums[sums[:, COST] <= budget]])
+        assert as_set(combined) <= as_set(within)
+        assert least_of_keys(combined) == least_of_keys(within)
+    if len(within) > 20:
+        assert 10 < len(combine(found, a, b, add, 100, 10)) < len(combined)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 33, 200])
+def test_entries_that_are_needed(count: int) -> None:
+    rng = np.random.default_rng(count)
+    entries = unite(rng.integers(0, 40, (count, 3)), np.zeros((0, 3), np.int64))
+    within = entries[(entries[:, KEY] <= 25) & (entries[:, VALUE] <= 30)]
+    assert thin(entries, make_limits()).tolist() == entries.tolist()
+    assert thin(entries, make_limits(most_key=25, most_value=30)).tolist() == within.tolist()
+    found = thin(entries, make_limits(most_key=25, most_value=30, staircase=1))
+    check_table(found)
+    dominated = {
+        x for x in as_set(within) for y in as_set(within) if x != y and x[VALUE] >= y[VALUE] and x[KEY] >= y[KEY]
+    }
+    assert as_set(found) == as_set(within) - dominated
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 3), (1, 1), (31, 33)])
+def test_two_entries_that_add_up_to_a_total(m: int, n: int) -> None:
+    rng = np.random.default_rng(m + n)
+    a, b = rng.integers(0, 6, (m, 4)), rng.integers(0, 6, (n, 4))
+    sums = as_set((a[:, None] + b[None]).reshape(-1, 4))
+    for total in [*sums][:20]:
+        i, j = addends(a, b, np.array(total))
+        assert tuple(a[i] + b[j]) == total
+    for total in [x for x in itertools.product(range(0, 11, 3), repeat=4) if x not in sums][:50]:
+        assert addends(a, b, np.array(total)) == (-1, -1)
 
 
 @pytest.mark.parametrize("intervals", [1, 2, 3])
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 4), (4, 0), (1, 1), (32, 33), (64, 65)])
-def test_the_least_pair_with_all_sums_in_their_windows(intervals: int, m: int, n: int) -> None:
+def test_the_least_pair_with_all_sums_in_their_intervals(intervals: int, m: int, n: int) -> None:
     rng = np.random.default_rng(100 * intervals + m)
     for width in (0, 4, 40):
         a, b = rng.integers(0, 50, (m, 3)), rng.integers(0, 50, (n, 3))
@@ -162,6 +211,13 @@ class Posed:
         more = (self.costs[:, 1:] - self.costs[:, :1]).reshape(len(self.X), -1)
         return np.ascontiguousarray(np.column_stack([self.counts, more]))
 
+    def sums(self, rows: Array, depth: int) -> tuple[Array, Array, Array, Array]:
+        """`sum_pairs` of the rows, by number."""
+        sums: tuple[Array, Array, Array, Array] = sum_pairs(
+            rows, self.starts, self.columns, self.profits, self.base, self.X.shape[1], depth
+        )
+        return sums
+
     def trees(self, rows: Array, depth: int, least_rows: int) -> Iterator[Entry]:
         """The entry of every tree of depth at most `depth` for some of the rows (n,) bool."""
         if self.counts[rows].sum() >= least_rows:
@@ -208,25 +264,53 @@ def test_no_rows_have_no_sums() -> None:
 @pytest.mark.parametrize("labels", [1, 2, 3])
 @pytest.mark.parametrize("least_rows", [1, 4])
 @pytest.mark.parametrize("depth", [0, 1, 2])
-def test_lists_of_all_trees_within_a_budget(labels: int, least_rows: int, depth: int) -> None:
+def test_all_shallow_trees_within_a_budget(labels: int, least_rows: int, depth: int) -> None:
     for seed in range(6):
         rng = np.random.default_rng([seed, labels])
         posed = Posed.drawn(rng, 7, 3, labels, scale=2**50 if seed == 0 else 1)
-        rows = np.arange(7)
-        _, _, pairs, total = (
-            _sum_pairs(rows, posed.starts, posed.columns, 3 if depth else 0, posed.profits, np.int64(-1), np.int64(0))
-            if depth
-            else (0, 0, np.zeros((0, 0, posed.profits.shape[1]), np.int64), posed.profits.sum(axis=0))
-        )
-        base = posed.base.sum(axis=0)
-        every = np.array(sorted(posed.trees(np.ones(7, bool), depth, least_rows)), np.int64).reshape(-1, 3) - base
+        columns, *sums = posed.sums(np.arange(7), depth)
+        least = sums[-1]
+        assert len(columns) == len(sums[0]) <= (3 if depth else 0)
+        every = np.array(sorted(posed.trees(np.ones(7, bool), depth, least_rows)), np.int64).reshape(-1, 3)
         for quantile in (0, 0.3, 1):
             budget = int(np.quantile(every[:, COST], quantile, method="nearest")) if len(every) else 9
-            found = _list_pairs(pairs, total, posed.split, depth, least_rows, budget, INFINITE)
-            is_list(found)
+            limits = make_limits()
+            found = enumerate_shallow(*sums, posed.split, depth, least_rows, budget, limits)
+            check_table(found)
             within = every[every[:, COST] <= budget]
             assert as_set(found) <= as_set(within)
             assert least_of_keys(found) == least_of_keys(within)
+            assert limits[FULL] == 0
+        for target in [*as_set(every)][:20]:
+            check_found(posed, np.arange(7), depth, least_rows, np.array(target) - least)
+        no_tree = every.max(axis=0, initial=0) + 1 - least
+        label, place, _, _ = find_shallow(*sums[:2], posed.split, depth, least_rows, no_tree)
+        assert (label, place) == (-1, -1)
+
+
+def check_found(posed: Posed, rows: Array, depth: int, least_rows: int, target: Array) -> None:
+    """Asserts that a tree is found for the target, which is beyond the entry of the rows under the first label."""
+    columns, pairs, total, least = posed.sums(rows, depth)
+    label, place, having, without = find_shallow(pairs, total, posed.split, depth, least_rows, target)
+    if label >= 0:
+        assert posed.counts[rows].sum() >= least_rows
+        assert posed.costs[rows, label].sum(axis=0).tolist() == (target + least).tolist()
+        return
+    assert place >= 0
+    assert (having + without + posed.split).tolist() == target.tolist()
+    inside = posed.X[rows, columns[place]] == 1
+    check_found(posed, rows[inside], depth - 1, least_rows, having)
+    check_found(posed, rows[~inside], depth - 1, least_rows, without)
+
+
+@pytest.mark.parametrize("space", [1, 3, 10])
+def test_more_entries_than_there_is_space_for_are_told(space: int) -> None:
+    posed = Posed.drawn(np.random.default_rng(0), 9, 4, 2)
+    sums = posed.sums(np.arange(9), 2)[1:]
+    limits = make_limits(space=space)
+    found = enumerate_shallow(*sums, posed.split, 2, 1, INFINITE, limits)
+    assert limits[FULL] == 1
+    assert len(found) > limits[SPACE]
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -237,7 +321,7 @@ def test_the_least_costs_of_children(labels: int, least_rows: int, depth: int, c
     rng = np.random.default_rng([labels, least_rows, depth])
     posed = Posed.drawn(rng, 12, columns, labels, width=1, scale=2**45)
     rows = np.arange(12) if columns > 3 else np.flatnonzero(rng.random(12) < 0.8)
-    found = floor_children(
+    found = optima_of_children(
         rows, posed.starts, posed.columns, posed.profits, posed.base, posed.split, columns, depth, least_rows
     )
     inside = np.isin(np.arange(12), rows)

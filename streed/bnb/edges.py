@@ -1,0 +1,276 @@
+"""The edges of a node: its splits, the bounds of their sides, and how the sides may share a budget.
+
+What a side can cost stands in `values` once the node was counted (expand.py). A limited number of branching nodes
+(STreeD, Eq. 51) makes one edge for every way in which the sides can share it.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint8
+
+from streed.bnb.nodes import below, children_of, edges_of, has_plan, most_sides, trees_of
+from streed.bnb.pair_lookahead import side_bounds
+from streed.kernels.control import stopped
+from streed.kernels.records import EMPTY, INFINITE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_of
+from streed.kernels.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
+from streed.kernels.views import inline, matrix, native, vector
+
+
+@inline
+def _normal_budget(e, depth, budget):  # type: ignore[no-untyped-def]
+    """UNLIMITED for a budget that no tree of the depth can exceed."""
+    if e.categorical == 0 and budget >= trees_of(depth):
+        return int64(UNLIMITED)
+    return int64(budget)
+
+
+@inline
+def _local_splits(e):  # type: ignore[no-untyped-def]
+    """How many local splits there are: active columns, of which literals are none, then categorical columns."""
+    return e.n_active + e.n_categorical
+
+
+@inline
+def _sides(e, split):  # type: ignore[no-untyped-def]
+    """(first, number) of the sides of a local split: 2 of a binary column, the literals of a categorical one."""
+    if split < e.n_active:
+        ones = vector(e.ones, e.width, int64)
+        return split, int64(2) if split < e.n_binary and 0 < ones[split] < e.n_rows else int64(0)
+    literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    c = split - e.n_active
+    return literals[0, c], literals[1, c] - literals[0, c]
+
+
+@inline
+def _side(e, split, first, side):  # type: ignore[no-untyped-def]
+    """(local column, without) of a side in the caller's order: 0 and then 1 of a binary column; each literal."""
+    if split < e.n_active:
+        flipped = int64(vector(e.flipped, e.columns, uint8)[vector(e.active, e.width, int64)[split]])
+        return first, 1 - side if flipped == 0 else side
+    return first + side, int64(0)
+
+
+@inline
+def _bounds_of_side(e, values, relaxed, column, without, depth, budget):  # type: ignore[no-untyped-def]
+    """(lower, upper) of a side at the depth and the budget that are left to it; an empty category costs nothing."""
+    if relaxed:
+        upper = values[OPTIMUM0 if without == 1 else OPTIMUM1, column]
+        if depth == SHALLOW:
+            lower = values[LOWER0 if without == 1 else LOWER1, column]
+        else:
+            lower = least_of(e, values, column, without)
+        return min(lower, upper), upper
+    return side_bounds(values, column, without, depth, budget)
+
+
+@inline
+def _shares(e):  # type: ignore[no-untyped-def]
+    """How the sides of the split at hand share the budget, (most sides,)."""
+    return vector(e.shares, most_sides(e), int64)
+
+
+@inline
+def _first_share(budgets, sides, total):  # type: ignore[no-untyped-def]
+    """The first way to share `total` nodes: all to the last side."""
+    for side in range(sides):
+        budgets[side] = UNLIMITED if total == UNLIMITED else 0
+    if total != UNLIMITED:
+        budgets[sides - 1] = total
+
+
+@native
+def _next_share(budgets, sides, most):  # type: ignore[no-untyped-def]
+    """Whether there is a further way to share the nodes, no side more than `most` of them; makes it that one."""
+    if budgets[0] == UNLIMITED:
+        return False
+    while True:
+        rest = budgets[sides - 1]
+        at = sides - 2
+        while at >= 0 and rest == 0:
+            rest += budgets[at]
+            budgets[at] = 0
+            at -= 1
+        if at < 0:
+            return False
+        budgets[at] += 1
+        for side in range(at + 1, sides - 1):
+            budgets[side] = 0
+        budgets[sides - 1] = rest - 1
+        if _fits(budgets, sides, most):
+            return True
+
+
+@inline
+def _fits(budgets, sides, most):  # type: ignore[no-untyped-def]
+    fits = True
+    for side in range(sides):
+        fits = fits and (budgets[side] <= most or budgets[side] == UNLIMITED)
+    return fits
+
+
+@inline
+def _most_below(e, node):  # type: ignore[no-untyped-def]
+    """The most branching nodes that a side can use."""
+    return trees_of(int64(node.depth) - 1) if e.categorical == 0 else int64(UNLIMITED)
+
+
+@native
+def _sum_bounds(e, values, relaxed, node, split):  # type: ignore[no-untyped-def]
+    """(lower, upper) of a local split with the sides sharing the budget as they do now."""
+    budgets = _shares(e)
+    first, sides = _sides(e, split)
+    depth = below(int64(node.depth))
+    lower = int64(NONE)
+    upper = int64(NONE)
+    some = False
+    for side in range(sides):
+        column, without = _side(e, split, first, side)
+        if _is_empty(e, column, without):
+            continue
+        budget = _normal_budget(e, depth, budgets[side])
+        low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
+        lower = join(e, lower, low) if some else low
+        upper = join(e, upper, high) if some else high
+        some = True
+    cost = cost_of_split(e, values, split)
+    return join_cost(e, lower, cost), join_cost(e, upper, cost)
+
+
+@inline
+def _is_empty(e, column, without):  # type: ignore[no-untyped-def]
+    """Whether a side is a category without rows."""
+    return vector(e.ones, e.width, int64)[column] == 0 and without == 0
+
+
+@native
+def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
+    """(edges to keep, their children, the least lower bound of edges not kept); makes the best split the node's.
+
+    Edges of a lower bound below `since` were kept before.
+    """
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    budgets = _shares(e)
+    total = below(int64(node.budget))
+    most = _most_below(e, node)
+    n_edges = int64(0)
+    n_children = int64(0)
+    rest = int64(INFINITE)
+    for split in range(_local_splits(e)):
+        _, sides = _sides(e, split)
+        if sides == 0:
+            values[EDGE_LOWER, split] = INFINITE
+            continue
+        _first_share(budgets, sides, total)
+        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        while more:
+            lower, upper = _sum_bounds(e, values, relaxed, node, split)
+            values[EDGE_LOWER, split] = lower
+            values[EDGE_UPPER, split] = upper
+            if upper < node.upper:
+                node.upper = upper
+                node.split = _global_split(e, split)
+                if total != UNLIMITED:
+                    _write_plan(e, node, split)
+            more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
+    for split in range(_local_splits(e)):
+        _, sides = _sides(e, split)
+        if sides == 0:
+            continue
+        _first_share(budgets, sides, total)
+        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        while more:
+            lower = values[EDGE_LOWER, split]
+            if total != UNLIMITED:
+                lower, _ = _sum_bounds(e, values, relaxed, node, split)
+            if since <= lower < node.upper:
+                if lower < e.asked_edges:
+                    n_edges += 1
+                    n_children += sides
+                else:
+                    rest = min(rest, lower)
+            more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
+    return n_edges, n_children, rest
+
+
+@inline
+def _global_split(e, split):  # type: ignore[no-untyped-def]
+    if split < e.n_active:
+        return vector(e.active, e.width, int64)[split]
+    return e.binary_columns + matrix(e.local_literals, 3, max(e.categorical, 1), int64)[2, split - e.n_active]
+
+
+@native
+def _write_plan(e, node, split):  # type: ignore[no-untyped-def]
+    """Notes how the sides of the node's best split share its budget."""
+    if not has_plan(e, node):
+        return
+    budgets = _shares(e)
+    children = children_of(e)
+    first, sides = _sides(e, split)
+    active = vector(e.active, e.width, int64)
+    for side in range(sides):
+        column, without = _side(e, split, first, side)
+        child = children[node.plan + side]
+        child.column = active[column]
+        child.without = without
+        child.budget = _normal_budget(e, below(int64(node.depth)), budgets[side])
+
+
+@native
+def write_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
+    """Writes edges of lower bounds from `since` on, and their children from e.child_at on, behind those it has."""
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    edges = edges_of(e)
+    budgets = _shares(e)
+    total = below(int64(node.budget))
+    most = _most_below(e, node)
+    at = int64(node.edges + node.n_edges)
+    limit = min(e.asked_edges, int64(node.upper))
+    for split in range(_local_splits(e)):
+        _, sides = _sides(e, split)
+        if sides == 0 or (total == UNLIMITED and not since <= values[EDGE_LOWER, split] < limit):
+            continue
+        _first_share(budgets, sides, total)
+        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        while more:
+            lower = values[EDGE_LOWER, split]
+            upper = values[EDGE_UPPER, split]
+            if total != UNLIMITED:
+                lower, upper = _sum_bounds(e, values, relaxed, node, split)
+            if since <= lower < limit:
+                edge = edges[at]
+                edge.lower = lower
+                edge.upper = upper
+                edge.split = _global_split(e, split)
+                edge.cost = cost_of_split(e, values, split)
+                edge.children = e.child_at
+                edge.n_children = sides
+                at += 1
+                _write_children(e, values, relaxed, node, split)
+            more = total != UNLIMITED and _next_share(budgets, sides, most)
+    node.n_edges = at - int64(node.edges)
+
+
+@native
+def _write_children(e, values, relaxed, node, split):  # type: ignore[no-untyped-def]
+    """Writes the sides of a local split, sharing the budget as they do now, from e.child_at on."""
+    active = vector(e.active, e.width, int64)
+    children = children_of(e)
+    budgets = _shares(e)
+    depth = below(int64(node.depth))
+    first, sides = _sides(e, split)
+    for side in range(sides):
+        column, without = _side(e, split, first, side)
+        budget = _normal_budget(e, depth, budgets[side])
+        low, high = int64(0), int64(0)
+        if not _is_empty(e, column, without):
+            low, high = _bounds_of_side(e, values, relaxed, column, without, depth, budget)
+        child = children[e.child_at]
+        child.lower = low
+        child.upper = high
+        child.node = EMPTY if _is_empty(e, column, without) else NONE
+        child.budget = budget
+        child.column = active[column]
+        child.without = without
+        e.child_at += 1

@@ -1,0 +1,187 @@
+"""Ordered columns: numbers, dates and ordered categories, whose every threshold is a question.
+
+A row's code in an ordered column is the rank of its value among the distinct values of the column, 0, 1, ...; values
+are compared exactly, and none are merged. A row without a value (a gap) has the rank behind the last one. There are
+these questions: `x <= t` for every threshold t between two neighbouring values, with the gaps on either side if there
+are any, and whether x is missing.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from streed.data.moments import date_text
+from streed.data.thresholds import at_most, between, between_integers, between_moments
+
+if TYPE_CHECKING:
+    from streed.exact import Array
+
+
+class Scale(enum.StrEnum):
+    """What the values of an ordered column are."""
+
+    NUMBER = "number"
+    DATE = "date"
+    """Microseconds since 1970."""
+    CATEGORY = "category"
+    """Places in the declared order of the categories."""
+
+
+@attrs.frozen
+class Cut:
+    """What a branching node asks of an ordered column: child 0 is for values up to the threshold, child 1 for others.
+
+    Without a threshold it asks whether the value is missing: child 0 is for values, child 1 for gaps.
+    """
+
+    threshold: int | float | None
+    """On the column's scale, see `Scale`."""
+    gaps: int
+    """The child that rows without a value go to, 0 or 1."""
+
+    def sides(self, numbers: Array, missing: Array) -> Array:
+        """(m,) uint8: the child of each row; numbers (m,) on the column's scale, missing (m,) bool."""
+        if self.threshold is None:
+            return missing.astype(np.uint8)
+        above = ~at_most(numbers, self.threshold)
+        above[missing] = self.gaps == 1
+        return above.view(np.uint8)
+
+
+NO_LIMIT = -2
+"""In place of the rank that a threshold lies behind, in the question whether a value is missing."""
+
+
+@attrs.frozen(eq=False)
+class OrderedValues:
+    """The values of an ordered column in one data set, and where it may be cut."""
+
+    values: Array
+    """(m,) the distinct values on the column's scale, ascending: float64, int64, uint64 or Python's ints as objects."""
+    scale: Scale
+    has_gaps: bool
+    """Whether some rows have no value; their rank is m."""
+    cuts: Array
+    """(c,) int64, ascending: there may be a threshold behind the values of these ranks."""
+
+    @property
+    def gap_rank(self) -> int:
+        """The code of rows without a value."""
+        return len(self.values)
+
+    def threshold(self, limit: int) -> int | float:
+        """The threshold behind the value of rank `limit`, which is not the last one."""
+        low, high = self.values[limit], self.values[limit + 1]
+        if self.scale is Scale.CATEGORY:
+            return int(low)
+        if self.scale is Scale.DATE:
+            return between_moments(int(low), int(high))
+        if self.values.dtype.kind == "f":
+            return between(float(low), float(high))
+        if self.values.dtype.kind in "iu" or (isinstance(low, int) and isinstance(high, int)):
+            return between_integers(int(low), int(high))
+        return _between_mixed(low, high)
+
+    def limit(self, cut: Cut) -> int:
+        """The largest rank whose values go to child 0; -1 where there is none."""
+        if cut.threshold is None:
+            return len(self.values) - 1
+        return int(np.count_nonzero(at_most(self.values, cut.threshold))) - 1
+
+    def questions(self) -> Array:
+        """(q, 2) int64: for each question the largest rank of child 0, or NO_LIMIT, and the child of the gaps."""
+        if not self.has_gaps:
+            return np.stack([self.cuts, np.ones(len(self.cuts), np.int64)], axis=1)
+        each = np.repeat(self.cuts, 2)
+        sides = np.tile(np.array([1, 0], np.int64), len(self.cuts))
+        missing = np.array([[NO_LIMIT, 1]] if len(self.values) else np.zeros((0, 2)), np.int64)
+        return np.concatenate([np.stack([each, sides], axis=1), missing])
+
+    def cut(self, limit: int, gaps: int) -> Cut:
+        """The question that `questions` lists so."""
+        return Cut(None if limit == NO_LIMIT else self.threshold(limit), gaps)
+
+    def sides(self, ranks: Array, cut: Cut) -> Array:
+        """(m,) uint8: the child of each row by its rank (m,)."""
+        if cut.threshold is None:
+            return sides_of_ranks(ranks, NO_LIMIT, cut.gaps, self.gap_rank)
+        return sides_of_ranks(ranks, self.limit(cut), cut.gaps, self.gap_rank)
+
+    def numbers(self, ranks: Array) -> tuple[Array, Array]:
+        """(numbers, missing): the values of rows by their ranks (m,), any where they are missing."""
+        missing = ranks == self.gap_rank
+        if not len(self.values):
+            return np.zeros(len(ranks)), missing
+        return self.values[np.where(missing, 0, ranks)], missing
+
+
+def sides_of_ranks(ranks: Array, limit: int, gaps: int, gap_rank: int) -> Array:
+    """(m,) uint8: the child of each row by its rank (m,), for the question (limit, gaps) of `questions`."""
+    above: Array = ranks == gap_rank if limit == NO_LIMIT else ranks > limit
+    if not gaps:
+        above &= ranks != gap_rank
+    return above.view(np.uint8)
+
+
+def rank(
+    numbers: Array, missing: Array | None, scale: Scale, weights: Array | None, max_cuts: int | None
+) -> tuple[OrderedValues, Array]:
+    """The values of a column and the rank of every row, (n,) int32.
+
+    `numbers` (n,): on the scale, any where `missing` (n,) says so. `weights` (n,): of the rows, for `max_cuts`: that
+    many thresholds at most, at quantiles; None is all.
+    """
+    present = numbers if missing is None else numbers[~missing]
+    if present.dtype.kind == "f":
+        present = present.astype(np.float64) + 0.0  # 0.0 for -0.0
+    values, ranks_of = np.unique(present, return_inverse=True)
+    ranks_of = ranks_of.reshape(-1).astype(np.int32)
+    ranks = ranks_of
+    if missing is not None:
+        ranks = np.full(len(numbers), len(values), np.int32)
+        ranks[~missing] = ranks_of
+    cuts = np.arange(max(len(values) - 1, 0), dtype=np.int64)
+    if max_cuts is not None and len(cuts) > max_cuts:
+        held = weights if weights is None or missing is None else weights[~missing]
+        totals = np.bincount(ranks_of, weights=held, minlength=len(values)).astype(np.float64)
+        cuts = np.array(quantiles(totals, max_cuts), np.int64)
+    return OrderedValues(values, scale, missing is not None, cuts), ranks
+
+
+def quantiles(totals: Array, most: int) -> list[int]:
+    """At most so many cuts, which share the rows out as evenly as the values allow; all if they are few.
+
+    `totals` (m,) float64: the weight of the rows of each value. Cut i lies between values i and i + 1.
+    """
+    if len(totals) - 1 <= most:
+        return list(range(max(len(totals) - 1, 0)))
+    below = np.cumsum(totals)[:-1]
+    wanted = totals.sum() * np.arange(1, most + 1) / (most + 1)
+    after = np.clip(np.searchsorted(below, wanted), 1, len(below) - 1)
+    nearest = np.where(wanted - below[after - 1] <= below[after] - wanted, after - 1, after)
+    return sorted(set(nearest.tolist()))
+
+
+def threshold_text(threshold: int | float, scale: Scale, categories: tuple[Any, ...]) -> str:
+    """The threshold as text: a number as `repr` writes it, whole ones without a point, a date by ISO 8601."""
+    if scale is Scale.DATE:
+        return date_text(int(threshold))
+    if scale is Scale.CATEGORY:
+        return str(categories[int(threshold)])
+    if isinstance(threshold, float) and threshold.is_integer() and abs(threshold) < 1e15:
+        return repr(int(threshold))
+    return repr(threshold)
+
+
+def _between_mixed(low: Any, high: Any) -> int | float:
+    """A threshold between two of Python's numbers, an int beyond the floats' precision and a float, or two such."""
+    if isinstance(low, float) and math.isinf(low):
+        return low
+    above, below = math.ceil(low), math.floor(low)
+    found: int | float = above if above < high else below if below == low else low
+    return found

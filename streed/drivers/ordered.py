@@ -1,0 +1,91 @@
+"""Ordered columns for every driver: which way a problem that has them is searched.
+
+Where there are many thresholds, a task of costs per row goes to the ordered search (`streed/ordered/`). Otherwise the
+columns become questions, `x <= t` for every threshold, which any driver searches as 0/1 columns. A task whose costs
+depend on the columns goes the general route, which knows ordered columns itself.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+
+from streed.dp.search import search_general
+from streed.drivers.auto import Auto
+from streed.drivers.branches import Branches
+from streed.drivers.native import Native
+from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
+from streed.errors import InputError
+from streed.ordered.choice import is_for_thresholds
+from streed.ordered.search import search_ordered
+from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
+from streed.task import Task
+
+_ENTRY = 4
+"""Bytes of an entry of a search's pair counts, which has one for every two questions and label."""
+
+
+@final
+@attrs.frozen(eq=False)
+class OverOrdered(Driver):
+    """Another driver, for data that have ordered columns; `plain` takes what cannot be asked as 0/1 columns."""
+
+    driver: Driver
+    plain: Driver
+    name: ClassVar[str] = "ordered"
+
+    def knows_gap(self, task: Task) -> bool:
+        return self.driver.knows_gap(task)
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """Raises InputError where there are so many thresholds that their questions do not fit into memory."""
+        if not problem.data.ordered:
+            return self.driver.search(problem, search_limits)
+        if self.driver is self.plain or not can_ask(problem):
+            outcome = self.plain.search(problem, search_limits)
+            solutions = [attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in outcome.solutions]
+            return attrs.evolve(outcome, solutions=tuple(solutions))
+        if isinstance(self.driver, (Native, Auto)) and is_for_thresholds(problem):
+            found_there = search_ordered(problem, search_limits, self.driver.name)
+            if found_there is not None:
+                return found_there
+        _check_size(problem, search_limits)
+        asked, questions = ask(problem)
+        outcome = self.driver.search(asked, search_limits)
+        found = [attrs.evolve(each, root=translate(each.root, questions)) for each in outcome.solutions]
+        route = f"{outcome.stats.get('route', 'reduction')} by questions"
+        stats = {**outcome.stats, "route": route, "questions": asked.data.n_columns}
+        return attrs.evolve(outcome, solutions=tuple(found), stats=stats)
+
+
+@final
+@attrs.frozen
+class GeneralOf(Driver):
+    """The general route in the order of another driver."""
+
+    driver: Driver
+    name: ClassVar[str] = "general"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits, best_first=isinstance(self.driver, Branches))
+        return attrs.evolve(outcome, stats={"search": self.driver.name, **outcome.stats})
+
+
+def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
+    questions, labels = problem.data.n_questions, len(problem.task.labels(problem.data))
+    needed = problem.data.n_rows * questions + _ENTRY * questions**2 * max(labels - 1, 1)
+    limit = search_limits.memory_limit
+    room = process_memory.free() if limit is None else min(process_memory.free(), limit - process_memory.resident())
+    if needed > room:
+        found = (
+            f"{questions:,} questions of all thresholds take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} are free"
+        )
+        raise InputError("max_cuts", found, "give the most thresholds of a column, such as max_cuts=50")

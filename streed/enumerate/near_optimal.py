@@ -1,0 +1,369 @@
+"""The trees of a cost within a budget, by their sums: the recursion of this package, over sets of rows of any kind.
+
+Where nodes have a cost, a budget pays for so many of them, and no depth beyond is looked into. Intervals of the sums
+are asked at the root only. Entries that outgrow the memory are never there as a whole: they come in pieces, by the
+column that their trees split on and by the pieces of the children, and every two pieces meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.enumerate.entries import (
+    COST,
+    FULL,
+    KEY,
+    MOST_KEY,
+    MOST_VALUE,
+    SPACE,
+    STAIRCASE,
+    VALUE,
+    addends,
+    combine,
+    meet,
+    thin,
+    unite,
+)
+from streed.enumerate.keys import encode
+from streed.enumerate.numbered_rows import NumberedRowSets
+from streed.enumerate.shallow import find_shallow
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
+from streed.exact import Array
+from streed.kernels.records import INFINITE, LEAF
+from streed.problem import SearchLimits, SearchStopped, process_memory
+from streed.problem.row_sets import RowSet
+
+Preorder = tuple[list[int], list[int]]
+"""The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""
+
+_PAIRS = 2
+"""The depth up to which sums over pairs of columns tell all entries."""
+
+_SHARE = 0.25
+"""Of the memory that is left: what the entries of one set of rows may take, while others wait for them."""
+
+_COPIES = 6
+"""Words that an entry takes at most for each of its own, while its table grows."""
+
+_FEWEST = 2**12
+
+
+@final
+@attrs.frozen
+class Needed:
+    """Which entries may be needed, at any node: those whose value and first sum are not beyond limits."""
+
+    most_first: int
+    most_value: int
+    staircase: bool
+    """Whether, of these, only the entries are needed that no other one dominates by value and first sum."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Split:
+    """A split of some rows, with all entries of its children, or with a piece of each."""
+
+    column: int
+    children: list[RowSet | None]
+    """In the order of codes; None for one without rows."""
+    tables: list[Array]
+    """Of the children that have rows."""
+
+
+class _Outgrown(Exception):
+    """The entries of some rows are too many to be kept."""
+
+
+@final
+class NearOptimalTrees:
+    """The trees of a cost within a budget, by their sums, for one set of weights.
+
+    The value is `value` . vector, the sums in the key are the components `keys` of the vector, and the cost is
+    `scale` * value + `multipliers` . sums. `intervals`: the bounds of these sums for the whole tree. `needed`, if given
+    at all, says which entries may be dropped. Every question may raise SearchStopped.
+    """
+
+    def __init__(
+        self,
+        trees: Trees,
+        value: Sequence[int],
+        keys: Sequence[int],
+        scale: int,
+        multipliers: Sequence[int],
+        intervals: Sequence[Window],
+        needed: Needed | None = None,
+    ) -> None:
+        self._trees = trees
+        problem = trees.problem
+        weights = np.zeros(len(trees.splits), np.int64)
+        weights[: len(value)] = scale * np.array(value, np.int64)
+        weights[list(keys)] += np.array(multipliers, np.int64)
+        values = trees.vectors[:, :, : len(value)] @ np.array(value, np.int64)
+        key_sums, key_splits = [trees.vectors[:, :, j] for j in keys], [trees.splits[j] for j in keys]
+        bounds = list(intervals)
+        if problem.max_nodes is not None:
+            key_sums.append(np.zeros_like(values))
+            key_splits.append(1)
+            bounds.append((0, problem.max_nodes))
+        self._least, self._most = np.ascontiguousarray(np.array(bounds, np.int64).T)
+        self._code = encode(key_sums, key_splits, _most_branches(trees), trees.sizes)
+        split_cost, split_value = (
+            sum(w * each for w, each in zip(factors, trees.splits, strict=False))
+            for factors in (weights.tolist(), value)
+        )
+        entries = np.concatenate(
+            [(trees.vectors @ weights)[:, :, None], values[:, :, None], self._code.keys(values.shape)], axis=2
+        )
+        split = np.array([split_cost, split_value, *self._code.split], np.int64)
+        limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
+        self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
+        self._split = self._rows.split
+        self._limits = np.array([np.iinfo(np.int64).max, INFINITE, 0, _space(limits, len(split)), 0], np.int64)
+        if needed is not None and len(bounds) == 1:
+            self._limits[[MOST_KEY, MOST_VALUE, STAIRCASE]] = needed.most_first, needed.most_value, needed.staircase
+        elif needed is not None:
+            # of more sums, a key is not the first of them; and what another entry dominates may have fewer nodes
+            self._limits[MOST_VALUE] = needed.most_value
+
+    # -- what is asked ---------------------------------------------------------------------------------------------
+
+    def sums_of(self, entries: Array) -> Array:
+        """(m, q) the sums that the keys hold."""
+        return self._code.sums(entries[:, KEY:])
+
+    def every(self, budget: int) -> Array:
+        """All entries of cost <= budget whose sums are in their intervals; of equal keys one of least value."""
+        entries: Array = self._rows.run(lambda: self._every(self._to_units(budget)))
+        entries[:, COST] = self._rows.base + self._rows.unit * entries[:, COST]
+        return entries
+
+    def best(self, budget: int, below: int) -> tuple[int, EvaluatedTree] | None:
+        """The least value of a tree of cost <= budget with all sums in their intervals, and the tree.
+
+        None if there is none below `below`.
+        """
+        found = self._rows.run(lambda: self._best(self._to_units(budget), below))
+        return None if found is None else (found[0], self._evaluated(found[1]))
+
+    def tree(self, entry: Array) -> EvaluatedTree:
+        """A tree of an entry that `every` gave."""
+        target = entry.copy()
+        target[COST] = self._to_units(int(entry[COST]))
+        return self._evaluated(self._rows.run(lambda: self._find(self._rows.whole(), target)))
+
+    def _to_units(self, cost: int) -> int:
+        return (cost - self._rows.base) // self._rows.unit
+
+    def _evaluated(self, found: Preorder) -> EvaluatedTree:
+        columns, labels = found
+        return self._trees.labelled(np.array(columns, np.int64), np.array(labels, np.int64))
+
+    # -- the recursion ---------------------------------------------------------------------------------------------
+
+    def _entries(self, rows: RowSet, budget: int) -> Array:
+        """The entries of the trees of cost <= budget for the rows; raises _Outgrown if they are too many."""
+        rows = self._affordable(rows, budget)
+        if rows.is_within(self._rows.direct_depth):
+            entries: Array = self._rows.entries(rows, budget, self._limits)
+            if rows.depth:
+                self._check_size(len(entries))
+            return entries
+        found: Array = self._entries(rows.limited(0), budget)
+        for split in self._splits(rows, budget):
+            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
+                found = combine(found, first, last, self._split, np.int64(budget), self._limits[SPACE])
+                self._check_size(len(found))
+        needed: Array = thin(found, self._limits)
+        return needed
+
+    def _splits(self, rows: RowSet, budget: int) -> Iterator[Split]:
+        """The splits that the budget allows; one with entries in pieces comes once for every choice of its pieces."""
+        for column, bounds in self._rows.splits(rows, budget):
+            children = self._rows.children(rows, column)
+            slack = budget - int(self._split[COST]) - sum(bounds)
+            filled = [child for child in children if child is not None]
+            for tables in self._tables(filled, [slack + bound for bound in bounds]):
+                self._rows.check_time()
+                yield Split(column, children, tables)
+
+    def _tables(self, children: list[RowSet], budgets: list[int]) -> Iterator[list[Array]]:
+        """All entries of each of the children, or every choice of a piece of each."""
+        if not children:
+            yield []
+            return
+        for first in self._pieces(children[0], budgets[0]):
+            if len(first):
+                for others in self._tables(children[1:], budgets[1:]):
+                    yield [first, *others]
+
+    def _pieces(self, rows: RowSet, budget: int) -> Iterator[Array]:
+        """The entries of some rows, or tables that hold them together, some of them more than once."""
+        try:
+            whole = self._entries(rows, budget)
+        except _Outgrown:
+            self._trees.in_pieces += 1
+        else:
+            yield whole
+            return
+        yield self._entries(rows.limited(0), budget)
+        for split in self._splits(self._affordable(rows, budget), budget):
+            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
+                yield from self._sums(first, last, self._split, budget)
+
+    def _pairs(self, tables: list[Array], room: int) -> Iterator[tuple[Array, Array]]:
+        """(first, last): pieces of all sums of the tables but the last one, within the room for all, and the last."""
+        *others, last = tables
+        if len(others) == 1:
+            yield others[0], last
+            return
+        room -= int(last[0, COST])
+        for first, second in self._pairs(others, room):
+            for piece in self._sums(first, second, np.zeros_like(self._split), room):
+                yield piece, last
+
+    def _sums(self, first: Array, last: Array, add: Array, budget: int) -> Iterator[Array]:
+        """Every sum of an entry of each table and `add` within the budget, in pieces."""
+        step = max(1, int(self._limits[SPACE]) // len(last))
+        for at in range(0, len(first), step):
+            piece: Array = combine(first[:0], first[at : at + step], last, add, np.int64(budget), np.int64(INFINITE))
+            yield piece
+
+    def _check_size(self, size: int) -> None:
+        if self._limits[FULL] or size > self._limits[SPACE]:
+            self._limits[FULL] = 0
+            raise _Outgrown
+
+    def _affordable(self, rows: RowSet, budget: int) -> RowSet:
+        """The rows with no more depth than trees of so many nodes as the budget pays for have, where these are few."""
+        split = int(self._split[COST])
+        paid = max(0, budget) // split if split else self._rows.direct_depth + 2
+        return rows if paid > self._rows.direct_depth + 1 or rows.is_within(paid) else rows.limited(paid)
+
+    # -- all rows --------------------------------------------------------------------------------------------------
+
+    def _every(self, budget: int) -> Array:
+        """The entries of all rows within the intervals; raises SearchStopped if they outgrow the memory."""
+        kept = None
+        for piece in self._pieces(self._rows.whole(), budget):
+            inside = piece[self._inside(piece)]
+            kept = inside if kept is None else thin(unite(kept, inside), self._limits)
+            if len(kept) > self._limits[SPACE]:
+                raise SearchStopped("memory")
+        assert kept is not None
+        return kept
+
+    def _inside(self, entries: Array) -> Array:
+        """(m,) whether the sums of entries are in their intervals."""
+        sums = self.sums_of(entries)
+        inside: Array = ((self._least <= sums) & (sums <= self._most)).all(axis=1)
+        return inside
+
+    def _best(self, budget: int, below: int) -> tuple[int, Preorder] | None:
+        """What `best` gives, for a budget in units: the last two tables meet without being combined."""
+        whole = self._affordable(self._rows.whole(), budget)
+        start = whole if whole.is_within(min(_PAIRS, self._rows.direct_depth)) else whole.limited(0)
+        try:
+            entries = self._entries(start, budget)
+        except _Outgrown:
+            self._trees.in_pieces += 1
+            start = whole.limited(0)
+            entries = self._entries(start, budget)
+        entries = entries[self._inside(entries) & (entries[:, VALUE] < below)]
+        target: Array | None = None
+        chosen: tuple[Split, Array] | None = None
+        if len(entries):
+            target = entries[entries[:, VALUE].argmin()]
+            below = int(target[VALUE])
+        own = self.sums_of(self._split[None])[0]
+        for split in () if start.depth == whole.depth else self._splits(whole, budget):
+            sums = self.sums_of(split.tables[-1])
+            order = np.argsort(sums[:, 0], kind="stable")
+            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
+                _, i, j = meet(
+                    first, last[order], self.sums_of(first), sums[order],
+                    self._least - own, self._most - own, np.int64(below - self._split[VALUE]),
+                )  # fmt: skip
+                if i >= 0:
+                    chosen = split, first[i] + last[order[j]]
+                    below = int(chosen[1][VALUE] + self._split[VALUE])
+        if chosen is not None:
+            preorder = self._join(*chosen)
+            assert preorder is not None
+            return below, preorder
+        return None if target is None else (below, self._find(start, target))
+
+    # -- from an entry to a tree -----------------------------------------------------------------------------------
+
+    def _find(self, rows: RowSet, target: Array) -> Preorder:
+        """A tree for the rows whose entry is the target."""
+        rows = self._affordable(rows, int(target[COST]))
+        is_shallow = rows.is_within(min(_PAIRS, self._rows.direct_depth))
+        found = self._find_shallow(rows if is_shallow else rows.limited(0), target)
+        if found is not None:
+            return found
+        for split in () if is_shallow else self._splits(rows, int(target[COST])):
+            found = self._join(split, target - self._split)
+            if found is not None:
+                return found
+        raise AssertionError("no tree has the sums that were enumerated; please report this")
+
+    def _join(self, split: Split, target: Array) -> Preorder | None:
+        """A tree that begins with the split whose children's entries add up to the target; None if there is none."""
+        rest, targets = target, []
+        for count in range(len(split.tables), 1, -1):
+            for first, last in self._pairs(split.tables[:count], int(rest[COST])):
+                i, j = addends(first, last, rest)
+                if i >= 0:
+                    break
+            else:
+                return None
+            rest = first[i]
+            targets.append(last[j])
+        wanted = iter([rest, *reversed(targets)])
+        subtrees = [None if child is None else self._find(child, next(wanted)) for child in split.children]
+        return self._branch(split.column, subtrees)
+
+    def _find_shallow(self, rows: RowSet, target: Array, relative: bool = False) -> Preorder | None:
+        """A tree of depth two or less for the rows whose entry is the target; None if there is none.
+
+        `relative`: the target is beyond the entry of the rows under the first label.
+        """
+        columns, pairs, total, least = self._rows.pair_sums(rows)
+        label, place, having, without = find_shallow(
+            pairs, total, self._split, rows.depth, self._trees.problem.min_leaf, target if relative else target - least
+        )
+        if label >= 0:
+            return [LEAF], [label]
+        if place < 0:
+            return None
+        column = int(columns[place])
+        children = zip(self._rows.children(rows, column), (without, having), strict=True)
+        subtrees = [None if child is None else self._find_shallow(child, rest, True) for child, rest in children]
+        return self._branch(column, subtrees)
+
+    def _branch(self, column: int, subtrees: list[Preorder | None]) -> Preorder:
+        """A tree with a branching node at its root; the subtrees are in the order of codes, None for no rows."""
+        column, turned = self._rows.caller_column(column)
+        parts: list[Any] = [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)]
+        return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
+
+
+def _most_branches(trees: Trees) -> int:
+    """No tree has more branching nodes with rows."""
+    rows, depth, widest = trees.data.n_rows, trees.problem.max_depth, max(2, int(trees.arity.max(initial=0)))
+    return rows if depth is None or depth > rows else min(rows, widest**depth)
+
+
+def _space(search_limits: SearchLimits, width: int) -> int:
+    """How many entries a set of rows may have at once."""
+    left = (
+        process_memory.free()
+        if search_limits.memory_limit is None
+        else search_limits.memory_limit - process_memory.resident()
+    )
+    return max(_FEWEST, int(left * _SHARE / (8 * width * _COPIES)))

@@ -1,0 +1,141 @@
+"""Sets of rows by the numbers of distinct rows, in numpy: for any driver, many kinds of rows, columns of categories."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+import numpy as np
+
+from streed.enumerate.entries import COST
+from streed.enumerate.numbered_kernels import optima_of_children, sum_pairs
+from streed.enumerate.shallow import enumerate_shallow
+from streed.enumerate.vector_trees import Trees
+from streed.exact import Array
+from streed.kernels.records import INFINITE
+from streed.problem.row_sets import RowSet, RowSets
+
+_SHALLOW = 2
+"""The depth up to which sums over pairs of columns tell all entries, where no column has categories."""
+
+Ranked = tuple[int, int, list[int]]
+"""What a split costs at least, its column, and what each child with rows costs at least."""
+
+
+@final
+class NumberedRowSets(RowSets):
+    """Rows as (m,) int64 numbers of distinct rows. Children's bounds are optima, by pair sums or searches."""
+
+    unit = 1
+
+    def __init__(self, trees: Trees, entries: Array, split: Array) -> None:
+        self._trees = trees
+        self.split = split
+        self._widths = trees.arity.tolist()
+        """Of every column how many categories it has, 0 for a binary one."""
+        self.direct_depth = 0 if any(self._widths) else _SHALLOW
+        least = entries[:, :, COST].min(axis=1, keepdims=True)
+        self.base = int(trees.sizes @ least[:, 0])
+        entries = entries.copy()
+        entries[:, :, COST] -= least
+        self._costs = entries[:, :, COST]
+        first, self._member = trees.distinct_rows
+        self._codes = trees.data.X[first]
+        self._counts = np.zeros(len(first), np.int64)
+        np.add.at(self._counts, self._member, trees.data.counts)
+        self._sums = trees.merged(entries)
+        profits = (self._sums[:, 1:] - self._sums[:, :1]).reshape(len(first), -1)
+        row, columns = np.nonzero(self._codes if self.direct_depth else self._codes[:, :0])
+        self._arrays = (
+            np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(first)))]).astype(np.int64),
+            columns.astype(np.int64),
+            np.ascontiguousarray(np.concatenate([self._counts[:, None], profits], axis=1)),
+            np.ascontiguousarray(self._sums[:, 0]),
+        )
+        self._bounds: dict[tuple[bytes, int | None], int] = {}
+        self._ranked: dict[tuple[bytes, int | None], list[Ranked]] = {}
+
+    def whole(self) -> RowSet:
+        return RowSet(np.arange(len(self._codes)), self._trees.problem.max_depth)
+
+    def caller_column(self, column: int) -> tuple[int, bool]:
+        return column, False
+
+    def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
+        here = self._codes[rows.rows, column]
+        parts = (rows.rows[here == code] for code in range(self._widths[column] or 2))
+        return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
+
+    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
+        self.check_time()
+        sums = self.pair_sums(rows)[1:]
+        least_rows = self._trees.problem.min_leaf
+        found: Array = enumerate_shallow(*sums, self.split, rows.depth, least_rows, np.int64(budget), limits)
+        return found
+
+    def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
+        sums: tuple[Array, Array, Array, Array] = sum_pairs(rows.rows, *self._arrays, len(self._widths), rows.depth)
+        return sums
+
+    def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
+        name = (rows.rows.tobytes(), rows.depth)
+        if name not in self._ranked:
+            self.check_time()
+            quick = rows.is_within(self.direct_depth + 1) and self.direct_depth
+            found = self._rank_by_pairs(rows) if quick else self._rank_by_driver(rows)
+            self._ranked[name] = sorted(found, key=operator.itemgetter(0))
+        for total, column, bounds in self._ranked[name]:
+            if total > budget:
+                return
+            yield column, bounds
+
+    def check_time(self) -> None:
+        self._trees.remaining()
+
+    def run(self, work: Callable[[], Any]) -> Any:
+        return work()
+
+    def _rank_by_pairs(self, rows: RowSet) -> Iterator[Ranked]:
+        assert rows.depth is not None
+        bounds = optima_of_children(
+            rows.rows, *self._arrays, self.split, len(self._widths), rows.depth - 1,
+            self._trees.problem.min_leaf,
+        )  # fmt: skip
+        for column in np.flatnonzero(bounds.max(axis=1, initial=0) < INFINITE).tolist():
+            yield int(bounds[column].sum() + self.split[COST]), column, bounds[column].tolist()
+
+    def _rank_by_driver(self, rows: RowSet) -> Iterator[Ranked]:
+        for column in range(len(self._widths)):
+            children = [child for child in self.children(rows, column) if child is not None]
+            if len(children) > 1:
+                bounds = [self._bound(child) for child in children]
+                if max(bounds) < INFINITE:
+                    yield sum(bounds) + int(self.split[COST]), column, bounds
+
+    def _bound(self, rows: RowSet) -> int:
+        """The least cost of a tree for the rows; INFINITE if none is allowed."""
+        name = (rows.rows.tobytes(), rows.depth)
+        if name not in self._bounds:
+            self.check_time()
+            self._bounds[name] = self._least_leaf(rows) if rows.depth == 0 else self._least_tree(rows)
+        return self._bounds[name]
+
+    def _least_leaf(self, rows: RowSet) -> int:
+        if self._counts[rows.rows].sum() < self._trees.problem.min_leaf:
+            return INFINITE
+        return int(self._sums[rows.rows, :, COST].sum(axis=0).min())
+
+    def _least_tree(self, rows: RowSet) -> int:
+        chosen = np.zeros(len(self._codes), np.bool_)
+        chosen[rows.rows] = True
+        members = np.flatnonzero(chosen[self._member])
+        most = self._trees.problem.max_nodes
+        least = self._trees.least_cost(
+            self._trees.data.subset(members),
+            self._costs[self._trees.kinds[members]],
+            int(self.split[COST]),
+            rows.depth,
+            None if most is None else max(0, most - 1),
+        )
+        return INFINITE if least is None else least

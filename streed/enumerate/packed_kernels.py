@@ -1,0 +1,276 @@
+"""The enumeration of trees over the rows of a packed problem, compiled: what `near_optimal.py` does, up to depth four.
+
+Sums over pairs of columns are counted bit by bit. What children cost at least is their optimum, or what the budget
+leaves: the search's work units tell it, up to depth three. Costs are codes of the engine, beyond what every tree pays.
+
+`weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every label but
+the first what it adds to an entry beyond the first label's), `base` (G, width) the entries of the first label, `split`
+(width,) what a branching node adds, `scratch` room for L sums over all pairs of columns, `limits` as in `entries.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from streed.bnb.bounds import bound_by_node
+from streed.bnb.branch_cache import extend_branch, literal
+from streed.bnb.expand import ask
+from streed.bnb.nodes import columns_of
+from streed.enumerate.entries import (
+    COST,
+    FIRST_BITS,
+    FULL,
+    SPACE,
+    compact,
+    keep_needed,
+    new_table,
+    order_by,
+    put_entries,
+    put_sums,
+    take,
+)
+from streed.enumerate.shallow import shallow_entries
+from streed.kernels.compiled import entry
+from streed.kernels.control import stopped
+from streed.kernels.pointers import call, engine_at
+from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
+from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
+from streed.kernels.views import matrix, native, vector
+
+_PAIRS = 2
+"""The depth up to which sums over pairs of columns tell all entries."""
+
+DEEPEST = SHALLOW + 1
+"""The depth up to which work units tell what children cost."""
+
+
+# -- one set of rows -----------------------------------------------------------------------------------------------
+
+
+@native
+def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the rows (W,) to depth three, with the children of columns that may be below the target.
+
+    Those of other columns are UNKNOWN in `values`.
+    """
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    values[OPTIMUM1 : OPTIMUM0 + 1] = UNKNOWN
+    e.asked_rows = rows.ctypes.data
+    e.asked_depth = SHALLOW
+    e.asked_target = target
+    e.asked_lower = 0
+    e.asked_all = BELOW
+    e.asked_similar = NONE
+    e.asked_high = high
+    e.asked_low = low
+    call(e.solve_shallow, e)
+
+
+@native
+def _count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
+    """(pairs (F, F, L), total (L,), least (width,)) of the rows, which are loaded: their active columns are F."""
+    e.asked_rows = rows.ctypes.data
+    e.asked_depth = 2
+    call(e.load, e)
+    planes = weights.shape[1]
+    group_rows = vector(e.group_rows, e.groups + 1, int64)
+    total = np.zeros(planes, np.int64)
+    least = np.zeros(base.shape[1], np.int64)
+    for g in range(e.groups):
+        size = group_rows[g + 1] - group_rows[g]
+        for p in range(planes):
+            total[p] += weights[g, p] * size
+        for c in range(base.shape[1]):
+            least[c] += base[g, c] * size
+    columns = e.n_active if depth > 0 else 0
+    pairs = np.empty((columns, columns, planes), np.int64)
+    if columns > 0:
+        e.pair_weights = weights.ctypes.data
+        e.pair_planes = planes
+        e.weighed_pairs = scratch.ctypes.data
+        call(e.weigh_pairs, e)
+        sums = matrix(e.weighed_pairs, planes * e.stride, e.stride, int64)
+        for j in range(columns):
+            for k in range(j, columns):
+                for p in range(planes):
+                    pairs[j, k, p] = sums[p * e.stride + j, k]
+    return pairs, total, least
+
+
+@entry
+def sum_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
+    """(active columns (F,), pairs (F, F, L), total (L,), least (width,)) of the rows, as `shallow.py` has them."""
+    e = engine_at(engine)
+    pairs, total, least = _count_sums(e, rows, depth, weights, base, scratch)
+    return vector(e.active, e.width, int64)[: len(pairs)].copy(), pairs, total, least
+
+
+@native
+def _write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+    """Writes the rows with the column, or without it."""
+    bits = columns_of(e)[column]
+    flip = uint64(0) - uint64(without)
+    for w in range(e.row_words):
+        into[w] = rows[w] & (bits[w] ^ flip)
+
+
+# -- what children cost --------------------------------------------------------------------------------------------
+
+
+@native
+def _floor_of(e, rows, target, high, low):  # type: ignore[no-untyped-def]
+    """A lower bound on what the rows cost at depth three: the optimum if that is below the target."""
+    ask(e, rows, int64(SHALLOW), target, int64(0), high, low)
+    return int64(e.lower)
+
+
+@native
+def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-def]
+    """(m, 4) int64: (cost, column, with, without), what trees that split on the column and their sides cost at least.
+
+    All first columns of trees of depth three or four that cost at most `budget` are among them; by rising cost.
+    """
+    _ask_below(e, rows, budget + 1 if depth == SHALLOW else int64(INFINITE), high, low)
+    size = int64(e.n_active)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    local = vector(e.active, e.width, int64)
+    active = np.empty(size, np.int64)
+    for k in range(size):
+        active[k] = local[k]
+    ones = vector(e.ones, e.width, int64)
+    separates = np.empty(size, np.bool_)
+    for k in range(size):
+        separates[k] = 0 < ones[k] < e.n_rows
+    with_column = np.full(size, int64(INFINITE), np.int64)
+    without = np.full(size, int64(INFINITE), np.int64)
+    if depth == SHALLOW:
+        for k in range(size):
+            if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
+                with_column[k] = values[OPTIMUM1, k]
+                without[k] = values[OPTIMUM0, k]
+    else:
+        _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without)
+    # total, column, with, without
+    ranked = np.empty((size, 4), np.int64)
+    count = 0
+    for k in range(size):
+        if with_column[k] < INFINITE and without[k] < INFINITE:
+            total = with_column[k] + without[k] + split[COST]
+            if total <= budget:
+                ranked[count, 0] = total
+                ranked[count, 1] = active[k]
+                ranked[count, 2] = with_column[k]
+                ranked[count, 3] = without[k]
+                count += 1
+    return take(ranked, order_by(ranked, count, 0), count)
+
+
+@native
+def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without):  # type: ignore[no-untyped-def]
+    """Writes what the children of every column cost at depth three, as far as the budget asks for it."""
+    size = len(active)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    bound_by_node(e, values, e.upper)
+    lower1 = np.zeros(size, np.int64)
+    lower0 = np.zeros(size, np.int64)
+    key = np.full((size, 1), int64(INFINITE), np.int64)
+    own = np.zeros(size, np.int64)
+    common = np.zeros((size, size), np.int64)
+    whole = int64(e.weight)
+    for k in range(size):
+        if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
+            key[k, 0] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
+        own[k] = values[WEIGHT, k]
+        lower1[k] = max(int64(0), values[LOWER1, k])
+        lower0[k] = max(int64(0), values[LOWER0, k])
+    if e.restrictable == 1:
+        _count_common(e, active, common)
+    child = np.empty(e.row_words, np.uint64)
+    for k in order_by(key, size, 0):
+        if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
+            continue
+        high1, low1 = extend_branch(high, low, literal(active[k], 1))
+        _write_rows(e, rows, active[k], 0, child)
+        room = budget + 1 - split[COST]
+        cost1 = _floor_of(e, child, room - lower0[k], high1, low1)
+        lower1[k] = max(lower1[k], cost1)
+        if lower1[k] + lower0[k] >= room:
+            continue
+        high0, low0 = extend_branch(high, low, literal(active[k], 0))
+        _write_rows(e, rows, active[k], 1, child)
+        cost0 = _floor_of(e, child, room - lower1[k], high0, low0)
+        lower0[k] = max(lower0[k], cost0)
+        with_column[k] = lower1[k]
+        without[k] = lower0[k]
+        if e.restrictable == 1:
+            # a tree for the rows A serves the rows B at the worst costs of the rows in B only (bnb/bounds.py)
+            for i in range(size):
+                both = common[k, i]
+                rest = own[i] - both
+                lower1[i] = max(lower1[i], cost1 - (own[k] - both), cost0 - (whole - own[k] - rest))
+                lower0[i] = max(lower0[i], cost1 - both, cost0 - rest)
+
+
+@native
+def _count_common(e, active, common):  # type: ignore[no-untyped-def]
+    """Writes the worst costs of the rows that have both of two active columns."""
+    sums = np.empty((e.planes * e.stride, e.stride), np.int64)
+    e.pair_weights = e.profits
+    e.pair_planes = e.planes
+    e.weighed_pairs = sums.ctypes.data
+    call(e.weigh_pairs, e)
+    for i in range(len(active)):
+        for k in range(len(active)):
+            common[i, k] = sums[e.worst_plane * e.stride + i, k]
+
+
+# -- trees ---------------------------------------------------------------------------------------------------------
+
+
+@native
+def _enumerate(e, rows, depth, budget, high, low, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The entries of the trees of cost <= budget for the rows (W,), which the branch (high, low) leads to."""
+    if depth <= _PAIRS:
+        pairs, total, least = _count_sums(e, rows, depth, weights, base, scratch)
+        return shallow_entries(pairs, total, least, split, depth, e.min_leaf, budget, limits)
+    # calling itself only: two functions that call each other crash when numba loads them from its cache
+    leaves = _enumerate(e, rows, int64(0), budget, high, low, weights, base, split, limits, scratch)
+    entries, used = new_table(int64(FIRST_BITS), len(split))
+    entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), leaves, len(leaves))
+    ranked = _rank(e, rows, depth, budget, split, high, low)
+    for n in range(len(ranked)):
+        if stopped(e) or limits[FULL] == 1:
+            break
+        column = ranked[n, 1]
+        room = budget - split[COST]
+        with_column = np.empty(e.row_words, np.uint64)
+        _write_rows(e, rows, column, 0, with_column)
+        high1, low1 = extend_branch(high, low, literal(column, 1))
+        first = _enumerate(
+            e, with_column, depth - 1, room - ranked[n, 3], high1, low1, weights, base, split, limits, scratch
+        )
+        without = np.empty(e.row_words, np.uint64)
+        _write_rows(e, rows, column, 1, without)
+        high0, low0 = extend_branch(high, low, literal(column, 0))
+        second = _enumerate(
+            e, without, depth - 1, room - ranked[n, 2], high0, low0, weights, base, split, limits, scratch
+        )
+        entries, used, bits, count = put_sums(
+            entries, used, bits, count, first, len(first), second, len(second), split, budget, limits[SPACE]
+        )
+        if count > limits[SPACE]:
+            limits[FULL] = 1
+    return keep_needed(compact(entries, used, count), limits)
+
+
+@entry
+def enumerate_rows(engine, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
+    """The entries for the rows (W,), which the branch (high, low) leads to, for depths up to DEEPEST."""
+    return _enumerate(engine_at(engine), rows, depth, budget, high, low, weights, base, split, limits, scratch)
+
+
+@entry
+def rank_columns(engine, rows, depth, high, low, budget, split):  # type: ignore[no-untyped-def]
+    """What `_rank` gives: the columns to split the rows on for trees of depth three or four."""
+    return _rank(engine_at(engine), rows, depth, budget, split, high, low)

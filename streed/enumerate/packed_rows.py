@@ -1,0 +1,186 @@
+"""Sets of rows of a packed problem: bits, in the workspace of a native linear oracle, and its search for bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+import numpy as np
+
+from streed.bnb import runner, units
+from streed.bnb.oracle import NativeOracle
+from streed.bnb.session import search_fully
+from streed.enumerate.entries import COST
+from streed.enumerate.packed_kernels import DEEPEST, enumerate_rows, rank_columns, sum_pairs
+from streed.exact import Array
+from streed.kernels.compilation import clock
+from streed.kernels.control import STOP
+from streed.kernels.records import SHALLOW, UNLIMITED
+from streed.problem import SearchLimits, SearchStopped
+from streed.problem.row_sets import RowSet, RowSets
+
+_FEW_COLUMNS = 72
+"""With no more columns than this, trees of depth two take a moment: between these, Python sees to it that a search
+ends, so they need no thread."""
+
+_NO_BRANCH = 2**64 - 1
+"""Of a branch that is not cached."""
+
+
+@final
+class PackedRowSets(RowSets):
+    """Rows as (W,) uint64. Costs in units are codes of the engine; trees up to depth four are enumerated natively."""
+
+    direct_depth = DEEPEST
+
+    def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
+        self._oracle = oracle
+        self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+        self._costs = np.ascontiguousarray(entries[:, :, COST])
+        self._split_cost = int(split[COST])
+        self.base, self.unit = oracle.set_costs(self._costs, self._split_cost, self)
+        entries = entries.copy()
+        entries[:, :, COST] = (self._costs - self._costs.min(axis=1, keepdims=True)) // self.unit
+        self.split = split.copy()
+        self.split[COST] = self._split_cost // self.unit
+        profits = (entries[:, 1:] - entries[:, :1]).reshape(len(entries), -1)
+        self._weights = np.ascontiguousarray(np.concatenate([oracle.packed.groups.profits[:, -1:], profits], axis=1))
+        self._least = np.ascontiguousarray(entries[:, 0])
+        columns = oracle.workspace.engine["width"]
+        self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)
+        depth = oracle.limits(None)[0]
+        self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
+
+    def whole(self) -> RowSet:
+        return self._whole
+
+    def caller_column(self, column: int) -> tuple[int, bool]:
+        packed = self._oracle.packed
+        return int(packed.column[column]), bool(packed.flipped[column])
+
+    def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
+        bits = self._oracle.packed.column_rows[column]
+        sides = rows.rows & ~bits, rows.rows & bits
+        return [rows.child(side, column, code) if side.any() else None for code, side in enumerate(sides)]
+
+    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
+        found: Array = enumerate_rows(
+            self._address, rows.rows, np.int64(_depth(rows)), *_branch(rows), np.int64(budget),
+            self._weights, self._least, self.split, limits, self._scratch,
+        )  # fmt: skip
+        self.check_time()
+        return found
+
+    def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
+        sums: tuple[Array, Array, Array, Array] = sum_pairs(
+            self._address, rows.rows, np.int64(_depth(rows)), self._weights, self._least, self._scratch
+        )
+        return sums
+
+    def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
+        columns = range(self._oracle.packed.n_columns)
+        if rows.is_within(SHALLOW - 1):
+            # asked for with next to no memory only: what sides cost is not known, and at least nothing
+            yield from ((column, [0, 0]) for column in columns if None not in self.children(rows, column))
+            return
+        if rows.is_within(DEEPEST):
+            ranked = rank_columns(
+                self._address, rows.rows, np.int64(_depth(rows)), *_branch(rows), np.int64(budget), self.split
+            )
+            self.check_time()
+            yield from ((column, [without, having]) for _, column, having, without in ranked.tolist())
+            return
+        room = budget - int(self.split[COST])
+        for column in columns:
+            without, having = self.children(rows, column)
+            if without is None or having is None:
+                continue
+            least1 = self._bound(having, room + 1)
+            if least1 > room:
+                continue
+            least0 = self._bound(without, room + 1 - least1)
+            if least1 + least0 <= room:
+                yield column, [least0, least1]
+
+    def _bound(self, rows: RowSet, target: int) -> int:
+        """A lower bound on what the rows cost: the optimum if that is below the target."""
+        if target <= 0:
+            return target
+        self.check_time()
+        workspace, engine = self._oracle.workspace, self._oracle.workspace.engine
+        # a tree below the target has no more nodes than it pays for
+        paid = (target - 1) // int(self.split[COST]) if self.split[COST] else UNLIMITED
+        depth = _depth(rows)
+        if engine["node_count"] + 2 >= workspace.space.nodes:
+            self._prepare(anew=True)
+        workspace.node_rows[engine["node_count"]] = rows.rows
+        engine["root_target"] = target
+        engine["root_high"], engine["root_low"] = _branch(rows)
+        search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED, False)
+        return workspace.root_bounds[0]
+
+    @property
+    def _address(self) -> Any:
+        return self._oracle.workspace.engine.address
+
+    def _prepare(self, anew: bool = False) -> None:
+        """Makes the workspace hold the costs of these sets."""
+        if anew or self._oracle.costs_of is not self:
+            self._oracle.set_costs(self._costs, self._split_cost, self)
+        self._oracle.workspace.engine["weigh_pairs"] = units.weigh_pairs().address
+
+    def check_time(self) -> None:
+        control = self._oracle.control
+        if self._deadline is not None and clock() >= self._deadline:
+            control[STOP] = 1
+        if control[STOP]:
+            raise SearchStopped("time")
+
+    def run(self, work: Callable[[], Any]) -> Any:
+        """What the work gives, in a thread of its own if it may take long."""
+        self._prepare()
+        control = self._oracle.control
+        control[STOP] = 0
+        if self._whole.is_within(SHALLOW) and self._oracle.packed.n_columns <= _FEW_COLUMNS:
+            try:
+                return work()
+            except KeyboardInterrupt:
+                raise SearchStopped("interrupt") from None
+        found: list[Any] = []
+        stops: list[SearchStopped] = []
+
+        def run() -> None:
+            try:
+                found.append(work())
+            except SearchStopped as stop:
+                stops.append(stop)
+
+        reason = runner.run([run], control, self._deadline, lambda: None)
+        if reason is not None:
+            raise SearchStopped(reason)
+        if stops:
+            raise stops[0]
+        return found[0]
+
+
+def _depth(rows: RowSet) -> int:
+    return UNLIMITED if rows.depth is None else min(rows.depth, UNLIMITED)
+
+
+def _branch(rows: RowSet) -> tuple[Any, Any]:
+    """The branch that leads to the rows, as `extend_branch` makes it."""
+    literals = sorted((2 * column + code + 1 for column, code in rows.path), reverse=True)
+    if len(literals) > 8 or (literals and literals[0] > 0xFFFF):
+        return np.uint64(_NO_BRANCH), np.uint64(_NO_BRANCH)
+    words = [sum(number << 16 * i for i, number in enumerate(literals[at : at + 4])) for at in (4, 0)]
+    return np.uint64(words[0]), np.uint64(words[1])
+
+
+def packed_rows_of(
+    oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits
+) -> PackedRowSets | None:
+    """The sets of rows of an oracle; None where columns are categorical, or neither depth nor nodes are limited."""
+    endless = oracle.limits(None)[0] == UNLIMITED and not split[COST]
+    if endless or oracle.packed.n_binary < oracle.packed.n_columns:
+        return None
+    return PackedRowSets(oracle, entries, split, search_limits)

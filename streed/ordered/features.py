@@ -1,0 +1,56 @@
+"""The columns of a data set as the ordered search reads them, and its thresholds as branching nodes and questions."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.data.questions import Questions
+from streed.encoding.ordered import Ranks, ranks_of
+from streed.exact import Array
+from streed.tree import Branch
+
+
+@final
+@attrs.frozen(eq=False)
+class Features:
+    """The columns of a data set as the search reads them: ordered ones, then binary ones, which have one threshold."""
+
+    ranks: Array
+    """(F, n) int32."""
+    ordered: Ranks
+    binary: Array
+    """(b,) int64: the binary columns."""
+
+    @classmethod
+    def of(cls, data: Dataset) -> Features:
+        """The features of data without categorical columns."""
+        ordered = ranks_of(data)
+        binary = np.array([j for j in range(data.n_columns) if j not in data.ordered], np.int64)
+        ranks = np.concatenate([ordered.ranks, data.X[:, binary].T.astype(np.int32)])
+        return cls(np.ascontiguousarray(ranks, np.int32), ordered, binary)
+
+    @property
+    def thresholds(self) -> int:
+        """How many there are in all."""
+        return int(np.maximum(self.ordered.sizes - 1, 0).sum()) + len(self.binary)
+
+    def branch(self, data: Dataset, feature: int, rank: int, rows: int) -> Branch:
+        """A branching node without children."""
+        if feature >= len(self.ordered.ranks):
+            return Branch(int(self.binary[feature - len(self.ordered.ranks)]), (), rows)
+        column, limit, gaps = self.ordered.question(feature, rank)
+        return Branch(column, (), rows, data.ordered[column].cut(limit, gaps))
+
+    def questions(self, questions: Questions) -> tuple[Array, ...]:
+        """For each feature (its thresholds,) int64: which question each threshold is."""
+        pairs = (questions.column, questions.limit, questions.gaps)
+        number = {key: q for q, key in enumerate(zip(*(each.tolist() for each in pairs), strict=True))}
+        found = []
+        for feature, limits in enumerate(self.ordered.limits):
+            asked = [number[self.ordered.question(feature, rank)] for rank in range(len(limits))]
+            found.append(np.array(asked, np.int64))
+        return (*found, *(np.array([number[j, 0, 0]]) for j in self.binary.tolist()))

@@ -1,0 +1,145 @@
+"""The linear oracle of the ordered search: rows are put in order once, each solve brings its own costs.
+
+Its problem has a column per question (`Questions`), in which its trees are told; the search reads the ranks of the
+columns that the questions are about.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+
+from streed.exact import Array
+from streed.kernels.records import LEAF
+from streed.ordered.features import Features
+from streed.ordered.merging import places_of, sum_by_place
+from streed.ordered.problem import OrderedRows
+from streed.ordered.session import Cut, OrderedNode, OrderedSession
+from streed.problem import Problem, SearchLimits, process_memory
+from streed.problem.linear_oracle import Answer, LinearOracle
+from streed.problem.row_sets import RowSets
+
+_SPARE = 2**22
+"""Bytes that nodes are given in any case."""
+
+
+@final
+class OrderedOracle(LinearOracle):
+    """A session of the ordered search for a problem of questions without categorical columns."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        kinds: Array,
+        search_limits: SearchLimits,
+        name: str,
+        native: Callable[[], LinearOracle],
+    ) -> None:
+        """`kinds` (n,): which kind each row is; `native` makes an oracle that has sets of rows, which takes memory."""
+        questions = problem.questions
+        assert questions is not None
+        features = Features.of(questions.source)
+        self._questions = features.questions(questions)
+        self._features = features
+        self._problem = problem
+        self._kinds = kinds
+        self._search_limits = search_limits
+        self._name = name
+        self._make_native = native
+        self._native: LinearOracle | None = None
+        first, self._place = places_of(features.ranks)
+        self._ranks = np.ascontiguousarray(features.ranks[:, first])
+        self._frequency: Array | None = None
+        if problem.min_leaf > 1:
+            self._frequency = sum_by_place(problem.data.counts, self._place, len(first))
+        self._session: OrderedSession | None = None
+        self._seconds = 0.0
+        self._nodes = 0
+
+    def solve(
+        self,
+        costs: Array,
+        split: int,
+        *,
+        below: int | None = None,
+        max_depth: int | None = None,
+        time_limit: float | None = None,
+        report: Callable[[Any, Any, int, str], None] | None = None,
+    ) -> Answer:
+        begin = time.perf_counter()
+        problem = self._problem
+        summed = sum_by_place(costs[self._kinds], self._place, self._ranks.shape[1])
+        rows = OrderedRows(self._ranks, summed, split, self._frequency, problem.min_leaf)
+        if self._session is None:
+            self._session = OrderedSession(rows)
+        else:
+            self._session.reprice(rows)
+        session = self._session
+        depths = [each for each in (max_depth, problem.max_depth) if each is not None]
+        memory = None
+        if self._search_limits.memory_limit is not None:
+            memory = max(_SPARE, self._search_limits.memory_limit - process_memory.resident())
+
+        def look() -> None:
+            if report is not None:
+                lower, upper, nodes = session.bounds()
+                report(upper, lower, nodes, "searching")
+
+        answer = session.solve(
+            min(depths, default=None),
+            problem.max_nodes,
+            below=below,
+            time_limit=time_limit,
+            memory=memory,
+            look=look,
+        )
+        self._seconds = time.perf_counter() - begin
+        self._nodes = answer.nodes
+        if answer.tree is None or (answer.stopped is None and below is not None and answer.lower >= below):
+            return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
+        preorder: list[int] = []
+        self._write(answer.tree, preorder)
+        return Answer(answer.lower, answer.cost, np.array(preorder, np.int64), answer.stopped, answer.nodes)
+
+    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
+        if self._native is None:
+            self._native = self._make_native()
+        return self._native.row_sets(entries, split, search_limits)
+
+    def stats(self) -> Mapping[str, Any]:
+        done: dict[str, Any] = {}
+        if self._session is not None:
+            rows = self._session.rows
+            counted = {key: count for key, count in self._session.counters().items() if key != "nodes"}
+            done = {**counted, "lane": np.dtype(rows.lane).name, "kernel": rows.kind}
+        return {
+            "search": self._name,
+            "threads": 1,
+            "seconds_search": self._seconds,
+            "nodes": self._nodes,
+            "peak_bytes": process_memory.peak(),
+            "columns": len(self._ranks),
+            "thresholds": self._features.thresholds,
+            "exact": True,
+            "route": "thresholds",
+            **done,
+        }
+
+    def close(self) -> None:
+        self._session = None
+        if self._native is not None:
+            self._native.close()
+
+    def _write(self, node: OrderedNode, preorder: list[int]) -> None:
+        """Appends a subtree in preorder: the question of each branching node, LEAF for leaves."""
+        if not isinstance(node, Cut):
+            preorder.append(LEAF)
+            return
+        question = int(self._questions[node.column][node.rank])
+        children = [node.left, node.right]
+        preorder.append(question)
+        for child in children:
+            self._write(child, preorder)

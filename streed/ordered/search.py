@@ -1,0 +1,169 @@
+"""The ordered route: costs per row and label over all thresholds of ordered columns, from problem to outcome."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.bnb.trace import Trace
+from streed.encoding.ordered import settle_gaps
+from streed.errors import MismatchError
+from streed.exact import Array, IntegerCosts
+from streed.ordered.features import Features
+from streed.ordered.merging import merge_rows
+from streed.ordered.problem import OrderedRows
+from streed.ordered.session import Cut, OrderedAnswer, OrderedNode, OrderedSession
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.task import Value
+from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
+from streed.tree import Leaf, Node
+from streed.tree.rows import sides_in
+
+_SPARE = 2**22
+"""Bytes that nodes are given in any case."""
+
+
+def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name; None for what this search does not take.
+
+    It takes costs per row and label that fit 64 bits exactly, on binary and ordered columns.
+    """
+    begin = time.perf_counter()
+    data = problem.data
+    if data.categorical:
+        return None
+    form = row_cost_form(problem.task, data)
+    if form is None:
+        return None
+    costs = exact_costs(form, data)
+    if costs.wide is not None:
+        return None
+    search = _Search(problem, costs, Features.of(data))
+    prepared = time.perf_counter()
+    answer = search.run(search_limits)
+    searched = time.perf_counter()
+    solutions: tuple[Solution, ...] = ()
+    lower = costs.value(answer.lower)
+    if answer.tree is not None:
+        solution = search.solution(answer)
+        solutions = (solution,)
+        if answer.stopped is None:
+            lower = solution.value
+    stats = {
+        "search": name,
+        "route": "thresholds",
+        "threads": 1,
+        "seconds_setup": prepared - begin,
+        "seconds_search": searched - prepared,
+        "seconds_check": time.perf_counter() - searched,
+        "nodes": answer.nodes,
+        **search.session.counters(),
+        "peak_bytes": process_memory.peak(),
+        "columns": len(search.features.ranks),
+        "thresholds": search.features.thresholds,
+        "rows": len(search.session.rows.costs),
+        "lane": np.dtype(search.session.rows.lane).name,
+        "kernel": search.session.rows.kind,
+        "exact": costs.exact,
+        "rounding": 0,
+        "trace": search.trace.decoded(search.value, costs.value),
+    }
+    real = costs.unit.denominator > 1
+    return Outcome(solutions, lower, answer.stopped, stats, costs.unit, real)
+
+
+@final
+class _Search:
+    """One search: its session and trace, and how its numbers and trees become values and solutions."""
+
+    def __init__(self, problem: Problem, costs: IntegerCosts, features: Features) -> None:
+        data = problem.data
+        self.features = features
+        self.trace = Trace()
+        self._problem = problem
+        self._costs = costs
+        counts = problem.min_leaf > 1
+        frequency = None if not counts or data.frequency is None else data.frequency
+        rows = OrderedRows(features.ranks, costs.costs, costs.split, frequency, problem.min_leaf)
+        self.session = OrderedSession(merge_rows(rows, always=problem.max_depth is None))
+
+    def run(self, search_limits: SearchLimits) -> OrderedAnswer:
+        """Searches until the optimum is proved or a limit says stop."""
+        begin = time.perf_counter()
+        memory = None
+        if search_limits.memory_limit is not None:
+            memory = max(_SPARE, search_limits.memory_limit - process_memory.resident())
+
+        def look() -> str | None:
+            lower, upper, nodes = self.session.bounds()
+            self.trace.note(time.perf_counter() - begin, _or_infinite(upper), lower, nodes)
+            best, bound = self.value(_or_infinite(upper)), self._costs.value(lower)
+            if search_limits.report is not None:
+                search_limits.report(best, bound, nodes, "searching")
+            return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, bound) else None
+
+        answer = self.session.solve(
+            self._problem.max_depth,
+            self._problem.max_nodes,
+            time_limit=search_limits.time_limit,
+            memory=memory,
+            look=look,
+        )
+        self.trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
+        return answer
+
+    def value(self, total: int) -> Value | None:
+        """The value of a cost; None if it stands for no tree."""
+        return None if total >= _NO_TREE else self._costs.value(total)
+
+    def solution(self, answer: OrderedAnswer) -> Solution:
+        """The tree in the data's columns, with its value measured on the raw rows.
+
+        Raises MismatchError if it does not cost what the search claimed, or breaks a limit.
+        """
+        problem, data = self._problem, self._problem.data
+        deepest, branches, total = 0, 0, 0
+
+        def grow(node: OrderedNode, rows: Array, depth: int) -> Node:
+            nonlocal deepest, branches, total
+            deepest = max(deepest, depth)
+            if isinstance(node, Cut):
+                branches += 1
+                branch = self.features.branch(data, node.column, node.rank, len(rows))
+                sides = sides_in(data, branch, rows)
+                parts = [rows[sides == side] for side in range(2)]
+                below = (
+                    grow(child, part, depth + 1) for child, part in zip((node.left, node.right), parts, strict=True)
+                )
+                return attrs.evolve(branch, children=tuple(below))
+            if data.count(rows) < problem.min_leaf:
+                raise MismatchError(f"a leaf has {data.count(rows)} rows, below {problem.min_leaf}; please report this")
+            sums = self._costs.costs[rows].sum(axis=0)
+            label = int(sums.argmin())
+            total += int(sums[label])
+            return Leaf(label, len(rows), int(sums[label]))
+
+        assert answer.tree is not None
+        root = grow(answer.tree, np.arange(data.n_rows), 0)
+        total += self._costs.split * branches
+        if total != answer.cost:
+            raise MismatchError(f"the tree costs {total}, the search claimed {answer.cost}; please report this")
+        if problem.max_depth is not None and deepest > problem.max_depth:
+            raise MismatchError(f"the tree has depth {deepest}, above {problem.max_depth}; please report this")
+        if problem.max_nodes is not None and branches > problem.max_nodes:
+            raise MismatchError(
+                f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this"
+            )
+        return Solution(self._costs.value(total), settle_gaps(root, data))
+
+
+_NO_TREE = 2**62
+"""In place of a cost."""
+
+
+def _or_infinite(cost: Any) -> int:
+    return _NO_TREE if cost is None else int(cost)

@@ -1,0 +1,127 @@
+"""Rows as a tree reads them: which child each goes to at a branching node, of raw tables and of data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.binarize import TableRecipe
+from streed.data import Column, Dataset, Scale, encode
+from streed.data.new_rows import Numbers, read_rows
+from streed.errors import InputError
+from streed.exact import Array
+from streed.tree.nodes import Branch
+
+_UNUSED = Column("", (0, 1), False)
+"""Stands for the columns that no branch asks about."""
+
+
+def sides_in(data: Dataset, node: Branch, rows: Array) -> Array:
+    """(m,) the child that each of the rows (m,), given by number, goes to; `node` is on a column of `data`."""
+    codes = data.X[rows, node.column]
+    return codes if node.cut is None else data.ordered[node.column].sides(codes, node.cut)
+
+
+@final
+@attrs.frozen(eq=False)
+class TreeRows:
+    """The rows of a table or data set, by the columns that a tree asks about."""
+
+    n_rows: int
+    _read: Callable[[int], Array | Numbers]
+    """Reads one of the tree's columns."""
+    _held: dict[int, Array | Numbers] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    def of(cls, X: Any, columns: Mapping[int, Column], n_columns: int, recipe: TableRecipe | None) -> TreeRows:
+        """The rows of `X` as `Tree.predict` takes them, for a tree on `columns` of data with `n_columns`.
+
+        `recipe`: how the columns are made of a raw table, as `Tree` has it. Raises InputError for missing columns, and
+        for values and categories that the tree does not know.
+        """
+        if isinstance(X, Dataset):
+            places = _places(X, columns)
+            return cls(X.n_rows, lambda j: _of_data(X, places[j], columns[j]))
+        if recipe is not None:
+            answers = recipe.encode(X, used=columns)
+            return cls(len(answers), lambda j: answers[:, j])
+        every = [columns.get(j, _UNUSED) for j in range(n_columns)]
+        if all(column.scale is None for column in columns.values()):
+            codes = encode(every, X, used=columns)
+            return cls(len(codes), lambda j: codes[:, j])
+        n_rows, read = read_rows(every, X, columns)
+        rows = cls(n_rows, read)
+        for j in columns:
+            rows._column(j)  # so that what cannot be read is an error, whatever branch the rows take
+        return rows
+
+    def sides(self, node: Branch, rows: Array) -> Array:
+        """(m,) the child that each of the rows (m,), given by number, goes to."""
+        column = self._column(node.column)
+        if isinstance(column, Numbers):
+            assert node.cut is not None
+            return node.cut.sides(column.values[rows], column.missing[rows])
+        return column[rows]
+
+    def codes(self, j: int) -> Array:
+        """(n_rows,) uint8: the codes of a column that is not ordered."""
+        column = self._column(j)
+        assert not isinstance(column, Numbers)
+        return column
+
+    def numbers(self, j: int) -> Numbers:
+        """The values of an ordered column."""
+        column = self._column(j)
+        assert isinstance(column, Numbers)
+        return column
+
+    def _column(self, j: int) -> Array | Numbers:
+        if j not in self._held:
+            self._held[j] = self._read(j)
+        return self._held[j]
+
+
+def _of_data(data: Dataset, j: int, column: Column) -> Array | Numbers:
+    """Column j of the data, for a tree that has it as `column`."""
+    codes = data.X[:, j]
+    if column.scale is None:
+        return codes
+    if j in data.ordered:
+        return Numbers(*data.ordered[j].numbers(codes))
+    # a column of two numbers may be binary in one data set and ordered in another one
+    return Numbers(np.array(data.column(j).categories)[codes], np.zeros(len(codes), dtype=bool))
+
+
+def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:
+    """The number in the data of each of the tree's columns."""
+    places = {}
+    for j, column in columns.items():
+        place = j if j < data.n_columns and data.column(j).name == column.name else None
+        if place is None:
+            if column.name not in data.names:
+                raise InputError("X", f"column {column.name!r} is missing", "give every column that the tree uses")
+            place = data.names.index(column.name)
+        found = data.column(place)
+        same = attrs.evolve(found, has_gaps=column.has_gaps) == column
+        if not same and not (column.scale is Scale.NUMBER and _holds_numbers(found)):
+            raise InputError(
+                "X",
+                f"column {column.name!r} has {_described(found)}, the tree's has {_described(column)}",
+                "give the table itself, so that its values are read by the tree's columns",
+            )
+        places[j] = place
+    return places
+
+
+def _holds_numbers(column: Column) -> bool:
+    kinds = set(map(type, column.categories))
+    return column.scale is None and bool(kinds) and all(issubclass(kind, (bool, int, float)) for kind in kinds)
+
+
+def _described(column: Column) -> str:
+    if column.scale is None or column.scale is Scale.CATEGORY:
+        return f"the categories {column.categories}"
+    return f"{column.scale.value}s in order"

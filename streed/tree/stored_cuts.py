@@ -1,0 +1,100 @@
+"""Ordered columns and their cuts in a saved tree: version 2 of the format, which only trees that have them are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from streed.data import Column, Cut, Scale
+from streed.data.moments import date_text
+from streed.data.strict_json import is_finite
+from streed.errors import InputError
+
+PLAIN, WITH_CUTS = 1, 2
+"""The versions of the format: without and with ordered columns."""
+
+Broken = Callable[[str, str], InputError]
+"""Makes the error for a place in the file and what is wrong there."""
+
+
+def version_of(columns: Mapping[int, Column]) -> int:
+    """The version in which a tree on these columns is saved."""
+    return PLAIN if all(column.scale is None for column in columns.values()) else WITH_CUTS
+
+
+def held_column(column: Column) -> dict[str, Any]:
+    """What a file says of an ordered column beside its name and categories; {} of any other one."""
+    return {} if column.scale is None else {"scale": column.scale.value, "has_gaps": column.has_gaps}
+
+
+def held_cut(cut: Sequence[Cut], plain_value: Callable[[Any], Any]) -> dict[str, Any]:
+    """What a file says of the cut of a branch, as `flatten` gives it: of one, or of none."""
+    return {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
+
+
+def check_version(document: Mapping[str, Any], broken: Broken) -> None:
+    """Raises InputError for ordered columns or cuts in a file of the version that has none."""
+    if document["version"] != PLAIN:
+        return
+    for what, keys in (("columns", ("scale", "has_gaps")), ("nodes", ("threshold", "gaps"))):
+        for place, entry in enumerate(document[what]):
+            found = next((key for key in keys if key in entry), None)
+            if found is not None:
+                raise broken(f"$.{what}[{place}]", f"{found}, which version {PLAIN} does not have")
+
+
+def scale_of(entry: Mapping[str, Any], categories: tuple[Any, ...], where: str, broken: Broken) -> Scale | None:
+    """The scale of a column, None of one that is not ordered; raises InputError where the entry contradicts itself."""
+    if "scale" not in entry:
+        if entry.get("has_gaps"):
+            raise broken(where, "gaps in a column that is not ordered")
+        return None
+    scale = Scale(entry["scale"])
+    if entry["multiway"] or bool(categories) != (scale is Scale.CATEGORY):
+        raise broken(where, f"children or categories that an ordered column of {scale.value} values does not have")
+    return scale
+
+
+def cut_of(node: Mapping[str, Any], column: Column, where: str, broken: Broken) -> tuple[Cut, ...]:
+    """The cut of a branch as `nest` takes it, () of a branch on a column that is not ordered.
+
+    Raises InputError where the column does not have such a cut.
+    """
+    present = [key for key in ("threshold", "gaps") if key in node]
+    if column.scale is None:
+        if present:
+            raise broken(where, f"{present[0]} of column {column.name[:40]!r}, which is not ordered")
+        return ()
+    if len(present) < 2:
+        raise broken(where, f"no threshold and no side of gaps for column {column.name[:40]!r}, which is ordered")
+    threshold, gaps = node["threshold"], node["gaps"]
+    if threshold is None:
+        if gaps != 1:
+            raise broken(where, "the question whether a value is missing leads gaps to its second child")
+        return (Cut(None, 1),)
+    if threshold in ("Infinity", "-Infinity"):
+        threshold = float(threshold)
+    elif isinstance(threshold, str) or not is_finite(threshold):
+        raise broken(where, "a threshold is no number within the range of floats")
+    if not _fits(threshold, column):
+        raise broken(where, f"no threshold of the {column.scale.value} column {column.name[:40]!r}")
+    return (Cut(threshold, gaps),)
+
+
+def _fits(threshold: Any, column: Column) -> bool:
+    """Whether the scale of the column has the threshold."""
+    if column.scale is Scale.NUMBER:
+        return True
+    if not isinstance(threshold, int):
+        return False
+    if column.scale is Scale.CATEGORY:
+        return 0 <= threshold < len(column.categories)
+    return is_moment(threshold)
+
+
+def is_moment(threshold: Any) -> bool:
+    """Whether it is a moment of the years 1 to 9999, in microseconds since 1970."""
+    try:
+        return isinstance(threshold, int) and bool(date_text(threshold))
+    except OverflowError:
+        return False

@@ -1,0 +1,249 @@
+"""Trees with thresholds in every form, each run on raw rows and compared with the tree row by row."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import random
+import sqlite3
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from streed.data import Column, Cut, Dataset, Scale
+from streed.data.new_rows import Numbers
+from streed.errors import InputError
+from streed.export import codes, to_onnx, to_python, to_sklearn, to_sql
+from streed.export.onnx import onnx_inputs
+from streed.export.single_precision import single_precision
+from streed.plot import tree_svg
+from streed.plot.survey import rule, survey
+from streed.reference.splits import Split, children, every_split
+from streed.tree import Branch, Leaf, Node, Tree
+from tests.differential.ordered import EXPORTS, leaf_of, make_instance, may_refuse
+from tests.unit.refusal import refused
+
+NAN = math.nan
+
+
+def random_tree(data: Dataset, seed: int) -> Tree:
+    """A tree of depth three at most on the data, with a leaf label of its own wherever there are enough labels."""
+    draw = random.Random(seed)
+    splits = every_split(data)
+
+    def grown(rows: list[int], depth: int) -> Node:
+        if depth == 0 or not splits:
+            return Leaf(draw.randrange(6), len(rows), 0)
+        split: Split = draw.choice(splits)
+        child_of = children(data, split)
+        n_children = len(data.column(split.column).categories) if split.column in data.categorical else 2
+        parts = [[row for row in rows if child_of[row] == child] for child in range(n_children)]
+        return Branch(split.column, tuple(grown(part, depth - 1) for part in parts), len(rows), split.cut)
+
+    root = grown(list(range(data.n_rows)), draw.randint(1, 3))
+    return Tree.grown(root, data, tuple("abcdef"))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_every_form_predicts_what_the_tree_does(seed: int) -> None:
+    instance = make_instance(11, seed)
+    table = instance.table
+    tree = random_tree(Dataset.make(table), seed)
+    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    expected = [tree.shows()[leaf_of(tree, row)] for row in rows]
+    assert tree.predict(table).tolist() == expected
+    assert tree.collapse().predict(table) == expected
+    assert Tree.from_json(tree.to_json()) == tree
+    assert [seen.rows for seen in survey(tree, table)] == [seen.rows for seen in survey(tree)]
+    assert "<svg" in tree_svg(tree)
+    for name in EXPORTS:
+        assert exported(name, tree, table, rows) in (None, expected)
+
+
+def exported(name: str, tree: Tree, table: dict[str, Any], rows: list[dict[str, Any]]) -> list[Any] | None:
+    """What a form of the tree predicts; None where its numbers are too coarse for the tree."""
+    try:
+        return EXPORTS[name](tree, table, rows)
+    except InputError as error:
+        if may_refuse(error):
+            return None
+        raise
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_few_trees_are_too_fine_for_a_form(name: str) -> None:
+    refusals = 0
+    for seed in range(60):
+        table = make_instance(11, seed).table
+        rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+        refusals += exported(name, random_tree(Dataset.make(table), seed), table, rows) is None
+    assert refusals <= (0 if name in ("python", "sql") else 25)
+
+
+AGE = Column("age", (), False, Scale.NUMBER, True)
+DAY = Column("day", (), False, Scale.DATE)
+SIZE = Column("size", ("s", "m", "l"), False, Scale.CATEGORY, True)
+TABLE: dict[str, Any] = {
+    "age": [30.0, 30.5, None, 31.0],
+    "day": [dt.date(2020, 1, 1), dt.date(2020, 1, 3), dt.date(2021, 1, 1), dt.date(2019, 1, 1)],
+    "size": ["s", "m", None, "l"],
+}
+FRAME = pd.DataFrame(
+    {
+        "age": TABLE["age"],
+        "day": pd.to_datetime(TABLE["day"]),
+        "size": pd.Categorical(TABLE["size"], categories=["s", "m", "l"], ordered=True),
+    }
+)
+
+
+def stump(column: Column, cut: Cut, place: int = 0) -> Tree:
+    return Tree(Branch(place, (Leaf(0, 2, 0), Leaf(1, 2, 0)), 4, cut), {place: column}, 3, ("low", "high"))
+
+
+CUTS = [
+    (AGE, Cut(30.5, 0), 0, ["low", "low", "low", "high"]),
+    (AGE, Cut(30.5, 1), 0, ["low", "low", "high", "high"]),
+    (AGE, Cut(None, 1), 0, ["low", "low", "high", "low"]),
+    (DAY, Cut(18263 * 86400 * 10**6, 0), 1, ["low", "high", "high", "low"]),
+    (SIZE, Cut(0, 0), 2, ["low", "high", "low", "high"]),
+    (SIZE, Cut(1, 1), 2, ["low", "low", "high", "high"]),
+    (SIZE, Cut(None, 1), 2, ["low", "low", "high", "low"]),
+]
+
+
+@pytest.mark.parametrize(("column", "cut", "place", "expected"), CUTS)
+def test_numbers_dates_and_steps(column: Column, cut: Cut, place: int, expected: list[str]) -> None:
+    import onnxruntime
+
+    tree = stump(column, cut, place)
+    assert tree.predict(FRAME).tolist() == expected
+    assert tree.collapse().predict(FRAME) == expected
+    made: dict[str, Any] = {}
+    exec(to_python(tree), made)
+    assert [
+        made["predict"](dict(zip(TABLE, row, strict=True))) for row in zip(*TABLE.values(), strict=True)
+    ] == expected
+    base = sqlite3.connect(":memory:")
+    base.execute('CREATE TABLE t ("age", "day", "size")')
+    base.executemany(
+        "INSERT INTO t VALUES (?, ?, ?)",
+        [(age, day.isoformat(), size) for age, day, size in zip(*TABLE.values(), strict=True)],
+    )
+    assert [found for (found,) in base.execute(f"SELECT {to_sql(tree)} FROM t ORDER BY rowid")] == expected
+    base.close()
+    assert to_sklearn(tree).predict(codes(tree, FRAME)).tolist() == expected
+    session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
+    assert session.run(["prediction"], onnx_inputs(tree, TABLE))[0].tolist() == expected
+    assert Tree.from_json(tree.to_json()) == tree
+
+
+def test_what_a_reader_sees() -> None:
+    tree = stump(AGE, Cut(30.5, 1))
+    assert tree.to_text().splitlines() == [
+        "age <= 30.5?",
+        "├── yes: low (2 rows, cost 0)",
+        "└── no or missing: high (2 rows, cost 0)",
+    ]
+    nodes = survey(tree)
+    assert [rule(nodes, place) for place in (1, 2)] == [("age <= 30.5",), ("age > 30.5 or missing",)]
+    assert "age &lt;= 30.5?" in tree_svg(tree)
+    assert 'label="age <= 30.5?"' in tree.to_dot()
+    missing = survey(stump(AGE, Cut(None, 1)))
+    assert [rule(missing, place) for place in (1, 2)] == [("age is known",), ("age is missing",)]
+    assert to_python(tree).splitlines()[1] == "    if row['age'] is not None and row['age'] <= 30.5:"
+    assert "sex" not in to_sql(tree)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_only_trees_with_cuts_are_of_version_two() -> None:
+    assert json.loads(stump(AGE, Cut(30.5, 1)).to_json())["version"] == 2
+    plain = Tree(Leaf(0, 1, 0), {}, 1, ("a",))
+    assert json.loads(plain.to_json())["version"] == 1
+
+
+@pytest.mark.parametrize("threshold", [0.1, 1e300, -5e-324, 2**60 + 1, 3, 3.0, -math.inf])
+def test_thresholds_come_back_exactly(threshold: Any) -> None:
+    found = Tree.from_json(stump(AGE, Cut(threshold, 0)).to_json()).root
+    assert isinstance(found, Branch)
+    assert found.cut == Cut(threshold, 0)
+    assert type(found.cut.threshold) is type(threshold)
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "found"),
+    [
+        (AGE, lambda d: d.update(version=1), "version 1 does not have"),
+        (AGE, lambda d: d["nodes"][0].pop("threshold"), "no threshold"),
+        (AGE, lambda d: d["nodes"][0].pop("gaps"), "no side of gaps"),
+        (AGE, lambda d: d["nodes"][0].update(gaps=2), "gaps"),
+        (AGE, lambda d: d["nodes"][0].update(threshold=None, gaps=0), "leads gaps to its second child"),
+        (AGE, lambda d: d["nodes"][0].update(threshold="1/3"), "threshold"),
+        (AGE, lambda d: d["nodes"][0].update(threshold=10**400), "threshold"),
+        (AGE, lambda d: d["columns"][0].pop("scale"), "gaps in a column that is not ordered"),
+        (AGE, lambda d: d["columns"][0].update(scale="text"), "scale"),
+        (AGE, lambda d: d["columns"][0].update(multiway=True), "does not have"),
+        (AGE, lambda d: d["columns"][0].update(categories=[{"int": 1}]), "does not have"),
+        (DAY, lambda d: d["nodes"][0].update(threshold=1.5), "no threshold of the date column"),
+        (DAY, lambda d: d["nodes"][0].update(threshold=10**30), "no threshold of the date column"),
+        (SIZE, lambda d: d["nodes"][0].update(threshold=3), "no threshold of the category column"),
+        (SIZE, lambda d: d["nodes"][0].update(threshold=-1), "no threshold of the category column"),
+        (SIZE, lambda d: d["columns"][0].update(categories=[]), "does not have"),
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(column: Column, change: Any, found: str) -> None:
+    document = json.loads(stump(column, Cut(1, 0)).to_json())
+    change(document)
+    refused("tree", found, call=lambda: Tree.from_json(json.dumps(document)))
+
+
+def test_a_threshold_of_a_column_that_is_not_ordered_is_refused() -> None:
+    tree = Tree(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), {0: Column("a", (0, 1), False)}, 1, ("x", "y"))
+    document = json.loads(tree.to_json())
+    document["version"] = 2
+    document["nodes"][0] |= {"threshold": 1, "gaps": 0}
+    refused("tree", "not ordered", call=lambda: Tree.from_json(json.dumps(document)))
+
+
+# -- single precision --------------------------------------------------------------------------------------------------
+
+
+def test_values_are_moved_back_to_their_side() -> None:
+    values = np.array([0.1, 0.1 + 1e-12, 0.2, NAN, 1e300, -math.inf])
+    held = single_precision(Numbers(values, np.isnan(values)), [0.1], "a")
+    assert (held[:3].astype(np.float64) <= 0.1).tolist() == [True, False, False]
+    assert np.isnan(held[3])
+    assert np.isfinite(held[[4, 5]]).all()
+
+
+def test_thresholds_that_single_precision_merges_are_refused() -> None:
+    values = np.array([0.1, math.nextafter(0.1, 1), 1.0])
+    close = [0.1, math.nextafter(0.1, 1)]
+    refused("tree", "single precision", call=lambda: single_precision(Numbers(values, values > 2), close, "a"))
+
+
+def test_onnx_refuses_whole_numbers_beyond_doubles() -> None:
+    refused("tree", "2**53", call=lambda: to_onnx(stump(AGE, Cut(2**60, 0))))
+
+
+# -- data sets and trees of other tables -------------------------------------------------------------------------------
+
+
+def test_a_tree_reads_data_sets_that_were_made_of_other_rows() -> None:
+    tree = stump(AGE, Cut(30.5, 0))
+    assert tree.predict(Dataset.make({"age": [1.0, 99.0, 50.0]})).tolist() == ["low", "high", "high"]
+    assert tree.predict(Dataset.make({"age": [1, 0, 1]})).tolist() == ["low"] * 3
+    assert tree.predict(Dataset.make({"age": [31, 30]})).tolist() == ["high", "low"]
+    assert tree.predict(Dataset.make({"age": [30.0, 31.0, 99.0]}, max_cuts=1)).tolist() == ["low", "high", "high"]
+    refused("X", "'age'", call=lambda: tree.predict(Dataset.make({"age": ["a", "b"]})))
+    refused("X", "'age'", "numbers", call=lambda: tree.predict({"age": [dt.date(2020, 1, 1)]}))
+    refused("X", "'size'", "'xl'", call=lambda: stump(SIZE, Cut(0, 0), 2).predict({"size": ["s", "xl"]}))
+
+
+def test_codes_are_refused_where_columns_are_ordered() -> None:
+    refused("tree", "'age'", call=lambda: stump(AGE, Cut(30.5, 0)).codes([[1.0, 0, 0]]))
