@@ -23,6 +23,13 @@ from streed.tasks.rates import Rate
 Kind = TypeVar("Kind", Task, Limit)
 
 
+FAIRLEARN = {
+    "true_positive_rate_parity": "equal-opportunity",
+    "false_positive_rate_parity": "predictive-equality",
+}
+"""What fairlearn calls a notion that has another name here; underscores are read as hyphens."""
+
+
 @attrs.frozen
 class Entry:
     """A task or limit that ships with streed."""
@@ -64,11 +71,15 @@ def make_task(written: str, parameters: Mapping[str, str]) -> Task:
 
 
 def make_limit(written: str) -> Limit:
-    """The limit that `written` names, such as "min-support(5)" or "recall >= 0.9".
+    """The limit that `written` names: "min-support(5)", "recall >= 0.9", "demographic-parity.ratio >= 0.8".
 
     Raises InputError as `make_task` does.
     """
     rate, asked, least = written.partition(">=")
+    notion, dot, side = rate.strip().rpartition(".")
+    if asked and dot and side in ("ratio", "lowest"):
+        known = {name.replace("-", "_"): entry for name, entry in notions().items()} | notions()
+        return cast("Limit", getattr(_make(notion, {}, known, "subject_to"), side) >= literal(least.strip()))
     if asked:
         return cast("Limit", _make(rate, {}, rates(), "subject_to") >= literal(least.strip()))
     return cast("Limit", _make(written, {}, limits(), "subject_to"))
@@ -81,6 +92,15 @@ def make_notion_limit(name: str, most: float, sensitive: Sequence[str]) -> Limit
     """
     limit: Limit = make_notion(name, sensitive) <= most
     return limit
+
+
+def find_notion(name: str) -> Entry:
+    """The notion of a name, streed's or fairlearn's; raises InputError for other names."""
+    known = notions()
+    found = known.get(FAIRLEARN.get(name, name).replace("_", "-"))
+    if found is None:
+        raise InputError("notion", f"{name!r}", f"use one of {', '.join(known)}, or a notion of streed.tasks")
+    return found
 
 
 def make_notion(name: str, sensitive: Sequence[str]) -> Any:

@@ -109,12 +109,12 @@ class Result:
 
     def to_text(self) -> str:
         """The outcome in a few lines, then the tree."""
-        from streed.tree.text import number
+        from streed.tree.text import number, size_text
 
         if self.tree is None:
             reason = "no tree meets the limits" if self.status == "infeasible" else "stopped before a tree was found"
             return "\n".join([f"status  {self.status}: {reason}", *(f"limit   {limit}" for limit in self.tightest)])
-        size = f"{self.tree.n_branches} branching nodes, {self.tree.n_leaves} leaves, depth {self.tree.depth}"
+        size = size_text(self.tree)
         if self._is_front:
             known = f"front   {len(self.front)} nondominated values, of which this is the best"
             ideal = self.upper_bound if self.task.maximize else self.lower_bound
@@ -138,6 +138,16 @@ class Result:
         bounds = (self.lower_bound, self.upper_bound)
         unknown = any(bound is None or isinstance(bound, tuple) for bound in bounds)
         return self.task.order != TOTAL and (unknown or len(self.front) > 1)
+
+    def _repr_html_(self) -> str:
+        """The outcome as a notebook shows it: how far it is proved, the tree, and the front if there is one."""
+        from streed.data.visible import escaped
+        from streed.tree.html import front_html, tree_html, verdict_html
+
+        if self.tree is None:
+            return f"<pre>{escaped(self.to_text())}</pre>"
+        verdict = verdict_html(self.value, self.status == "optimal", self.lower_bound, self.upper_bound, self.gap)
+        return tree_html(self.tree, verdict) + (front_html(self.front) if len(self.front) > 1 else "")
 
     def __str__(self) -> str:
         return self.to_text()

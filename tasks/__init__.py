@@ -11,9 +11,11 @@ from streed.tasks.fairness import (
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
+    ErrorRateParity,
     PredictiveEquality,
 )
 from streed.tasks.gini import Gini
+from streed.tasks.group_limits import TreatmentEquality
 from streed.tasks.instance_costs import InstanceCosts
 from streed.tasks.lexicographic import Lexicographic
 from streed.tasks.linear import LinearLeaves, predict_linear
@@ -54,6 +56,7 @@ __all__ = [
     "Entropy",
     "EqualOpportunity",
     "EqualizedOdds",
+    "ErrorRateParity",
     "FBeta",
     "GMean",
     "Gini",
@@ -84,6 +87,7 @@ __all__ = [
     "Splits",
     "SquaredError",
     "TreatmentCosts",
+    "TreatmentEquality",
     "WeightedAccuracy",
     "WorstLeaf",
     "predict_linear",

@@ -6,6 +6,7 @@ A notion compares a rate over the rows of each group g, and its gap is the large
     EqualOpportunity     the same of the positive rows only: true positive rates
     PredictiveEquality   the same of the negative rows only: false positive rates
     EqualizedOdds        the larger gap of the last two
+    ErrorRateParity      |{x in g: tree(x) is wrong}| / |g|
 
 With rates p_a / n_a, the gap is at most d if and only if |n_b p_a - n_a p_b| <= d n_a n_b for all pairs of groups a, b;
 the left side is a whole number, so the right one may be rounded down: no epsilon. The imbalance n_b p_a - n_a p_b is a
@@ -42,6 +43,7 @@ from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_w
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+    from streed.tasks.group_limits import LowestRate, RateRatio
 
 ROW_DATA = "sensitive_features"
 
@@ -62,23 +64,43 @@ class Fairness(Gap):
     positive: Any = attrs.field(default=None, kw_only=True)
 
     rates: ClassVar[tuple[str, ...]]
-    """What is compared: rates among "all" rows, the "positive" ones, the "negative" ones."""
+    """What is compared: rates of favourable predictions among "all" rows, the "positive" or the "negative" ones; the
+    rate of "errors" among all."""
+
+    def __str__(self) -> str:
+        given = [] if self.feature is None else [repr(self.feature)]
+        given += [] if self.positive is None else [f"positive={self.positive!r}"]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @property
+    def ratio(self) -> RateRatio:
+        """The smallest rate of a group by the largest one, for a limit such as `DemographicParity().ratio >= 0.8`."""
+        from streed.tasks.group_limits import RateRatio
+
+        return RateRatio(self)
+
+    @property
+    def lowest(self) -> LowestRate:
+        """The smallest rate of a group, for a limit such as `EqualOpportunity().lowest >= 0.7`."""
+        from streed.tasks.group_limits import LowestRate
+
+        return LowestRate(self)
 
     def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
-        positive = _positive(self, data)
+        positive = positive_of(self, data)
         weights, _ = integer_weights(data)
         found = []
-        groups = _two_or_more(self, data)
+        groups = groups_of(self, data)
         for kind in self.rates:
-            counted = _counted(kind, data, positive)
+            counted = counted_rows(kind, data, positive)
             sizes = dict(zip(groups.names, groups.sizes(counted, weights), strict=True))
-            _check_sizes(sizes, kind, type(self).__name__)
+            check_sizes(sizes, kind, type(self).__name__)
             for a, b in itertools.combinations(groups.names, 2):
                 common = math.gcd(sizes[a], sizes[b])
                 shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
                 imbalance = _Imbalance(self, kind, positive, shares)
-                costs = imbalance.of(groups, counted, data.n_classes)
+                costs = imbalance.of(groups, counted, data.y, data.n_classes)
                 found.append(Ratio(costs, sizes[a] * sizes[b] // common, imbalance))
         return tuple(found)
 
@@ -104,14 +126,12 @@ class _Imbalance:
     """By the name of each of the two groups."""
 
     def __call__(self, data: Dataset) -> Array:
-        return self.of(_groups(self.notion, data), _counted(self.kind, data, self.positive), data.n_classes)
+        return self.of(_groups(self.notion, data), counted_rows(self.kind, data, self.positive), data.y, data.n_classes)
 
-    def of(self, groups: Groups, counted: Array | None, n_classes: int) -> Array:
-        """(n, n_classes) int64, for rows of which those `counted` (n,) count."""
-        costs = np.zeros((len(groups.number), n_classes), np.int64)
+    def of(self, groups: Groups, counted: Array | None, y: Array, n_classes: int) -> Array:
+        """(n, n_classes) int64, for rows of the classes y (n,), of which those `counted` (n,) count."""
         shares = np.array([self.shares.get(name, 0) for name in groups.names], np.int64)[groups.number]
-        costs[:, self.positive] = shares if counted is None else shares * counted
-        return costs
+        return shares[:, None] * events(self.kind, self.positive, counted, y, n_classes)
 
 
 @final
@@ -146,6 +166,14 @@ class EqualizedOdds(Fairness):
     rates: ClassVar[tuple[str, ...]] = ("positive", "negative")
 
 
+@final
+@attrs.frozen(order=False)
+class ErrorRateParity(Fairness):
+    """The gap between groups in the rate of wrong predictions (overall accuracy equality); of any number of classes."""
+
+    rates: ClassVar[tuple[str, ...]] = ("errors",)
+
+
 def _check_notion(limit: FairnessLimit, attribute: Any, value: Any) -> None:
     if not isinstance(value, Fairness):
         raise InputError("notion", f"{value!r} is no notion of fairness", "give one such as DemographicParity()")
@@ -164,6 +192,9 @@ class FairnessLimit(SumLimit):
     notion: Fairness = attrs.field(validator=_check_notion)
     limit: Any = attrs.field(validator=_check_limit)
 
+    def __str__(self) -> str:
+        return f"{self.notion} <= {self.limit}"
+
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
         limit = Fraction(exact_number(self.limit))
         return tuple(
@@ -172,16 +203,9 @@ class FairnessLimit(SumLimit):
         )
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        gaps, rates = group_rates(self.notion, data, predicted)
-        value, limit = max(gaps.values()), Fraction(exact_number(self.limit))
-        shown = {kind: {name: float(rate) for name, rate in by_group.items()} for kind, by_group in rates.items()}
-        return {
-            "limit_on": type(self.notion).__name__,
-            "value": float(value),
-            "limit": float(limit),
-            "holds": value <= limit,
-            "rates": shown,
-        }
+        counts = group_counts(self.notion, data, predicted)
+        value, limit = max(gap_of(counts, kind) for kind in counts), Fraction(exact_number(self.limit))
+        return achieved_rates(self.notion, data, counts, "<=", value, limit)
 
 
 def group_rates(
@@ -191,24 +215,72 @@ def group_rates(
 
     Counted anew from the raw rows, with nothing of the sums that a search bounds.
     """
-    positive = _positive(notion, data)
+    counts = group_counts(notion, data, predicted)
+    rates = {kind: {name: Fraction(*each) for name, each in found.items()} for kind, found in counts.items()}
+    return {kind: gap_of(counts, kind) for kind in counts}, rates
+
+
+Counts = Mapping[str, Mapping[str, tuple[int, int]]]
+"""By kind of rate and group: what the rows weigh that the event happens to, and all that it may happen to."""
+
+
+def group_counts(notion: Fairness, data: Dataset, predicted: Array) -> Counts:
+    """The counts for predictions (n,) that are numbers of labels; weights that are no whole numbers are scaled up."""
+    positive = positive_of(notion, data)
     weights, _ = integer_weights(data)
-    groups = _two_or_more(notion, data)
-    favourable = predicted == positive
-    gaps, rates = {}, {}
+    groups = groups_of(notion, data)
+    found = {}
     for kind in notion.rates:
-        counted = _counted(kind, data, positive)
+        counted = counted_rows(kind, data, positive)
+        event = predicted != data.y if kind == "errors" else predicted == positive
         sizes = groups.sizes(counted, weights)
-        hits = groups.sizes(favourable if counted is None else favourable & counted, weights)
-        by_group = {name: Fraction(*each) for name, *each in zip(groups.names, hits, sizes, strict=True)}
-        rates[kind] = by_group
-        gaps[kind] = max(by_group.values()) - min(by_group.values())
-    return gaps, rates
+        hits = groups.sizes(event if counted is None else event & counted, weights)
+        found[kind] = dict(zip(groups.names, zip(hits, sizes, strict=True), strict=True))
+    return found
 
 
-def _positive(notion: Fairness, data: Dataset) -> int:
-    """The number of the favourable label."""
+def gap_of(counts: Counts, kind: str) -> Fraction:
+    """The largest rate of a kind minus the smallest one."""
+    rates = [Fraction(*each) for each in counts[kind].values()]
+    return max(rates) - min(rates)
+
+
+def achieved_rates(
+    notion: Fairness, data: Dataset, counts: Counts, relation: str, value: Fraction, limit: Fraction, what: str = ""
+) -> Mapping[str, Any]:
+    """What a limit on rates says of predictions, as `SumLimit.achieved` does; `what` follows the notion's name."""
+    unit = integer_weights(data)[1]
+    errors = notion.rates == ("errors",)
+    return {
+        "limit_on": type(notion).__name__ + what,
+        "value": float(value),
+        "limit": float(limit),
+        "relation": relation,
+        "holds": value <= limit if relation == "<=" else value >= limit,
+        "favourable": None if errors else data.classes[positive_of(notion, data)],
+        "rates": {kind: {name: float(Fraction(*each)) for name, each in of.items()} for kind, of in counts.items()},
+        "counts": {
+            kind: {name: [float(unit * part) for part in each] for name, each in of.items()}
+            for kind, of in counts.items()
+        },
+    }
+
+
+def events(kind: str, positive: int, counted: Array | None, y: Array, n_classes: int) -> Array:
+    """(n, n_classes) int64, 0 or 1: whether giving a row a class is the event whose rate is taken."""
+    if kind == "errors":
+        wrong: Array = np.arange(n_classes) != y[:, None]
+        return wrong.astype(np.int64)
+    found = np.zeros((len(y), n_classes), np.int64)
+    found[:, positive] = 1 if counted is None else counted
+    return found
+
+
+def positive_of(notion: Fairness, data: Dataset) -> int:
+    """The number of the favourable label; of errors, which need none, any."""
     classes = list(data.classes)
+    if notion.rates == ("errors",):
+        return 0
     if notion.positive is not None:
         if notion.positive not in classes:
             raise InputError("positive", f"{notion.positive!r} does not occur in y", f"use one of {classes}")
@@ -220,9 +292,9 @@ def _positive(notion: Fairness, data: Dataset) -> int:
     return 1
 
 
-def _counted(kind: str, data: Dataset, positive: int) -> Array | None:
+def counted_rows(kind: str, data: Dataset, positive: int) -> Array | None:
     """(n,) bool: the rows over which a rate is taken; None for all."""
-    if kind == "all":
+    if kind in ("all", "errors"):
         return None
     counted: Array = data.y == positive if kind == "positive" else data.y != positive
     return counted
@@ -247,10 +319,11 @@ class Groups:
         return [int(size) for size in sizes]
 
 
-def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
+def check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
+    """Raises InputError for a group without rows over which a rate is taken."""
     for group, size in sizes.items():
         if size == 0:
-            which = "" if kind == "all" else f"{kind} "
+            which = "" if kind in ("all", "errors") else f"{kind} "
             raise InputError(
                 ROW_DATA,
                 f"group {group!r} has no {which}rows of any weight",
@@ -258,7 +331,7 @@ def _check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
             )
 
 
-def _two_or_more(notion: Fairness, data: Dataset) -> Groups:
+def groups_of(notion: Fairness, data: Dataset) -> Groups:
     """The groups; raises InputError if there is one only."""
     groups = _groups(notion, data)
     if len(groups.names) < 2:

@@ -126,6 +126,10 @@ class RateLimit(SumLimit):
     rate: Rate = attrs.field(validator=_check_notion)
     limit: Any = attrs.field(validator=_check_limit)
 
+    def __str__(self) -> str:
+        given = "" if self.rate.positive is None else f"positive={self.rate.positive!r}"
+        return f"{type(self.rate).__name__}({given}) >= {self.limit}"
+
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
         positive = positive_number(data, self.rate.positive, type(self.rate).__name__)
         return (self.rate.bounded_sum(Fraction(exact_number(self.limit)), data, positive),)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streed.cli.exit_codes import CODES, errors
+from streed.cli.exit_codes import CODES, errors, fail
 from streed.cli.options import load_tree, path, tree_argument
-from streed.cli.output import write
+from streed.cli.output import write, write_bytes
 
 if TYPE_CHECKING:
     from streed.tree import Tree
@@ -21,15 +21,22 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["python", "sql", "dot", "svg", "text"]),
+    type=click.Choice(["python", "sql", "dot", "svg", "text", "onnx"]),
     required=True,
-    help="A Python function, an SQL query, Graphviz, a picture, or plain text.",
+    help="A Python function, an SQL query, Graphviz, a picture, plain text, or an ONNX model (with --out).",
 )
 @click.option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone.")
 @click.option("--out", type=path, metavar="FILE", help="Write a file, not standard output.")
 def export(tree: Path, form: str, table: str | None, out: Path | None) -> None:
     """Print a tree that `streed solve --out` saved in another form, which predicts the same; - is standard input."""
     with errors():
+        if form == "onnx":
+            from streed.export import to_onnx
+
+            if out is None:
+                fail("out: an ONNX model is no text; name its file with --out")
+            write_bytes(out, to_onnx(load_tree(tree)).SerializeToString())
+            return
         text = _FORMS[form](load_tree(tree), table).rstrip("\n") + "\n"
         if out is None:
             click.echo(text, nl=False)

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from streed.task import Task
     from streed.tree import Reading, Tree
 
-NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "predictive-equality")
+NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")
 """The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
+
+SEARCHES = ("depth-first", "branches", "auto", "fronts", "general")
+"""The drivers; they are not loaded for `streed --help`, as they import numba."""
 
 _MOST_TOLD = 100
 """Columns of which is said what was made of them."""

@@ -22,6 +22,14 @@ def write(path: Path, text: str) -> None:
         fail(f"out: {str(path)!r} cannot be written ({error.strerror})")
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file of bytes, or ends the command with the reason why not."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        fail(f"out: {str(path)!r} cannot be written ({error.strerror})")
+
+
 def cell(value: Any) -> str:
     """A value as a field of a CSV file."""
     text = str(value)

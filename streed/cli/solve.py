@@ -13,6 +13,7 @@ import click
 import streed
 from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
+    SEARCHES,
     data_argument,
     fairness_options,
     frequency_option,
@@ -51,7 +52,13 @@ if TYPE_CHECKING:
 @subject_to_option
 @fairness_options
 @size_options
-@click.option("--search", metavar="DRIVER", default="depth-first", show_default=True, help="The search procedure.")
+@click.option(
+    "--search",
+    metavar="DRIVER",
+    default="depth-first",
+    show_default=True,
+    help=f"The search procedure, one of {', '.join(SEARCHES)}.",
+)
 @stop_options
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads to search with.")
 @click.option("--gap", type=float, metavar="PART", help="Stop once value and bound differ by this part of the value.")

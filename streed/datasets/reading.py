@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import collections
 import csv
+import datetime as dt
+import decimal
+import importlib.util
 import io
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +16,7 @@ from typing import Any
 
 from streed import datasets
 from streed.data.text_file import read_text
-from streed.errors import InputError
+from streed.errors import InputError, MissingPackageError
 
 Cells = list[tuple[int, list[str]]]
 """Rows of texts, each with the number of its (last) line."""
@@ -39,10 +43,11 @@ def read_table(
     """The columns by name, and the name of the target column.
 
     `source`: the name of a bundled data set, the path of a file (write ./berkeley for a file of that name), or "-" for
-    standard input. The delimiter is the first of tab, semicolon, comma and space(s) that splits the first row, unless
-    given. The first row is a header if one of its cells is neither a number nor missing, unless `header` says; without
-    one the columns are x0, x1, ... A column of whole numbers becomes ints, one of numbers floats, any other stays text;
-    numbers with leading zeros are codes, hence text. An empty cell, ?, NA, N/A, NaN and null are missing: None.
+    standard input. A file whose name ends in .parquet is read by its types (`read_parquet`). The delimiter is the first
+    of tab, semicolon, comma and space(s) that splits the first row, unless given. The first row is a header if one of
+    its cells is neither a number nor missing, unless `header` says; without one the columns are x0, x1, ... A column of
+    whole numbers becomes ints, one of numbers floats, any other stays text; numbers with leading zeros are codes, hence
+    text. An empty cell, ?, NA, N/A, NaN and null are missing: None.
 
     `target`: a column's name, or else its position, negative ones from the end. Without it the target is the bundled
     data set's own, or None for a file. Raises InputError for an unknown file or target, a file that is no text or has
@@ -51,9 +56,63 @@ def read_table(
     if isinstance(source, str) and source in datasets.names():
         bundled = datasets.load(source)
         return bundled.table, bundled.target if target is None else _find_target(target, list(bundled.table))
+    if str(source).endswith(".parquet"):
+        table = read_parquet(Path(source))
+        return table, None if target is None else _find_target(target, list(table))
     names, rows = _split(Path(source), delimiter, header)
     chosen = None if target is None else _find_target(target, names)
     return {name: _typed([row[j] for _, row in rows], name) for j, name in enumerate(names)}, chosen
+
+
+def read_parquet(path: Path) -> dict[str, list[Any]]:
+    """The columns of a Parquet file: ints (truth values are 0 and 1), floats, texts; dates as texts by ISO 8601.
+
+    Raises InputError for a file that is none, and MissingPackageError without polars, or pandas with pyarrow.
+    """
+    frame = _frame(path)
+    if not len(frame):
+        raise InputError("data", f"{str(path)!r} has no rows", "give a file with at least one row")
+    if importlib.util.find_spec("polars") is not None:
+        columns = {name: frame[name].to_list() for name in frame.columns}
+    else:
+        columns = {str(name): frame[name].tolist() for name in frame.columns}
+    return {name: [_plain_cell(value) for value in values] for name, values in columns.items()}
+
+
+def _frame(path: Path) -> Any:
+    """The file as a table of polars, or of pandas."""
+    if not path.is_file():
+        raise InputError("data", f"there is no file {str(path)!r}", "check the path")
+    try:
+        if importlib.util.find_spec("polars") is not None:
+            import polars as pl
+
+            return pl.read_parquet(path)
+        import pandas as pd
+
+        return pd.read_parquet(path)
+    except ImportError:
+        raise MissingPackageError("Parquet files need polars, or pandas with pyarrow: pip install polars") from None
+    except Exception as error:  # noqa: BLE001 - every library has errors of its own for files that are none
+        found = f"{str(path)!r} is no Parquet file ({type(error).__name__})"
+        raise InputError("data", found, "check the file, or rename it") from None
+
+
+def _plain_cell(value: Any) -> Any:
+    """The value as one of those that a file of separated values may hold."""
+    if (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in ("NaTType", "NAType")
+    ):
+        return None
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (int, float, str)):
+        return value
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
 def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list[str], Cells]:

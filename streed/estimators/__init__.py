@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from streed.estimators.classifier import OptimalTreeClassifier
     from streed.estimators.cost_sensitive import CostSensitiveTreeClassifier
     from streed.estimators.fair import FairTreeClassifier
+    from streed.estimators.fair_guidance import cross_validate_fair, fairness_margin
     from streed.estimators.policy import PolicyTree
+    from streed.estimators.policy_validation import cross_validate_policy
     from streed.estimators.regressor import OptimalTreeRegressor
     from streed.estimators.survival import SurvivalTree
     from streed.estimators.tuned import TunedOptimalTreeClassifier, TunedOptimalTreeRegressor
@@ -31,6 +33,9 @@ __all__ = [
     "SurvivalTree",
     "TunedOptimalTreeClassifier",
     "TunedOptimalTreeRegressor",
+    "cross_validate_fair",
+    "cross_validate_policy",
+    "fairness_margin",
 ]
 
 _HOMES = {
@@ -43,6 +48,9 @@ _HOMES = {
     "SurvivalTree": "survival",
     "TunedOptimalTreeClassifier": "tuned",
     "TunedOptimalTreeRegressor": "tuned",
+    "cross_validate_fair": "fair_guidance",
+    "cross_validate_policy": "policy_validation",
+    "fairness_margin": "fair_guidance",
 }
 
 

@@ -15,7 +15,6 @@ import streed
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.binarizer import Binarizer
-from streed.estimators.drawing import html_block
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
 from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
@@ -23,6 +22,7 @@ from streed.exact import Array
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.tree import Tree
+from streed.tree.html import tree_html, verdict_html
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -90,7 +90,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _impurity(self, sums: Array) -> Array:
         """(nodes,) what the rows of each node cost if it were a leaf, of their summed statistics (nodes, m)."""
 
-    def _further_limits(self, data: Dataset) -> list[Limit]:
+    def _further_limits(self, data: Dataset) -> list[Any]:
         """Limits beside those of the parameter; none unless overridden."""
         return []
 
@@ -240,6 +240,17 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         check_is_fitted(self)
         return self.tree_.to_text()
 
+    def export_text(self) -> str:
+        """The same as `to_text`, by the name that scikit-learn has for it."""
+        return self.to_text()
+
+    def plot_tree(self, **options: Any) -> Any:
+        """The axes with the tree drawn on them by `streed.plot.tree`, with its options; needs matplotlib."""
+        from streed.plot import tree
+
+        check_is_fitted(self)
+        return tree(self.tree_, **options)
+
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""
         check_is_fitted(self)
@@ -257,7 +268,14 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _html_repr(self) -> Any:
         from sklearn.utils import estimator_html_repr
 
-        return lambda: estimator_html_repr(self) + html_block(self)
+        return lambda: estimator_html_repr(self) + self._tree_html()
+
+    def _tree_html(self) -> str:
+        """The fitted tree and its proof; empty before there is one."""
+        if not hasattr(self, "tree_"):
+            return ""
+        bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
+        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree

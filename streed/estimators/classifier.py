@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from streed.data import Dataset
@@ -35,10 +36,42 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
 
     `task`: any task of `streed.tasks` or of one's own whose labels are the classes, or its name, such as "f1"; None is
     the error rate. `cost_complexity`: what a branching node costs: a share of the rows where `task` is None
-    (`SparseAccuracy`), else in the task's own units.
+    (`SparseAccuracy`), else in the task's own units. `class_weight`: a weight for each class, or "balanced", as
+    scikit-learn has it; row weights are multiplied by it.
 
     Fitted: `classes_`, and what `OptimalTree` says.
     """
+
+    def __init__(
+        self,
+        task: Any = None,
+        *,
+        class_weight: Any = None,
+        max_depth: int | None = 3,
+        max_nodes: int | None = None,
+        min_leaf: int = 1,
+        cost_complexity: Any = 0,
+        limits: Any = (),
+        search: Any = "depth-first",
+        binarizer: Any = "auto",
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            task,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            min_leaf=min_leaf,
+            cost_complexity=cost_complexity,
+            limits=limits,
+            search=search,
+            binarizer=binarizer,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            threads=threads,
+        )
+        self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeClassifier:
         """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0.
@@ -76,7 +109,18 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         self._check_classes()
-        return self._make_data(X, labels, weights, row_data)
+        return self._make_data(X, labels, self._class_weights(labels, weights, row_data), row_data)
+
+    def _class_weights(self, labels: Array, weights: Array | None, row_data: Mapping[str, Any]) -> Array | None:
+        """The row weights times those of the classes."""
+        if self.class_weight is None:
+            return weights
+        copies = row_data.get(FREQUENCY)
+        # Balanced weights count the rows that each row stands for.
+        counted = labels if copies is None else np.repeat(labels, copies)
+        found = compute_class_weight(self.class_weight, classes=self.classes_, y=counted)
+        each: Array = found[np.searchsorted(self.classes_, labels)]
+        return each if weights is None else weights * each
 
     def _check_classes(self) -> None:
         """Raises InputError for classes that the estimator cannot deal with; nothing unless overridden."""

@@ -16,27 +16,40 @@ from typing import Any
 import attrs
 import narwhals as nw
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.classifier import OptimalTreeClassifier
-from streed.estimators.reading import FREQUENCY, as_array, checked_column
+from streed.estimators.fair_guidance import fairness_margin, least_paying, verdict
+from streed.estimators.reading import FREQUENCY, as_array, checked_column, present_rows
 from streed.exact import Array
-from streed.registry import notions
+from streed.registry import find_notion
 from streed.result import Result
 from streed.task import Limit
-from streed.tasks.fairness import ROW_DATA, Fairness, group_rates
+from streed.task.bounded_sums import integer_weights
+from streed.tasks.fairness import ROW_DATA, Fairness, gap_of, group_counts
+from streed.tasks.group_limits import ratio_of
 
 
 class FairTreeClassifier(OptimalTreeClassifier):
     """The optimal classification tree under a limit on unfairness; see `OptimalTreeClassifier` for the rest.
 
-    `notion`: "demographic-parity", "equal-opportunity", "predictive-equality", "equalized-odds", or a notion of
-    `streed.tasks` such as `DemographicParity("sex", positive="yes")`. `limit`: the largest gap between the rates of
-    two groups, from 0 to 1. The groups are given to `fit` as `sensitive_features`: a column of any kind, or a table
-    whose combinations are the groups; or they are the columns of X that `sensitive` names, which then are no features.
+    `notion`: "demographic-parity", "equal-opportunity", "predictive-equality", "equalized-odds", "error-rate-parity",
+    or as fairlearn writes them ("demographic_parity", "true_positive_rate_parity"), or a notion of `streed.tasks` such
+    as `DemographicParity("sex", positive="yes")`. `limit`: the largest gap between the rates of two groups, from 0 to
+    1; None is no such limit. `ratio`: the least part of the largest rate that every group's must be, such as 0.8 (the
+    four-fifths rule); None is no such limit. `confidence`: tighten `limit` by a margin for the sample, such as 0.9, see
+    `streed.estimators.fairness_margin`. The groups are given to `fit` as `sensitive_features`: a column of any kind, or
+    a table whose combinations are the groups; or they are the columns of X that `sensitive` names, which then are no
+    features.
 
-    Fitted: `gap_between_groups_` and `group_rates_` of the training rows, counted from the raw groups, and what
+    A limit on the training rows is no promise on others; `cross_validate_fair` estimates what to expect.
+
+    Fitted: `gap_between_groups_`, `ratio_between_groups_`, `group_rates_` and `group_counts_` of the training rows,
+    counted from the raw groups; `limit_` with its margin; `is_constant_`: whether all rows get the same label, and then
+    `least_paying_limit_`: the least limit, up to 0.001, at which a better tree was found, or None, with the
+    `other_results_` that were tried, which a report draws as a front; and what
     `OptimalTreeClassifier` says.
     """
 
@@ -45,6 +58,8 @@ class FairTreeClassifier(OptimalTreeClassifier):
         notion: Any = "demographic-parity",
         limit: Any = 0.05,
         *,
+        ratio: Any = None,
+        confidence: float | None = None,
         sensitive: Any = None,
         task: Any = None,
         max_depth: int | None = 3,
@@ -73,6 +88,8 @@ class FairTreeClassifier(OptimalTreeClassifier):
         )
         self.notion = notion
         self.limit = limit
+        self.ratio = ratio
+        self.confidence = confidence
         self.sensitive = sensitive
 
     def fit(
@@ -85,8 +102,15 @@ class FairTreeClassifier(OptimalTreeClassifier):
     def group_rates(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> dict[str, dict[str, float]]:
         """The rate of favourable predictions of every group, by the rows that it is taken over: "all", "positive" ones.
 
-        `y` is needed where rates are of the positive or negative rows; groups as for `fit`.
+        `y` is needed where rates are of the positive or negative rows, or of errors; groups as for `fit`.
         """
+        counts = self.group_counts(X, y, sensitive_features=sensitive_features)
+        return {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
+
+    def group_counts(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None
+    ) -> dict[str, dict[str, tuple[int, int]]]:
+        """(favourable predictions, rows) of every group, by the rows that count; arguments as of `group_rates`."""
         groups = self._groups(X, sensitive_features)
         predicted = self.predict(X)
         labels = predicted if y is None else checked_column(y, len(predicted))
@@ -95,9 +119,10 @@ class FairTreeClassifier(OptimalTreeClassifier):
         data = attrs.evolve(data, y=np.searchsorted(self.classes_, labels), classes=tuple(self.classes_.tolist()))
         notion = self._notion(data)
         if y is None and notion.rates != ("all",):
-            raise InputError("y", f"{type(notion).__name__} is about rows of one label", "give the labels")
-        _, rates = group_rates(notion, data, np.searchsorted(self.classes_, predicted))
-        return {kind: {name: float(rate) for name, rate in by_group.items()} for kind, by_group in rates.items()}
+            about = "errors" if notion.rates == ("errors",) else "rows of one label"
+            raise InputError("y", f"{type(notion).__name__} is about {about}", "give the labels")
+        counts = group_counts(notion, data, np.searchsorted(self.classes_, predicted))
+        return {kind: dict(of) for kind, of in counts.items()}
 
     def _check_classes(self) -> None:
         if len(self.classes_) > 2 and not self._names_favourable():
@@ -116,16 +141,65 @@ class FairTreeClassifier(OptimalTreeClassifier):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         return super()._prepare(X, y, sample_weight, {**row_data, ROW_DATA: self._groups(X, row_data.get(ROW_DATA))})
 
+    limit_: Any
+
+    def verdict(self) -> str:
+        """What was asked for and what holds: limits, favourable label, groups with rates and counts, and how far."""
+        check_is_fitted(self)
+        return verdict(self)
+
+    def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
+        super()._grow(X, y, sample_weight, row_data)
+        self.is_constant_ = len(set(self.tree_.shows())) == 1
+        self.least_paying_limit_ = None
+        self.other_results_: list[Result] = []
+        if self.is_constant_ and self.limit_ is not None:
+            data = self._prepare(*present_rows(X, y, sample_weight, row_data))
+            self.least_paying_limit_, self.other_results_ = least_paying(
+                lambda limit, seconds: self._at_limit(data, limit, seconds),
+                self.limit_,
+                self.result_,
+                type(self.notion_).__name__,
+            )
+
+    def _at_limit(self, data: Dataset, limit: float, seconds: float) -> Result:
+        """The outcome under another limit on the gap, within so many seconds."""
+        fitted = self.limit_
+        self.limit_ = limit
+        try:
+            return self._solve(data, time_limit=seconds)
+        finally:
+            self.limit_ = fitted
+
     def _further_limits(self, data: Dataset) -> list[Limit]:
-        return [self._notion(data) <= self.limit]
+        notion = self._notion(data)
+        if not hasattr(self, "limit_"):
+            self.limit_ = self._limit_with_margin(notion, data)
+        bounds: list[Limit] = [] if self.limit_ is None else [notion <= self.limit_]
+        return bounds if self.ratio is None else [*bounds, notion.ratio >= self.ratio]
+
+    def _limit_with_margin(self, notion: Fairness, data: Dataset) -> Any:
+        """`limit`, tightened by the margin for the sample where `confidence` asks for one."""
+        if self.confidence is None or self.limit is None:
+            return self.limit
+        nobody = np.full(data.n_rows, -1)
+        sizes = [[size for _, size in of.values()] for of in group_counts(notion, data, nobody).values()]
+        return max(0.0, float(self.limit) - max(fairness_margin(of, self.confidence) for of in sizes))
 
     def _accept(self, result: Result, data: Dataset) -> None:
         super()._accept(result, data)
         assert result.tree is not None
         labels = self._class_places(result.tree.shows())[result.tree.apply(data)]
-        gaps, rates = group_rates(self._notion(data), data, labels)
-        self.gap_between_groups_ = float(max(gaps.values()))
-        self.group_rates_ = {kind: {name: float(r) for name, r in found.items()} for kind, found in rates.items()}
+        self.notion_ = self._notion(data)
+        counts = group_counts(self.notion_, data, labels)
+        self.gap_between_groups_ = float(max(gap_of(counts, kind) for kind in counts))
+        self.ratio_between_groups_ = float(min(ratio_of(counts, kind) for kind in counts))
+        self.group_rates_ = {kind: {name: k / n for name, (k, n) in found.items()} for kind, found in counts.items()}
+        unit = integer_weights(data)[1]
+        self.group_counts_ = {
+            kind: {name: (float(unit * k), float(unit * n)) for name, (k, n) in found.items()}
+            for kind, found in counts.items()
+        }
 
     def _features(self, X: Any, *, fitting: bool) -> Any:
         """X without the columns of the groups, which must be there when the tree is fitted, and may be afterwards."""
@@ -175,10 +249,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         notion = self.notion
         if isinstance(notion, Fairness):
             return notion
-        known = notions()
-        if notion not in known:
-            raise InputError("notion", f"{notion!r}", f"use one of {', '.join(known)}, or a notion of streed.tasks")
-        made: Fairness = known[notion].made_by(data.row_data[ROW_DATA].dtype.names)
+        made: Fairness = find_notion(notion).made_by(data.row_data[ROW_DATA].dtype.names)
         return made
 
 

@@ -9,7 +9,10 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -20,7 +23,7 @@ from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_weights
-from streed.exact import Array
+from streed.exact import Array, exact_number
 from streed.task import Task
 from streed.tree import Tree
 
@@ -35,6 +38,11 @@ class PolicyTree(OptimalTree):
     cross-fitted random forests on the binarised columns, seeded by `random_state`. `cost_complexity`: what a branching
     node costs, in mean outcome per row. `value_` is the estimated mean outcome of the training rows.
 
+    `capacity`: at most so many of the training rows, or such a share of them (a float below 1), get another treatment
+    than `control`, which is the first one unless it is named. `treatment_costs` (by treatment, 0 where not named) and
+    `budget`: at most so much is spent on all training rows. Rows count by their weights. On other rows, what the policy
+    uses up is in proportion, and so only about the same share: `cross_validate_policy` tells.
+
     Fitted: `treatments_`, and what `OptimalTree` says.
     """
 
@@ -42,6 +50,10 @@ class PolicyTree(OptimalTree):
         self,
         method: str = "auto",
         *,
+        capacity: int | float | None = None,
+        control: Any = None,
+        treatment_costs: Mapping[Any, Any] | None = None,
+        budget: Any = None,
         max_depth: int | None = 3,
         max_nodes: int | None = None,
         min_leaf: int = 1,
@@ -68,6 +80,10 @@ class PolicyTree(OptimalTree):
             threads=threads,
         )
         self.method = method
+        self.capacity = capacity
+        self.control = control
+        self.treatment_costs = treatment_costs
+        self.budget = budget
         self.random_state = random_state
 
     def fit(
@@ -150,6 +166,35 @@ class PolicyTree(OptimalTree):
         from streed.tasks import PolicyValue
 
         return with_splits(PolicyValue(self._method), cost_complexity)
+
+    def _further_limits(self, data: Dataset) -> list[Any]:
+        from streed.applications.outcome_scores import treatments
+        from streed.tasks import TreatmentCosts
+
+        found: list[Any] = []
+        if (self.treatment_costs is None) != (self.budget is None):
+            known, missing = ("treatment_costs", "budget") if self.budget is None else ("budget", "treatment_costs")
+            raise InputError(missing, f"there is none, and {known} is given", "give both, or neither")
+        if self.treatment_costs is not None:
+            found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
+        if self.capacity is not None:
+            known_treatments = treatments(data)
+            control = known_treatments[0] if self.control is None else self.control
+            if control not in known_treatments:
+                raise InputError("control", f"there is no treatment {control!r}", f"they are {known_treatments!r}")
+            costs = {treatment: 1 for treatment in known_treatments if treatment != control}
+            found.append(TreatmentCosts(costs) <= self._room(data))
+        return found
+
+    def _room(self, data: Dataset) -> Any:
+        """How many rows, by weight, may be treated."""
+        most = self.capacity
+        if not isinstance(most, numbers.Real) or isinstance(most, bool) or most < 0:
+            raise InputError("capacity", f"{most!r}", "give a number of rows, or a share of them such as 0.2")
+        if isinstance(most, numbers.Integral) or most >= 1:
+            return most
+        total = Fraction(sum(data.class_totals()))
+        return math.floor(Fraction(exact_number(most)) * total)
 
     def _statistics(self, data: Dataset) -> Array:
         from streed.applications.outcome_scores import scores

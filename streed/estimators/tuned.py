@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
 
 from streed.data.rows import weigh_copies
 from streed.errors import InputError
@@ -54,6 +55,7 @@ class _Tuned(OptimalTree):
         cv: Any = 5,
         scoring: Any = None,
         one_standard_error: bool = False,
+        n_jobs: int | None = None,
         min_leaf: int = 1,
         limits: Any = (),
         search: Any = "depth-first",
@@ -77,6 +79,7 @@ class _Tuned(OptimalTree):
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.n_jobs = n_jobs
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         if self.by not in BY:
@@ -140,7 +143,8 @@ class _Tuned(OptimalTree):
         labels = np.asarray(y)
         splits = check_cv(self.cv, labels, classifier=is_classifier(self))
         table = X if hasattr(X, "columns") or isinstance(X, np.ndarray) else as_array(X)
-        for others, held_out in splits.split(np.zeros(len(labels)), labels):
+
+        def fold(others: Any, held_out: Any) -> list[float]:
             member = clone(self)
             weights = None if sample_weight is None else np.asarray(sample_weight)
             data = member._prepare(
@@ -162,7 +166,11 @@ class _Tuned(OptimalTree):
                     member._accept(step.result, data)
                     found[id(step)] = float(score(member, rows, truth, **held))
                 scores.append(found[id(step)])
-            yield scores
+            return scores
+
+        # The search lets go of Python's lock, and threads share what is compiled.
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        yield from parallel(delayed(fold)(*rows) for rows in splits.split(np.zeros(len(labels)), labels))
 
 
 class TunedOptimalTreeClassifier(_Tuned, OptimalTreeClassifier):
@@ -170,7 +178,8 @@ class TunedOptimalTreeClassifier(_Tuned, OptimalTreeClassifier):
 
     `by`: what is chosen beside the depth, of `max_depths`: "cost_complexity" (from all intervals in which a tree is
     optimal), "max_nodes" (from every number), or nothing, "max_depth". `cv`, `scoring`: as in scikit-learn.
-    `one_standard_error`: take the smallest tree that is within a standard error of the best, not the best.
+    `one_standard_error`: take the smallest tree that is within a standard error of the best, not the best. `n_jobs`:
+    how many folds are worked on at once, in threads.
 
     Fitted: `best_params_`, `best_score_`, `best_index_`, `cv_results_`, and what `OptimalTreeClassifier` says.
     """

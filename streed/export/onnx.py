@@ -46,8 +46,8 @@ def to_onnx(model: Any) -> ModelProto:
     values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970,
     -2**63 for a gap. Of a table without names, whose columns all are numbers, there is one input, `X` (m, p) double.
     Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number from left to right. A graph cannot refuse: a
-    value that the tree has no answer to takes the branch of no. Raises InputError for labels that ONNX has no type for,
-    and MissingPackageError without onnx.
+    value that the tree has no answer to takes the branch of no, and where empty texts are a category, a gap is one of
+    them. Raises InputError for labels that ONNX has no type for, and MissingPackageError without onnx.
     """
     try:
         import onnx
@@ -193,7 +193,7 @@ def _kind(question: Question) -> str:
         return "date"
     if question.kind in (Kind.NUMBER, Kind.BOOLEAN):
         return "number"
-    values = [value for case in question.cases if case.relation == ONE_OF for value in case.values]
+    values = [*question.known, *(v for case in question.cases if case.relation == ONE_OF for v in case.values)]
     if values and all(isinstance(value, numbers.Real) for value in values):
         return "number"
     if all(isinstance(value, str) for value in values):

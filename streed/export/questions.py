@@ -49,6 +49,8 @@ class Question:
     """The child of all other rows; None where the tree has no answer to them."""
     named: bool = True
     """Whether the table named its columns."""
+    known: tuple[Any, ...] = ()
+    """The categories of the column, where it has a recipe."""
 
     @property
     def order(self) -> list[Case]:
@@ -213,8 +215,8 @@ def _question(
     """The question with those cases, whose gaps and other values go to the children named; None is no answer."""
     found = [case for case in cases if case.relation != GAP]
     if gap == unseen:
-        return Question(place, recipe.name, recipe.kind, tuple(found), unseen)
+        return Question(place, recipe.name, recipe.kind, tuple(found), unseen, known=recipe.categories)
     if gap is None:
         rest = Case(unseen or 0, PRESENT) if above is None else Case(unseen or 0, ABOVE, (above,))
-        return Question(place, recipe.name, recipe.kind, (*found, rest), None)
-    return Question(place, recipe.name, recipe.kind, (*found, Case(gap, GAP)), unseen)
+        return Question(place, recipe.name, recipe.kind, (*found, rest), None, known=recipe.categories)
+    return Question(place, recipe.name, recipe.kind, (*found, Case(gap, GAP)), unseen, known=recipe.categories)

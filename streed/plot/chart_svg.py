@@ -10,6 +10,7 @@ from streed.plot.canvas import HEIGHT, LEFT, RIGHT, WIDTH, across, chart, step_p
 from streed.plot.cards import brief
 from streed.plot.series import KINDS, Front, Trace
 from streed.plot.shading import HUES
+from streed.tree.text import size_text
 
 
 def front_svg(front: Front) -> str:
@@ -21,7 +22,7 @@ def front_svg(front: Front) -> str:
     # The chosen point is drawn last, so that its ring lies on top.
     for point in sorted(front.points, key=lambda point: point.chosen):
         values = f"{front.x_label} {brief(point.x)}, {front.y_label} {brief(point.y)}"
-        said = escaped(f"{values}; {point.tree.n_branches} branching nodes")
+        said = escaped(f"{values}; {size_text(point.tree)}")
         fill = "#9aa5b1" if point.dominated else HUES[0]
         ring = f' stroke="{HUES[5]}" stroke-width="3"' if point.chosen else ""
         inside.append(

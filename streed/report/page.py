@@ -21,7 +21,7 @@ from streed.report.document import tree_document
 from streed.result import Result
 from streed.tree import Claims, Tree
 from streed.tree.models import tree_of
-from streed.tree.text import number
+from streed.tree.text import number, size_text
 
 _STATUS = {
     "optimal": ("good", "proven optimal"),
@@ -57,6 +57,8 @@ def make_report(
     cannot read.
     """
     tree = tree_of(found)
+    verdict = found.verdict() if hasattr(found, "verdict") else None
+    compare = compare or getattr(found, "other_results_", ())
     found = getattr(found, "result_", found)
     nodes = survey(tree, X, y, sample_weight)
     nodes = gathered(nodes) if gather else nodes
@@ -70,7 +72,7 @@ def make_report(
         ("Tree", _tree_section(tree, tree_document(tree, nodes))),
         ("Leaves", sections.leaves(tree, nodes)),
         ("Predictions", None if rows is None else sections.errors(tree, nodes, rows)),
-        ("Groups", None if rows is None or rows.sensitive is None else sections.groups(tree, rows)),
+        ("Groups", None if rows is None or rows.sensitive is None else sections.groups(tree, rows, verdict)),
         ("Front", sections.front(found, compare, rows)),
         ("Search", sections.search(found)),
         ("Statistics", sections.statistics(found)),
@@ -105,11 +107,11 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int) -> str:
         if claims.status != "optimal" and None not in bounds:
             cards.append(("bounds", escaped(f"{number(bounds[0])} to {number(bounds[1])}")))
         limits = [("depth", claims.max_depth), ("nodes", claims.max_nodes)]
-        asked = ", ".join(f"{name} at most {limit}" for name, limit in limits if limit is not None) or "none"
-        cards.append(("limits of size", asked))
-    branches = f"{tree.n_branches} branching node{'' if tree.n_branches == 1 else 's'}"
-    leaves = f"{tree.n_leaves} lea{'f' if tree.n_leaves == 1 else 'ves'}"
-    cards.append(("tree", f"{branches}, {leaves}, depth {tree.depth}"))
+        asked = [f"{name} at most {limit}" for name, limit in limits if limit is not None]
+        asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
+        cards.append(("limits of size", ", ".join(asked) or "none"))
+        cards += [("subject to", escaped(limit)) for limit in sections.limits(claims)]
+    cards.append(("tree", size_text(tree)))
     cards.append(("rows", f"{n_rows:,}"))
     listed = "".join(f"<div><dt>{name}</dt><dd>{said}</dd></div>" for name, said in cards)
     return f'<dl class="cards">{listed}</dl>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from streed.plot.series import front_of, rates_of, trace_of
 from streed.plot.shading import hues
 from streed.plot.survey import Seen, rule
 from streed.result import Result
-from streed.tasks.fairness import DemographicParity
-from streed.tree import Tree
+from streed.tasks.fairness import DemographicParity, EqualizedOdds, group_counts
+from streed.tree import Claims, Tree
+from streed.tree.description import rebuild
 from streed.tree.models import tree_of
 
 _MOST_CLASSES = 12
@@ -74,16 +75,54 @@ def errors(tree: Tree, nodes: Sequence[Seen], rows: Rows) -> str | None:
     return _pairs(told)
 
 
-def groups(tree: Tree, rows: Rows) -> str | None:
-    """The rates of the groups, where the favourable label is clear."""
+def limits(claims: Claims) -> list[str]:
+    """Everything that the tree was subject to beside its size, as it is written in Python."""
+    task = claims.task
+    if isinstance(task, Mapping):
+        try:
+            task = rebuild(task)
+        except InputError as unknown:
+            return [str(unknown)]
+    found: list[Any] = []
+    while task is not None:
+        found += [*getattr(task, "sum_limits", ()), *getattr(task, "further", ())]
+        task = getattr(task, "task", None)
+    return list(map(str, found))
+
+
+def groups(tree: Tree, rows: Rows, verdict: str | None = None) -> str | None:
+    """The rates and counts of the groups, where the favourable label is clear; `verdict`: what their limit comes to."""
+    told = "" if verdict is None else f"<p>{escaped(verdict).replace(chr(10), '<br>')}</p>"
+    return told + _rates(tree, rows)
+
+
+def _rates(tree: Tree, rows: Rows) -> str:
+    """A chart of the groups' rates, and a table of what they are taken of."""
     try:
         found = rates_of(tree, rows.X, **_given(rows))
     except InputError as reason:
         return f"<p>Not shown: {escaped(str(reason))}</p>"
     return (
         "<p>How often the tree predicts the favourable label, by group: among all rows, those that have it, and those "
-        f"that have not.</p>{rates_svg(found)}"
+        f"that have not. A limit that holds on the rows of the fit is no promise on others.</p>{rates_svg(found)}"
+        + _group_counts(tree, rows)
     )
+
+
+def _group_counts(tree: Tree, rows: Rows) -> str:
+    """For each group how many rows are predicted favourably, of all and by label."""
+    data = rows.groups()
+    positive = data.classes[-1]
+    lines = []
+    both = group_counts(EqualizedOdds(positive=positive), data, rows.predicted(tree))
+    for name, (hits, size) in group_counts(DemographicParity(positive=positive), data, rows.predicted(tree))[
+        "all"
+    ].items():
+        told = [(hits, size), both["positive"][name], both["negative"][name]]
+        cells = "".join(f'<td class="number">{_share(k, n)}</td>' for k, n in told)
+        lines.append(f"<tr><th>{escaped(name)}</th>{cells}</tr>")
+    heads = ["group", "of all rows", "of the positive ones", "of the negative ones"]
+    return f"<p>favourable label: {escaped(brief(positive))}</p>" + _table(heads, "".join(lines), "groups")
 
 
 def front(found: Any, compare: Sequence[Result], rows: Rows | None) -> str | None:
@@ -131,6 +170,10 @@ def statistics(found: Any) -> str | None:
         if key not in ("trace", "limits") and value is not None
     ]
     return f"<details><summary>What the search counted</summary>{_pairs(told)}</details>"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 
 def _worth(several: Any) -> Any:

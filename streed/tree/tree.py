@@ -176,6 +176,12 @@ class Tree:
 
         return load(text)
 
+    def _repr_html_(self) -> str:
+        """The tree as a notebook shows it."""
+        from streed.tree.html import tree_html
+
+        return tree_html(self)
+
     def __str__(self) -> str:
         return self.to_text()
 

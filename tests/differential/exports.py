@@ -237,7 +237,7 @@ def as_onnx(case: Case) -> list[Any]:
     """Answers of the ONNX graph in onnxruntime.
 
     It gives some answer to every row, and takes empty texts for gaps: rows without an answer, and those with an empty
-    text in a column that the tree asks about, are not compared.
+    text in a column that the tree asks about, or with a gap where empty texts are a category, are not compared.
     """
     import onnxruntime
 
@@ -259,7 +259,13 @@ def as_onnx(case: Case) -> list[Any]:
     found = session.run(["prediction"], given)[0].tolist()
     texts = [node.name for node in session.get_inputs() if "string" in node.type]
     pairs = zip(case.rows, case.expected, strict=True)
-    skipped = [right == NO_ANSWER or any(row[name] == "" for name in texts) for row, right in pairs]
+    recipe = case.tree.recipe
+    assert recipe is not None
+    empty = {column.name for column in recipe.columns if "" in column.categories}
+    skipped = [
+        right == NO_ANSWER or any(row[name] == "" or (row[name] is None and name in empty) for name in texts)
+        for row, right in pairs
+    ]
     return [right if skip else said for said, right, skip in zip(found, case.expected, skipped, strict=True)]
 
 

@@ -1,0 +1,108 @@
+"""What the shell reads and writes beside files of text: Parquet, ONNX, standard input, completion."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from streed.cli.app import app
+from streed.cli.options import SEARCHES
+from streed.data import Dataset
+from streed.datasets.reading import read_table
+from streed.drivers import drivers
+from streed.tree import Branch, Leaf, Tree
+from streed.tree.text import size_text
+
+
+def run(*arguments: str, given: str | None = None) -> Any:
+    return CliRunner().invoke(app, list(arguments), input=given, prog_name="streed")
+
+
+def save(folder: Path) -> Path:
+    """A tree that asks whether sex is m."""
+    data = Dataset.make({"sex": ["f", "m", "m"]}, ["no", "yes", "yes"])
+    path = folder / "tree.json"
+    path.write_text(Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 2, 0)), 3), data).to_json(), encoding="utf-8")
+    return path
+
+
+def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    import datetime as dt
+
+    path = tmp_path / "rows.parquet"
+    days = [dt.date(2020, 1, 2), None]
+    pl.DataFrame(
+        {"a": [1, None], "b": [0.5, float("nan")], "c": ["x", ""], "d": days, "e": [True, False]}
+    ).write_parquet(path)
+    table, target = read_table(str(path), "c")
+    assert table == {"a": [1, None], "b": [0.5, None], "c": ["x", ""], "d": ["2020-01-02", None], "e": [1, 0]}
+    assert target == "c"
+    path.write_bytes(b"no table")
+    for file in (path, tmp_path / "absent.parquet"):
+        result = run("solve", str(file), "--target", "c")
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+
+
+def test_parquet_rows_are_predicted(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    path = tmp_path / "rows.parquet"
+    pl.DataFrame({"sex": ["m", "f"]}).write_parquet(path)
+    assert run("predict", str(save(tmp_path)), str(path)).stdout.split() == ["yes", "no"]
+
+
+def test_standard_input_is_taken_for_either(tmp_path: Path) -> None:
+    tree, rows = save(tmp_path), tmp_path / "rows.csv"
+    rows.write_text("sex\nm\nf\n", encoding="utf-8")
+    assert run("predict", str(tree), "-", given="sex\nm\nf\n").stdout.split() == ["yes", "no"]
+    assert run("predict", "-", str(rows), given=tree.read_text(encoding="utf-8")).stdout.split() == ["yes", "no"]
+    assert "WHEN" in run("export", "-", "--to", "sql", given=tree.read_text(encoding="utf-8")).stdout
+
+
+def test_an_onnx_model_is_written(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    out = tmp_path / "tree.onnx"
+    assert run("export", str(save(tmp_path)), "--to", "onnx", "--out", str(out)).exit_code == 0
+    session = runtime.InferenceSession(out, providers=["CPUExecutionProvider"])
+    rows = np.array([["m"], ["f"]], dtype=object)
+    assert session.run(["prediction"], {"sex": rows})[0].tolist() == ["yes", "no"]
+    refused = run("export", str(save(tmp_path)), "--to", "onnx")
+    assert refused.exit_code == 2
+    assert "--out" in refused.stderr
+
+
+def test_the_searches_that_the_help_lists_are_all() -> None:
+    assert set(SEARCHES) == set(drivers())
+    assert all(name in run("solve", "--help").stdout for name in SEARCHES)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_written_for_each_shell(shell: str) -> None:
+    code = "from streed.cli.app import main; main()"
+    made = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "_STREED_COMPLETE": f"{shell}_source"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if shell != "bash" or "bash" not in made.stderr.lower():  # click asks bash for its version
+        assert "_STREED_COMPLETE" in made.stdout, made.stderr
+
+
+def test_one_node_is_not_several() -> None:
+    data = Dataset.make({"sex": ["f", "m"]}, ["no", "yes"])
+    assert (
+        size_text(Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data))
+        == "1 branching node, 2 leaves, depth 1"
+    )
+    assert size_text(Tree.grown(Leaf(0, 2, 1), data)) == "0 branching nodes, 1 leaf, depth 0"

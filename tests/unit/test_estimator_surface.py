@@ -1,0 +1,85 @@
+"""What scikit-learn's users expect of an estimator beside its predictions: class weights, routing, jobs, notebooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+import sklearn
+from scipy.sparse import csr_matrix
+from sklearn.model_selection import GridSearchCV
+
+import streed
+from streed.data import Dataset
+from streed.estimators import OptimalTreeClassifier, TunedOptimalTreeClassifier
+from streed.tasks import Accuracy
+from streed.tree import Branch, Leaf, Tree
+
+RNG = np.random.default_rng(9)
+X = RNG.integers(0, 2, (90, 4))
+Y = np.where(X[:, 0] & (RNG.random(90) < 0.4), "rare", "usual")
+
+
+def test_class_weights_multiply_row_weights() -> None:
+    plain = OptimalTreeClassifier(max_depth=1).fit(X, Y)
+    assert set(plain.predict(X)) == {"usual"}
+    for given in ({"rare": 5}, "balanced"):
+        model = OptimalTreeClassifier(max_depth=1, class_weight=given).fit(X, Y)
+        rare = Y == "rare"
+        weight = 5.0 if given != "balanced" else (~rare).sum() / rare.sum()
+        same = OptimalTreeClassifier(max_depth=1).fit(X, Y, np.where(rare, weight, 1.0))
+        assert (model.predict(X) == same.predict(X)).all()
+        assert (model.predict(X)[X[:, 0] == 1] == "rare").all()
+    twice = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y, frequency=np.full(90, 2))
+    assert (twice.predict(X) == model.predict(X)).all()
+    with pytest.raises(ValueError, match="class_weight"):
+        OptimalTreeClassifier(class_weight="fair").fit(X, Y)
+
+
+def test_sparse_tables_and_several_outputs_are_refused() -> None:
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        OptimalTreeClassifier().fit(csr_matrix(X), Y)
+    with pytest.raises(ValueError, match="1d array"):
+        OptimalTreeClassifier().fit(X, np.column_stack([Y, Y]))
+
+
+def test_frequencies_are_routed() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = OptimalTreeClassifier(max_depth=1).set_fit_request(frequency=True)
+        search = GridSearchCV(model, {"min_leaf": [1, 2]}, cv=2).fit(X, Y, frequency=np.full(90, 3))
+    assert search.best_estimator_.tree_.root.rows == 270
+
+
+def test_folds_at_once_give_the_same_choice() -> None:
+    one = TunedOptimalTreeClassifier(max_depths=(1,), by="max_nodes", cv=3).fit(X, Y)
+    two = TunedOptimalTreeClassifier(max_depths=(1,), by="max_nodes", cv=3, n_jobs=2).fit(X, Y)
+    assert one.best_params_ == two.best_params_
+    assert (one.cv_results_["fold_test_scores"] == two.cv_results_["fold_test_scores"]).all()
+
+
+def test_text_and_picture_of_a_fitted_estimator() -> None:
+    model = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y)
+    assert model.export_text() == model.to_text()
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    axes = model.plot_tree(title="rare")
+    assert axes.get_title() == "rare"
+    pyplot.close()
+
+
+def test_what_notebooks_show() -> None:
+    model = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y)
+    shown: Any = model._repr_html_()
+    assert "proved optimal" in shown
+    assert "streed-tree" in shown
+    result = streed.solve(Accuracy(), X, Y, max_depth=1)
+    assert "proved optimal: value" in result._repr_html_()
+    data = Dataset.make({"<b>": ["f", "m"]}, ["no", "<i>"])
+    page = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data)._repr_html_()
+    assert "1 branching node, 2 leaves, depth 1" in page
+    assert "<b> =" not in page
+    assert "&lt;i&gt;" in page

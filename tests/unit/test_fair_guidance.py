@@ -1,0 +1,102 @@
+"""What a fair estimator says beyond its tree: names, margins, constant trees, and intervals on held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from streed.estimators import FairTreeClassifier, cross_validate_fair, fairness_margin
+from streed.estimators.fair_guidance import difference, wilson
+from streed.report import make_report
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(5)
+SEX = RNG.choice(["f", "m"], 160)
+X = np.column_stack([(SEX == "m") ^ (RNG.random(160) < 0.1), RNG.integers(0, 2, 160)]).astype(int)
+Y = np.where((X[:, 0] == 1) & (RNG.random(160) < 0.8), "yes", "no")
+
+
+def fit(**given: Any) -> FairTreeClassifier:
+    return FairTreeClassifier(**{"max_depth": 1, **given}).fit(X, Y, sensitive_features=SEX)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("demographic-parity", "demographic_parity"),
+        ("equalized-odds", "equalized_odds"),
+        ("equal-opportunity", "true_positive_rate_parity"),
+        ("predictive-equality", "false_positive_rate_parity"),
+        ("error-rate-parity", "error_rate_parity"),
+    ],
+)
+def test_the_names_of_fairlearn(ours: str, theirs: str) -> None:
+    assert fit(notion=ours, limit=0.3).tree_ == fit(notion=theirs, limit=0.3).tree_
+
+
+def test_a_constant_tree_is_said_to_be_one_with_the_least_limit_that_pays() -> None:
+    model = fit(limit=0.01)
+    assert model.is_constant_
+    # The only split that gains anything is the one by the first column.
+    favourable = X[:, 0] == 1
+    gap = abs(favourable[SEX == "m"].mean() - favourable[SEX == "f"].mean())
+    assert model.least_paying_limit_ == pytest.approx(gap)
+    assert f"from {gap:.4f} on another tree pays" in model.verdict()
+    assert model.least_paying_limit_ is not None
+    assert not fit(limit=model.least_paying_limit_ + 1e-9).is_constant_
+    assert fit(limit=model.least_paying_limit_ - 0.002).is_constant_
+
+
+def test_the_verdict_names_what_was_asked_for_and_what_holds() -> None:
+    model = fit(limit=None, ratio=0.8, limits=["min-support(7)"], min_leaf=3)
+    said = model.verdict()
+    assert "proved optimal under DemographicParity().ratio >= 0.8, min-support(7), min_leaf 3" in said
+    assert "favourable label: 'yes'" in said
+    assert f"of {(SEX == 'f').sum()})" in said
+    assert "no promise on others" in said
+    assert model.ratio_between_groups_ >= 0.8
+
+
+def test_a_margin_for_the_sample_tightens_the_limit() -> None:
+    sizes = [SEX.tolist().count(group) for group in ("f", "m")]
+    # The one-sided quantile of 0.9 is 1.2816.
+    margin = 1.2815515655 * np.sqrt(1 / (4 * sizes[0]) + 1 / (4 * sizes[1]))
+    assert fairness_margin(sizes, 0.9) == pytest.approx(margin)
+    model = fit(limit=0.5, confidence=0.9)
+    assert model.limit_ == pytest.approx(0.5 - margin)
+    assert "tightened from 0.5" in model.verdict()
+    refused("confidence", call=lambda: fit(confidence=90))
+
+
+def test_intervals_of_shares() -> None:
+    # Newcombe (1998), Statistics in Medicine 17, Table II, (a): 56/70 and 48/80, method 10: 0.0524 to 0.3339.
+    assert difference((56, 70), (48, 80), 0.95) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    # Newcombe (1998), page 857 ff., Table I: 81/263, method 3: 0.2553 to 0.3662.
+    assert wilson(81, 263, 0.95) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+
+
+def test_held_out_rows() -> None:
+    found = cross_validate_fair(FairTreeClassifier(limit=0.9, max_depth=1), X, Y, sensitive_features=SEX, cv=4)
+    assert len(found.gaps) == len(found.accuracy) == 4
+    rate, (low, high) = found.rates["all"]["m"]
+    assert low < rate < high
+    gap, (least, most) = found.gap
+    assert -1 <= least < gap < most <= 1
+    assert found.kept == 4
+    assert found.accuracy.mean() > 0.7
+
+
+def test_the_report_names_limits_groups_and_counts() -> None:
+    model = fit(limit=0.01, min_leaf=2)
+    page = make_report(model, X, Y, sensitive_features=SEX)
+    assert "DemographicParity() &lt;= 0.01" in page
+    assert "at least 2 rows a leaf" in page
+    assert "favourable label" in page
+    assert f"of {(SEX == 'f').sum()}" in page
+    assert "all rows get" in page
+    assert ">unfairness (gap in demographic parity)<" in page  # the front of the limits that were tried
+    assert "no promise on others" in page
