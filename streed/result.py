@@ -43,17 +43,17 @@ class TightestLimit:
 class Result:
     """The outcome of a solve.
 
-    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible" where
-    no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are None. Of
-    costs per row, bounds meet exactly or not at all: if numbers had to be rounded, and the proof ends within that
-    rounding, the tree is "feasible" and `stats["stopped"]` is "rounding". Where a task's own methods compute with real
-    numbers, "optimal" is up to `stats["rounding"]`, and until then bounds are widened by it. The value is always the
-    tree's own, from the raw data, rounded once. No
-    tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised task's incumbent is the
-    upper one, a maximised task's the lower; None is not known. Of a front, value and tree are those of the best score,
-    and "optimal" says that the front is complete. One that is "feasible" may lack points, and hold points dominated by
-    those that it lacks; its bound is the ideal point, which no tree is better than in any component, and stands where a
-    bound on the optimum would: `lower_bound` if the first component is minimised, `upper_bound` if it is maximised.
+    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible"
+    where no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are
+    None. Of costs per row, bounds meet exactly or not at all: if numbers had to be rounded, and the proof ends within
+    that rounding, the tree is "feasible" and `stats["stopped"]` is "rounding". Where a task's own methods compute
+    with real numbers, bounds are widened by what rounding can do, `stats["rounding"]`, and "optimal" is up to that.
+    The value is always the tree's own, from the raw data, rounded once. No tree within the limits has a value below
+    `lower_bound` or above `upper_bound`: a minimised task's incumbent is the upper one, a maximised task's the lower;
+    None is not known. Of a front, value and tree are those of the best score, and "optimal" says that the front is
+    complete. One that is "feasible" may lack points, and hold points dominated by those that it lacks; its bound is
+    the ideal point, which no tree is better than in any component, and stands where a bound on the optimum would:
+    `lower_bound` if the first component is minimised, `upper_bound` if it is maximised.
     """
 
     value: Any
@@ -72,10 +72,13 @@ class Result:
 
     @property
     def gap(self) -> Any:
-        """`upper_bound - lower_bound`, 0 where optimal; None where infeasible or where bounds are unknown or tuples."""
+        """`upper_bound - lower_bound`; None if infeasible or if bounds are unknown or tuples, 0 of a complete front.
+
+        Where optimal it is 0, or what the rounding of a task's real numbers leaves open.
+        """
         if self.tree is None:
             return None
-        if self.status == "optimal":
+        if self._is_front and self.status == "optimal":
             return 0
         if not all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound)):
             return None
@@ -125,6 +128,8 @@ class Result:
         status = self.status
         if self.stats.get("stopped") == "rounding":
             status += ": the search ended, and rounding keeps the bounds apart"
+        elif self.status == "optimal" and self.gap:
+            status += f" within {number(self.gap)}, the rounding of real numbers"
         lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
         return "\n".join([*lines, self.tree.to_text()])
 

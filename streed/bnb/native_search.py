@@ -148,6 +148,6 @@ def _certify(
         if stopped is None:
             if encoding.settles and bound is not None and problem.task.better(bound, solution.value):
                 stopped = "rounding"
-            else:
+            elif bound is None or encoding.exact or encoding.settles or problem.task.better(solution.value, bound):
                 bound = solution.value
     return Outcome(solutions, bound, stopped, {**stats, "rounding": rounding}, encoding.unit, encoding.real)

@@ -89,7 +89,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
             rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
             if states is not None and _measures_apart(problem.task):
                 rounding = max(rounding, _REAL * _largest_sum(states))
-            lower = lower if complete else _widened(problem.task, lower, rounding, states)
+            lower = _widened(problem.task, lower, rounding, states)
         if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
             lower = solutions[0].value
     stats = {

@@ -114,8 +114,8 @@ def test_pickle_joblib_and_clone(model: Any, y: Any, more: Any) -> None:
 def test_what_a_fitted_tree_tells(model: Any, y: Any, more: Any) -> None:
     fitted = clone(model).fit(TABLE, y, **more)
     assert fitted.optimal_
-    assert fitted.gap_ == 0
-    assert fitted.lower_bound_ == fitted.value_ == fitted.upper_bound_
+    assert 0 <= fitted.gap_ < 1e-9  # the rounding of real numbers
+    assert fitted.value_ in (fitted.lower_bound_, fitted.upper_bound_)
     assert fitted.feature_names_in_.tolist() == list(TABLE)
     assert fitted.n_features_in_ == 4
     assert fitted.feature_importances_.sum() == pytest.approx(1)

@@ -24,9 +24,16 @@ def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None) ->
 
 
 def test_an_optimal_result_has_no_gap() -> None:
-    found = result("optimal", 0.3, 0.1 + 0.2, 0.3)
+    found = result("optimal", 0.3, 0.3, 0.3)
     assert found.gap == 0
+    assert "within" not in str(found)
     assert found.front == ((0.3, found.tree),)
+
+
+def test_an_optimal_result_says_what_rounding_leaves_open() -> None:
+    found = result("optimal", 0.5, 0.25, 0.5)
+    assert found.gap == 0.25
+    assert "optimal within 0.25, the rounding of real numbers" in str(found)
 
 
 def test_the_gap_of_a_solve_that_stopped() -> None:
