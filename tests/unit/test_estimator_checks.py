@@ -26,6 +26,13 @@ SKIPPED = {"check_array_api_input"}
 """Other array libraries are tried only where SCIPY_ARRAY_API is set before Python starts."""
 
 
+EXPECTED = {
+    "check_class_weight_classifiers": "it wants nearly all test rows in the heavy class (min_weight_fraction_leaf); "
+    "the optimal tree also has leaves where no training row is of that class"
+}
+"""What an exact optimum under weights of 1000 to 0.0001 does not do, with the reason."""
+
+
 class Grouped(FairTreeClassifier):
     """Finds groups where the checks give none: even and odd rows, whose rates may differ by any amount."""
 
@@ -57,7 +64,8 @@ class Grouped(FairTreeClassifier):
 def test_check_estimator(estimator: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks give data that deserve warnings
-        results = check_estimator(estimator, on_skip=None)
+        results = check_estimator(estimator, on_skip=None, expected_failed_checks=EXPECTED)
     assert {result["check_name"] for result in results if result["status"] == "skipped"} <= SKIPPED
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
+    assert {result["status"] for result in results} <= {"passed", "skipped", "xfail"}
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} <= set(EXPECTED)
     assert len(results) > 40
