@@ -72,16 +72,14 @@ class Result:
 
     @property
     def gap(self) -> Any:
-        """`upper_bound - lower_bound`; None if infeasible or if bounds are unknown or tuples, 0 of a complete front.
+        """`upper_bound - lower_bound`; None if infeasible or if bounds are unknown or tuples, 0 if these met.
 
         Where optimal it is 0, or what the rounding of a task's real numbers leaves open.
         """
         if self.tree is None:
             return None
-        if self._is_front and self.status == "optimal":
-            return 0
         if not all(isinstance(bound, numbers.Real) for bound in (self.lower_bound, self.upper_bound)):
-            return None
+            return 0 if self.status == "optimal" else None
         return self.upper_bound - self.lower_bound
 
     def summary(self) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def _of_result(instance: Instance, result: Result, tree: Tree, optimum: Any) -> 
     for name, bound in (("lower_bound", result.lower_bound), ("upper_bound", result.upper_bound)):
         if bound != result.value:
             wrong.append(f"{name} {bound!r} differs from the value {result.value!r}")
-    if result.gap != 0 and (instance.exact or not 0 <= result.gap <= 2 * result.stats["rounding"]):
+    if result.gap != 0 and (instance.exact or not 0 <= result.gap <= 2 * result.stats.get("rounding", 0)):
         wrong.append(f"gap {result.gap!r} of an optimal result")
     evaluation = Evaluation(task, data)
     try:

@@ -45,6 +45,6 @@ def check(result: Result, data: Dataset, limits: dict[str, Any]) -> None:
     assert (score if isinstance(score, tuple) else float(score)) == pytest.approx(result.value, rel=1e-12)
     assert evaluation.broken_limits(root, **limits) == []
     assert result.status == "optimal"
-    assert 0 <= result.gap <= 2 * result.stats["rounding"]
+    assert 0 <= result.gap <= 2 * result.stats.get("rounding", 0)
     assert result.value == (result.lower_bound if task.maximize else result.upper_bound)
     assert result.front == ((result.value, result.tree),)
