@@ -254,49 +254,11 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             target = limit - price + slack
             upper_left = int64(INFEASIBLE)
             upper_right = int64(INFEASIBLE)
-            if 2 * t >= n:
-                found, upper_left = solve(
-                    e,
-                    depth - 1,
-                    orders_at,
-                    t,
-                    n_left,
-                    left_names,
-                    left_splits,
-                    target - bound_right,
-                    bound_left,
-                    left_plan,
-                )
-                bound_left = max(bound_left, found)
-                if bound_left + bound_right < target:
-                    found, upper_right = solve(
-                        e,
-                        depth - 1,
-                        right_orders,
-                        n - t,
-                        n_right,
-                        right_names,
-                        right_splits,
-                        target - bound_left,
-                        bound_right,
-                        right_plan,
-                    )
-                    bound_right = max(bound_right, found)
-            else:
-                found, upper_right = solve(
-                    e,
-                    depth - 1,
-                    right_orders,
-                    n - t,
-                    n_right,
-                    right_names,
-                    right_splits,
-                    target - bound_left,
-                    bound_right,
-                    right_plan,
-                )
-                bound_right = max(bound_right, found)
-                if bound_left + bound_right < target:
+            for turn in range(2):
+                # the larger side first; the other one only if it can still pay
+                if turn == 1 and bound_left + bound_right >= target:
+                    break
+                if (2 * t >= n) == (turn == 0):
                     found, upper_left = solve(
                         e,
                         depth - 1,
@@ -310,6 +272,20 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                         left_plan,
                     )
                     bound_left = max(bound_left, found)
+                else:
+                    found, upper_right = solve(
+                        e,
+                        depth - 1,
+                        right_orders,
+                        n - t,
+                        n_right,
+                        right_names,
+                        right_splits,
+                        target - bound_left,
+                        bound_right,
+                        right_plan,
+                    )
+                    bound_right = max(bound_right, found)
             if upper_left < INFEASIBLE and upper_right < INFEASIBLE and price + upper_left + upper_right < upper:
                 upper = price + upper_left + upper_right
                 write_split(e, plan, names[f], rank_of(e, orders, n, columns, names, f, t))

@@ -13,6 +13,7 @@ from numba import int64, uint32
 
 from streed.kernels.ordered.orders import place_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
+from streed.kernels.ordered.sides import make_write_sides
 from streed.kernels.simd import broadcast, fill, infeasible_of, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import matrix, native, vector
 
@@ -22,6 +23,7 @@ RESULTS = 8
 
 def make_score(lane: Any, counts: bool) -> Any:
     """The kernel of a lane type; `counts`: leaves need several rows."""
+    write_sides = make_write_sides(counts)
 
     @native
     def score(e):  # type: ignore[no-untyped-def]
@@ -110,16 +112,7 @@ def make_score(lane: Any, counts: bool) -> Any:
         store(scratch, 3, 0, right_leaf - right_saved)
         store(scratch, 4, 0, left_rows)
         store(scratch, 5, 0, right_rows)
-        write_costs(e, scratch, vector(e.leaf_left, SPLITS, int64), 0, 4)
-        write_costs(e, scratch, vector(e.stump_left, SPLITS, int64), 1, 4)
-        write_costs(e, scratch, vector(e.leaf_right, SPLITS, int64), 2, 5)
-        write_costs(e, scratch, vector(e.stump_right, SPLITS, int64), 3, 5)
-
-    @native
-    def write_costs(e, scratch, costs, at, rows):  # type: ignore[no-untyped-def]
-        for l in range(e.asked_splits):
-            few = counts and int64(scratch[rows, l]) < e.min_leaf
-            costs[l] = INFEASIBLE if few else int64(scratch[at, l])
+        write_sides(e, scratch)
 
     return score
 

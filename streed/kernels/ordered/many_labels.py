@@ -17,6 +17,7 @@ from numba import int32, int64, uint32
 
 from streed.kernels.ordered.orders import place_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
+from streed.kernels.ordered.sides import make_write_sides
 from streed.kernels.simd import broadcast, fill, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import matrix, native, vector
 
@@ -26,6 +27,7 @@ RESULTS = 8
 
 def make_score(lane: Any, counts: bool) -> Any:
     """The kernel of a lane type; `counts`: leaves need several rows."""
+    write_sides = make_write_sides(counts)
 
     @native
     def score(e):  # type: ignore[no-untyped-def]
@@ -135,16 +137,7 @@ def make_score(lane: Any, counts: bool) -> Any:
         store(scratch, 3, 0, (all_weight - left_weight) - right_best)
         store(scratch, 4, 0, left_rows)
         store(scratch, 5, 0, right_rows)
-        write_costs(e, scratch, vector(e.leaf_left, SPLITS, int64), 0, 4)
-        write_costs(e, scratch, vector(e.stump_left, SPLITS, int64), 1, 4)
-        write_costs(e, scratch, vector(e.leaf_right, SPLITS, int64), 2, 5)
-        write_costs(e, scratch, vector(e.stump_right, SPLITS, int64), 3, 5)
-
-    @native
-    def write_costs(e, scratch, costs, at, rows):  # type: ignore[no-untyped-def]
-        for l in range(e.asked_splits):
-            few = counts and int64(scratch[rows, l]) < e.min_leaf
-            costs[l] = INFEASIBLE if few else int64(scratch[at, l])
+        write_sides(e, scratch)
 
     return score
 
