@@ -47,9 +47,6 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "startup": ("Starting", startup.render),
     "stopping": ("Stopping", stopping.render),
     "thresholds": ("All thresholds of raw numbers", thresholds.render),
-        "All thresholds of raw numbers",
-        lambda record: thresholds.render(record, thresholds.judge(record["rows"])),
-    ),
     "user-tasks": ("Tasks of users", user_tasks.render),
 }
 """For each benchmark, its title and what makes its tables."""
