@@ -97,6 +97,11 @@ class OrderedValues:
             return len(self.values) - 1
         return int(np.count_nonzero(at_most(self.values, cut.threshold))) - 1
 
+    @property
+    def n_questions(self) -> int:
+        """How many questions `questions` lists."""
+        return 2 * len(self.cuts) + (len(self.values) > 0) if self.has_gaps else len(self.cuts)
+
     def questions(self) -> Array:
         """(q, 2) int64: for each question the largest rank of child 0, or NO_LIMIT, and the child of the gaps."""
         if not self.has_gaps:
@@ -143,8 +148,7 @@ def rank(
     present = numbers if missing is None else numbers[~missing]
     if present.dtype.kind == "f":
         present = present.astype(np.float64) + 0.0  # 0.0 for -0.0
-    values, ranks_of = np.unique(present, return_inverse=True)
-    ranks_of = ranks_of.reshape(-1).astype(np.int32)
+    values, ranks_of = _distinct(present)
     ranks = ranks_of
     if missing is not None:
         ranks = np.full(len(numbers), len(values), np.int32)
@@ -155,6 +159,17 @@ def rank(
         totals = np.bincount(ranks_of, weights=held, minlength=len(values)).astype(np.float64)
         cuts = np.array(quantiles(totals, max_cuts), np.int64)
     return OrderedValues(values, scale, missing is not None, cuts), ranks
+
+
+def _distinct(numbers: Array) -> tuple[Array, Array]:
+    """(the distinct numbers in order, the place among them of each number, int32)."""
+    order = np.argsort(numbers)
+    in_order = numbers[order]
+    is_new = np.ones(len(numbers), bool)
+    is_new[1:] = in_order[1:] != in_order[:-1]
+    places = np.empty(len(numbers), np.int32)
+    places[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    return in_order[is_new], places
 
 
 def quantiles(totals: Array, most: int) -> list[int]:
