@@ -19,6 +19,7 @@ from streed.cli.explain import explain
 from streed.cli.export import export
 from streed.cli.front import front
 from streed.cli.predict import predict
+from streed.cli.prove import check_proof, prove
 from streed.cli.report import report
 from streed.cli.solve import solve
 from streed.cli.tasks import tasks
@@ -60,7 +61,7 @@ def app() -> None:
     """Provably optimal decision trees for the objective that you declare."""
 
 
-for command in (solve, front, predict, verify, report, export, check, tasks, explain, datasets):
+for command in (solve, front, predict, verify, prove, check_proof, report, export, check, tasks, explain, datasets):
     app.add_command(command)
 
 

@@ -1,0 +1,114 @@
+"""A data set as the table of codes that a checker reads, and a tree as that table has it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.data.questions import Questions
+from streed.errors import InputError
+from streed.exact import Array
+from streed.tree import Branch, Node, Tree
+from streed.tree.nodes import Leaf
+from streed.tree.rows import sides_in
+
+MOST_CODES = 4096
+"""Pairs of codes are summed, so a table of many more is out of reach."""
+
+
+@final
+@attrs.frozen(eq=False)
+class CodedTable:
+    """Columns of codes, with names that are safe in a file of comma separated values."""
+
+    source: Dataset
+    questions: Questions | None
+    X: Array
+    """(n, p) uint8."""
+    names: tuple[str, ...]
+    categorical: tuple[str, ...]
+    """The columns of more than two codes."""
+    target: str
+    labels: tuple[str, ...]
+    """The class of each row."""
+
+    @classmethod
+    def of(cls, data: Dataset) -> CodedTable:
+        """The codes of a data set without frequencies; a column for each question about ordered columns.
+
+        Raises InputError where there are too many codes.
+        """
+        asked = Questions.of(data) if data.ordered else None
+        coded = data if asked is None else asked.data
+        X = coded.X.astype(np.uint8)
+        codes = X.max(axis=0, initial=0).astype(np.int64) + 1
+        if codes.sum() > MOST_CODES:
+            found = f"{int(codes.sum())} codes and questions, and proofs are about {MOST_CODES} at most"
+            raise InputError("X", found, "give max_cuts, or fewer columns")
+        names = _safe([_asked(asked, q) if asked is not None else name for q, name in enumerate(coded.names)])
+        target = _safe([*names, "label"])[-1]
+        categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
+        classes = _safe([str(label) for label in data.classes])
+        return cls(data, asked, X, tuple(names), categorical, target, tuple(classes[k] for k in data.y.tolist()))
+
+    def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
+        """The table with further columns behind the codes, as UTF-8 text."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([self.target, *self.names, *more])
+        for row in zip(self.labels, *self.X.T.tolist(), *more.values(), strict=True):
+            writer.writerow(row)
+        return text.getvalue().encode()
+
+    def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
+        """The tree as the header of a proof has it; `labels` by the number of a leaf's label."""
+        made: dict[int, dict[str, Any]] = {}
+        stack: list[tuple[Node, bool]] = [(tree.root, False)]
+        while stack:
+            node, ready = stack.pop()
+            if isinstance(node, Leaf):
+                made[id(node)] = {"label": labels[node.label]}
+            elif ready:
+                column, codes = self._asked_by(node)
+                children = {str(code): made[id(child)] for code, child in zip(codes, node.children, strict=True)}
+                made[id(node)] = {"column": column, "children": children}
+            else:
+                stack += [(node, True), *((child, False) for child in node.children)]
+        return made[id(tree.root)]
+
+    def _asked_by(self, node: Branch) -> tuple[int, list[int]]:
+        """The column of codes that a branch asks for, and the code of each of its children."""
+        if self.questions is None or node.cut is None:
+            place = node.column if self.questions is None else int(np.searchsorted(self.questions.column, node.column))
+            return place, list(range(len(node.children)))
+        rows = np.arange(self.source.n_rows)
+        sides = sides_in(self.source, node, rows)
+        for question in np.flatnonzero(self.questions.column == node.column).tolist():
+            if np.array_equal(self.X[:, question], sides):
+                return question, [0, 1]
+        raise InputError("tree", "it splits a column in a way that no question of the data does", "give its own data")
+
+
+def _asked(asked: Questions, question: int) -> str:
+    name, cut = asked.source.names[int(asked.column[question])], asked.cut(question)
+    return name if cut is None else f"{name} {question - int(np.searchsorted(asked.column, asked.column[question]))}"
+
+
+def _safe(names: list[str]) -> list[str]:
+    """Different names of visible characters without quotes."""
+    seen: set[str] = set()
+    made = []
+    for place, name in enumerate(names):
+        wanted = name if name and name == name.strip() and name.isprintable() and not set(name) & set("\"'") else ""
+        wanted = wanted or f"column {place}"
+        while wanted in seen:
+            wanted += "_"
+        seen.add(wanted)
+        made.append(wanted)
+    return made

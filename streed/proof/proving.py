@@ -1,0 +1,122 @@
+"""Proving that a tree is optimal: from a tree and its data to a proof, or to a bound where the time is over."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, final
+
+import attrs
+
+from streed.data import Dataset
+from streed.errors import InputError, MismatchError
+from streed.proof import check
+from streed.proof.claim import ProofClaim, claim_of
+from streed.proof.format import to_bytes
+from streed.proof.prover import Prover
+from streed.task import Task
+from streed.tree import Tree
+from streed.tree.description import rebuild
+
+
+@final
+@attrs.frozen(eq=False)
+class Proof:
+    """That no tree within the limits is better than a bound, as bytes that `check.py` reads, and its table."""
+
+    data: bytes
+    """The file of the proof."""
+    table: bytes
+    """The table of codes that it is about, as comma separated values."""
+    arguments: tuple[str, ...]
+    """What `check.py` is to be called with, behind the two files: the task and the limits."""
+    bound: Fraction
+    """Every tree costs at least this much, in the units that the checker names."""
+    cost: Fraction
+    """What the tree costs."""
+    claims: int
+    seconds: float
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the bound is the tree's cost; else the time was over, or there are better trees."""
+        return self.bound >= self.cost
+
+    def save(self, proof: str | Path, table: str | Path) -> None:
+        """Writes both files."""
+        Path(proof).write_bytes(self.data)
+        Path(table).write_bytes(self.table)
+
+    def check(self) -> str:
+        """What `check.py` says of it; raises MismatchError if it does not hold."""
+        with tempfile.TemporaryDirectory() as folder:
+            files = [str(Path(folder, name)) for name in ("tree.proof", "table.csv")]
+            self.save(files[0], files[1])
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                code = check.main([*files, *self.arguments])
+        if code:
+            raise MismatchError(f"the proof does not hold ({said.getvalue().strip()}); please report this")
+        return said.getvalue()
+
+
+def prove(
+    tree: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    task: Task | None = None,
+    sample_weight: Any = None,
+    frequency: Any = None,
+    categorical: Any = (),
+    max_cuts: int | None = None,
+    time_limit: float | None = None,
+    limits: Mapping[str, Any] | None = None,
+    **row_data: Any,
+) -> Proof:
+    """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) is over, of a bound.
+
+    `tree` is a result of `streed.solve` or a tree with claims; X, y and the further data are those of the solve. Task
+    and limits are the tree's own claims unless `task` or `limits` (max_depth, min_leaf) are given, so that a tree from
+    anywhere can be proved. Raises InputError for data that is not the tree's and for limits that cannot be proved yet
+    (max_nodes), TaskError for tasks that are neither costs per row and label nor F1, F-beta or Jaccard.
+    """
+    began = time.monotonic()
+    grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
+    if not isinstance(grown, Tree):
+        raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
+    data = Dataset.make(
+        X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
+    )
+    made = _claim(grown, data, task, dict(limits or {}))
+    least = made.goal.costs.costs.min(1)
+    sums = check.Sums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
+    target = int(made.goal.reached / made.goal.costs.unit) - int(least.sum())
+    records = []
+    if made.limits.depth > 2:
+        prover = Prover(sums, None if time_limit is None else began + time_limit)
+        records = prover.records(prover.prove(made.limits, target)[0])
+    header = {"tree": made.tree, "arguments": list(made.arguments)}
+    written = to_bytes(header, records)
+    bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, check.read_file(written)[1])
+    return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+
+
+def _claim(tree: Tree, data: Dataset, task: Task | None, limits: dict[str, Any]) -> ProofClaim:
+    """What is to be proved, by the tree's own claims where nothing else is said."""
+    claims = tree.claims
+    if claims is not None:
+        limits = {"max_depth": claims.max_depth, "min_leaf": claims.min_leaf, "max_nodes": claims.max_nodes} | limits
+        task = task or (rebuild(claims.task) if isinstance(claims.task, dict) else claims.task)
+    if not isinstance(task, Task):
+        raise InputError("task", "the tree does not say what it is the best for", "give the task")
+    unknown = set(limits) - {"max_depth", "min_leaf", "max_nodes"}
+    if unknown or limits.get("max_nodes") is not None:
+        found = f"{', '.join(sorted(unknown)) or 'max_nodes'} cannot be proved"
+        raise InputError("limits", found, "give max_depth and min_leaf only")
+    return claim_of(tree, task, data, limits.get("max_depth"), limits.get("min_leaf", 1), tree.labels)
