@@ -467,9 +467,9 @@ def shown(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else f"{number} (about {float(number):.9g})"
 
 
-def parse(arguments: list[str] | None) -> argparse.Namespace:
+def parse(arguments: list[str] | None, program: str | None = None) -> argparse.Namespace:
     """The call: files, task and limits."""
-    parser = argparse.ArgumentParser(description="Checks a proof that a decision tree is optimal.")
+    parser = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
     add, columns = parser.add_argument, {"metavar": "COLUMN", "nargs": "+", "default": []}
     add("proof", type=Path)
     add("table", type=Path)
@@ -488,9 +488,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def main(arguments: list[str] | None = None, sums: type[Sums] = Sums) -> int:
+def main(arguments: list[str] | None = None, program: str | None = None, sums: type[Sums] = Sums) -> int:
     """0 if the proof holds, 1 if not, 2 if the call cannot be used; says which, and what was proved."""
-    given = parse(arguments)
+    given = parse(arguments, program)
     limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED - 1), given.min_leaf)
     try:
         table = parse_table(given.table.read_bytes(), given, given.table)
