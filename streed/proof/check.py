@@ -19,9 +19,6 @@ SPLIT     the optimum of S is its leaf, or s and the sides' bounds, for the best
           out: a tree without that split is as good. With --min-leaf, so are those with a side of fewer rows.
 TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more, so the optimum of (B, d) is at least that of
           (A, d') less w(A without B). With --min-leaf above one, only where A has all rows of B.
-
-A record of the file is one claim: the codes that lead to its rows, its depth, L, earlier records whose rows are the A
-of TRANSFER for the sides of its splits, and at depth three columns whose sides are solved by COUNT, which are A too.
 """
 
 from __future__ import annotations
@@ -48,11 +45,11 @@ Array = np.ndarray[Any, Any]
 
 
 class RejectedError(Exception):
-    """A step does not hold, or the file is no proof; the message says which."""
+    """A step does not hold, or the file is no proof."""
 
 
 class UsageError(Exception):
-    """The call or the table cannot be used; the message says what to change."""
+    """The call or the table cannot be used."""
 
 
 def require(condition: Any, message: str) -> None:
@@ -107,13 +104,6 @@ def parse_table(raw: bytes, given: argparse.Namespace, path: Any) -> Table:
     labels = sorted(set(by_name[target]))
     y = np.searchsorted(labels, by_name[target])
     return Table(X, y, labels, {name: by_name[name] for name in aside}, hashlib.sha256(raw).hexdigest())
-
-
-def natural(text: str) -> int:
-    """A whole number of a call."""
-    if not text.isdecimal() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no whole number")
-    return int(text)
 
 
 def fraction(text: str, what: str) -> Fraction:
@@ -220,8 +210,7 @@ def read_numbers(body: bytes) -> list[int]:
     starts = np.concatenate([[0], ends[:-1] + 1])
     place = np.arange(len(raw)) - np.repeat(starts, ends - starts + 1)
     require(place.max() < 8, "a number is too long")
-    numbers: list[int] = np.add.reduceat((raw & 127).astype(np.int64) << (7 * place), starts).tolist()
-    return numbers
+    return list(map(int, np.add.reduceat((raw & 127).astype(np.int64) << (7 * place), starts)))
 
 
 def read_records(numbers: list[int]) -> list[Record]:
@@ -256,8 +245,8 @@ def follow(tree: Any, X: Array, labels: list[str], limits: Limits) -> tuple[list
             chosen[rows] = labels.index(node["label"])
             continue
         column, children = node.get("column"), node.get("children")
-        require(type(column) is int and 0 <= column < X.shape[1], "the tree asks for no column of the table")
-        require(isinstance(children, dict), "the header's tree cannot be read")
+        known = type(column) is int and 0 <= column < X.shape[1] and isinstance(children, dict)
+        require(known, "the tree asks for no column of the table")
         require(above < min(limits.depth, _DEEPEST), "the tree is too deep")
         codes = np.unique(X[rows, column]).tolist()
         require(all(str(code) in children for code in codes), "the tree has no child for a code of the table")
@@ -316,8 +305,7 @@ class Sums:
 
     def gain(self, sums: Array) -> Array:
         """Of sums (K, ...) of profits: what the best label gains."""
-        best: Array = np.abs(sums[0]) if self.two else sums.max(0)
-        return best
+        return np.asarray(np.abs(sums[0]) if self.two else sums.max(0))
 
     def rows(self, path: list[tuple[int, int]]) -> Array:
         """(n,) bool: the rows with these codes."""
@@ -334,10 +322,9 @@ class Sums:
     def by_column(self, lower: Array, i: Array) -> Array:
         """(P,) s and the sum of the sides' bounds (Q,), or `big` where a column does not split the rows as it must."""
         sizes = self.L[i].sum(0)
-        filled = np.add.reduceat((sizes > 0).astype(np.int64), self.starts)
-        small = np.add.reduceat(((sizes > 0) & (sizes < self.min_leaf)).astype(np.int64), self.starts)
-        total = self.split + np.add.reduceat(np.where(sizes > 0, lower, 0), self.starts)
-        return np.where((filled >= 2) & (small == 0), total, self.big)
+        allowed = np.add.reduceat(sizes > 0, self.starts, dtype=np.int64) >= 2
+        allowed &= np.logical_and.reduceat((sizes == 0) | (sizes >= self.min_leaf), self.starts)
+        return np.where(allowed, self.split + np.add.reduceat(np.where(sizes > 0, lower, 0), self.starts), self.big)
 
     def sides(self, i: Array) -> tuple[Array, Array, Array, Array]:
         """Of every side of the rows i: its weight, its leaf, its best tree of one split, gains by pair of literals."""
@@ -409,18 +396,22 @@ class Proof:
         """Checks the next claim; raises RejectedError if it does not follow."""
         sums, number = self.sums, len(self.claims)
         path, depth, bound, anchors, columns = record
-        require(bound < sums.big / 2, f"{self}: the bound is too large")
-        require(3 <= depth <= UNLIMITED, f"{self}: of depth below three there are no records")
-        require(depth < UNLIMITED or sums.split > 0, f"{self}: without a limit on the depth, splits need a price")
-        require(all(0 < back <= number for back in anchors), f"{self}: an anchor that does not come before it")
+        require(bound < sums.big / 2, f"claim {len(self.claims)}: the bound is too large")
+        require(3 <= depth <= UNLIMITED, f"claim {len(self.claims)}: of depth below three there are no records")
+        require(
+            depth < UNLIMITED or sums.split > 0,
+            f"claim {len(self.claims)}: without a limit on the depth, splits need a price",
+        )
+        require(
+            all(0 < back <= number for back in anchors),
+            f"claim {len(self.claims)}: an anchor that does not come before it",
+        )
         mask = sums.rows(path)
         lower, known = self._follows(mask, depth, bound, [number - back for back in anchors], columns)
-        require(float(known) >= bound, f"{self}: a tree may cost {known:.0f}, less than {bound}")
+        require(float(known) >= bound, f"claim {len(self.claims)}: a tree may cost {known:.0f}, less than {bound}")
         self.claims.append((np.packbits(mask), depth, bound, lower if depth == 3 else None))
 
-    def _follows(
-        self, mask: Array, depth: int, bound: int, anchors: list[int], columns: list[int]
-    ) -> tuple[Array | None, Any]:
+    def _follows(self, mask: Array, depth: int, bound: int, anchors: list[int], columns: list[int]) -> tuple[Any, Any]:
         """The bounds of the sides of a claim's rows at one depth less, and the bound that follows for all its rows."""
         sums, i = self.sums, np.flatnonzero(mask)
         floor = sums.floor[i].sum()
@@ -433,18 +424,15 @@ class Proof:
             lower = np.maximum(lower, sums.transfer(mask, i, mask, sums.optimum(i, 2)))
         for a in anchors:
             there, deep, whole, sides = self.claims[a]
-            require(deep >= depth - (3 < depth < UNLIMITED), f"{self}: an anchor of too little depth")
-            require(depth > 3 or sides is not None, f"{self}: an anchor without bounds of its sides")
+            require(deep >= depth - (3 < depth < UNLIMITED), f"claim {len(self.claims)}: an anchor of too little depth")
+            require(depth > 3 or sides is not None, f"claim {len(self.claims)}: an anchor without bounds of its sides")
             anchor = np.unpackbits(there, count=sums.n).view(bool)
             lower = np.maximum(lower, sums.transfer(mask, i, anchor, sides if depth == 3 else whole))
         for c in columns:
-            require(c in sums.literals_of, f"{self}: a column that does not stand")
+            require(c in sums.literals_of, f"claim {len(self.claims)}: a column that does not stand")
             for literal in sums.literals_of[c]:
                 lower = np.maximum(lower, sums.from_side(mask, i, literal))
         return lower, max(floor, min([sums.leaf(i), *sums.by_column(lower, i)]))
-
-    def __str__(self) -> str:
-        return f"claim {len(self.claims)}"
 
 
 def prove_bound(X: Array, given: Costs, limits: Limits, body: bytes, sums: type[Sums] = Sums) -> tuple[Fraction, int]:
@@ -474,10 +462,10 @@ def parse(arguments: list[str] | None, program: str | None = None) -> argparse.N
     add("proof", type=Path)
     add("table", type=Path)
     add("--task", choices=("accuracy", "costs", *SCORES), default="accuracy", help="accuracy: what errors weigh")
-    limit = parser.add_mutually_exclusive_group(required=True)
-    limit.add_argument("--max-depth", type=natural, metavar="D")
-    limit.add_argument("--no-limit", action="store_true", help="trees of any depth; splits need a price")
-    add("--min-leaf", type=natural, default=1, metavar="N")
+    limit = parser.add_mutually_exclusive_group(required=True).add_argument
+    limit("--max-depth", type=int, metavar="D")
+    limit("--no-limit", action="store_true", help="trees of any depth; splits need a price")
+    add("--min-leaf", type=int, default=1, metavar="N")
     add("--price", default="0", metavar="X", help="of a split, where an error costs 1")
     add("--target", metavar="COLUMN", help="the labels' (default: the last, or the first where there is no header)")
     add("--categorical", help="columns of more than two codes", **columns)
@@ -491,8 +479,10 @@ def parse(arguments: list[str] | None, program: str | None = None) -> argparse.N
 def main(arguments: list[str] | None = None, program: str | None = None, sums: type[Sums] = Sums) -> int:
     """0 if the proof holds, 1 if not, 2 if the call cannot be used; says which, and what was proved."""
     given = parse(arguments, program)
-    limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED - 1), given.min_leaf)
     try:
+        if min(given.max_depth or 0, given.min_leaf - 1) < 0:
+            raise UsageError("--max-depth is zero or more, --min-leaf one or more")
+        limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED - 1), given.min_leaf)
         table = parse_table(given.table.read_bytes(), given, given.table)
         header, body = read_file(given.proof.read_bytes())
         goal = goal_of(given, table, limits, header.get("tree"))

@@ -132,5 +132,10 @@ def _claim(
     given = check.parse(["proof", "table", *arguments])
     read = check.parse_table(text, given, "the table")
     coded = table.tree(tree, shown)
-    goal = check.goal_of(given, read, limits, coded)
+    try:
+        goal = check.goal_of(given, read, limits, coded)
+    except check.RejectedError as error:
+        raise InputError("tree", f"on this data and within these limits: {error}", "give those of its solve") from error
+    except check.UsageError as error:
+        raise InputError("costs", str(error), "give numbers of fewer digits") from error
     return ProofClaim(text, tuple(arguments), read.X, goal, coded, limits)

@@ -73,7 +73,7 @@ def prove(
     task: Task | None = None,
     sample_weight: Any = None,
     frequency: Any = None,
-    categorical: Any = (),
+    categorical: Any = None,
     max_cuts: int | None = None,
     time_limit: float | None = None,
     limits: Mapping[str, Any] | None = None,
@@ -90,12 +90,14 @@ def prove(
     grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
     if not isinstance(grown, Tree):
         raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
-    data = Dataset.make(
-        X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
-    )
+    given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
+    data = Dataset.make(X, y, **given, **row_data)
     made = _claim(grown, data, task, dict(limits or {}))
     least = made.goal.costs.costs.min(1)
-    sums = check.Sums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
+    try:
+        sums = check.Sums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
+    except check.RejectedError as error:
+        raise InputError("costs", str(error), "give numbers of fewer digits") from error
     target = int(made.goal.reached / made.goal.costs.unit) - int(least.sum())
     records = []
     if made.limits.depth > 2:

@@ -1,0 +1,294 @@
+"""Proofs: what is proved is true and said whole, what is changed is rejected, and what cannot be proved is refused."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import streed
+from streed import proof
+from streed.cli.app import app
+from streed.errors import InputError, StreedError, TaskError
+from streed.proof import check
+from streed.tasks import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    DemographicParity,
+    FBeta,
+    InstanceCosts,
+    Jaccard,
+    SparseAccuracy,
+    SquaredError,
+    WeightedAccuracy,
+)
+
+TASKS: list[tuple[Any, dict[str, Any]]] = [
+    (Accuracy(), {"max_depth": 0}),
+    (Accuracy(), {"max_depth": 2}),
+    (Accuracy(), {"max_depth": 3, "min_leaf": 4}),
+    (Accuracy(), {"max_depth": 4}),
+    (SparseAccuracy(0.02), {"max_depth": None}),
+    (WeightedAccuracy({0: 1.5}), {"max_depth": 3}),
+    (BalancedAccuracy(), {"max_depth": 3}),
+    (F1(), {"max_depth": 3}),
+    (FBeta(2), {"max_depth": 2}),
+    (Jaccard(positive=0), {"max_depth": 3}),
+]
+
+
+def sample(rows: int = 50, columns: int = 5) -> tuple[Any, Any]:
+    draw = np.random.default_rng(4)
+    X = draw.integers(0, 2, (rows, columns))
+    return X, (X[:, 0] & X[:, 1]) ^ (draw.random(rows) < 0.2)
+
+
+def labels() -> tuple[Any, Any]:
+    X, y = sample()
+    return X, y.astype(int)
+
+
+@pytest.mark.parametrize(("task", "limits"), TASKS)
+def test_what_solve_finds_is_proved(task: Any, limits: dict[str, Any]) -> None:
+    X, y = labels()
+    made = proof.prove(streed.solve(task, X, y, **limits), X, y)
+    assert made.optimal
+    assert "it is optimal" in made.check()
+
+
+def test_a_worse_tree_is_not_proved_optimal() -> None:
+    X, y = labels()
+    worse = streed.solve(Accuracy(), X, y, max_depth=1)
+    made = proof.prove(worse, X, y, limits={"max_depth": 3})
+    best = streed.solve(Accuracy(), X, y, max_depth=3).value
+    assert not made.optimal
+    assert best <= made.cost
+    assert made.bound <= best
+    assert "no tree costs less than" in made.check()
+
+
+def test_categories_gaps_and_thresholds() -> None:
+    draw = np.random.default_rng(1)
+    X = np.stack([draw.integers(0, 4, 40), draw.integers(0, 2, 40)], axis=1)
+    y = draw.integers(0, 3, 40)
+    result = streed.solve(Accuracy(), X, y, categorical=[0], max_depth=3)
+    assert proof.prove(result, X, y, categorical=[0]).optimal
+    numbers = np.where(draw.random((40, 2)) < 0.1, np.nan, draw.normal(size=(40, 2)).round(1))
+    result = streed.solve(Accuracy(), numbers, y, max_depth=3)
+    assert proof.prove(result, numbers, y).optimal
+
+
+def test_copies_weights_and_costs_of_instances() -> None:
+    draw = np.random.default_rng(2)
+    X, copies = draw.integers(0, 2, (20, 4)), draw.integers(0, 4, 20)
+    costs = draw.integers(-2, 5, (20, 3)).tolist()
+    result = streed.solve(InstanceCosts(), X, None, costs=costs, frequency=copies, max_depth=3, min_leaf=3)
+    assert proof.prove(result, X, None, costs=costs, frequency=copies).optimal
+    weights = [0.5, 0.1] * 10
+    y = draw.integers(0, 2, 20)
+    for task in (Accuracy(), F1()):
+        result = streed.solve(task, X, y, sample_weight=weights, max_depth=3)
+        assert proof.prove(result, X, y, sample_weight=weights).optimal
+
+
+def test_names_that_a_table_could_not_hold() -> None:
+    X, y = labels()
+    names = ['a "quoted" one', "with, comma", "line\nbreak", "", "label"]
+    table = {name: X[:, j].tolist() for j, name in enumerate(names)}
+    classes = np.where(y == 1, "yes, indeed", 'n"o')
+    result = streed.solve(Accuracy(), table, classes, max_depth=3)
+    made = proof.prove(result, table, classes)
+    assert "it is optimal" in made.check()
+
+
+def test_a_stopped_prover_leaves_a_bound() -> None:
+    X, y = sample(200, 9)
+    result = streed.solve(SparseAccuracy(0.001), X, y)
+    made = proof.prove(result, X, y, time_limit=0)
+    assert made.bound <= made.cost
+    made.check()
+
+
+def test_what_cannot_be_proved_is_refused() -> None:
+    X, y = labels()
+    with pytest.raises(InputError, match="max_nodes"):
+        proof.prove(streed.solve(Accuracy(), X, y, max_depth=3, max_nodes=2), X, y)
+    for task in (SquaredError(), Accuracy().subject_to(DemographicParity() <= 0.1)):
+        group = {} if isinstance(task, SquaredError) else {"sensitive_features": X[:, 2]}
+        result = streed.solve(task, X, y, max_depth=2, **group)
+        with pytest.raises(TaskError, match="not of this task"):
+            proof.prove(result, X, y, **group)
+    with pytest.raises(InputError, match="no tree"):
+        proof.prove(3, X, y)
+    with pytest.raises(StreedError):
+        proof.prove(streed.solve(Accuracy(), X, y, max_depth=2), X[:, :1], y)
+
+
+# -- the checker alone -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, list[str]]:
+    X, y = labels()
+    made = proof.prove(streed.solve(Accuracy(), X, y, max_depth=4), X, y)
+    made.save(tmp_path / "tree.proof", tmp_path / "table.csv")
+    return tmp_path / "tree.proof", tmp_path / "table.csv", list(made.arguments)
+
+
+def test_the_checker_stands_alone(files: tuple[Path, Path, list[str]], tmp_path: Path) -> None:
+    written, table, arguments = files
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(check.__file__, alone / "check.py")
+    script = (
+        "import sys; sys.argv = sys.argv[1:]; import runpy\n"
+        "sys.modules['streed'] = sys.modules['numba'] = None\n"
+        "runpy.run_path('check.py', run_name='__main__')\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script, "check.py", str(written), str(table), *arguments],
+        cwd=alone,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("PROVED")
+    assert "SHA-256" in found.stdout
+    assert len(Path(check.__file__).read_text(encoding="utf-8").splitlines()) <= 500
+
+
+def _said(files: tuple[Path, Path, list[str]], capsys: Any, *more: str) -> tuple[int, str]:
+    written, table, arguments = files
+    code = check.main([str(written), str(table), *arguments, *more])
+    streams = capsys.readouterr()
+    return code, streams.out + streams.err
+
+
+@pytest.mark.parametrize("place", [0, 3, 20, 40, -60, -30, -8, -1])
+@pytest.mark.parametrize("change", ["flip", "cut", "fill"])
+def test_damaged_files_end_in_a_message(
+    files: tuple[Path, Path, list[str]], capsys: Any, place: int, change: str
+) -> None:
+    before = _said(files, capsys)[1]
+    written = files[0]
+    raw = bytearray(written.read_bytes())
+    if change == "flip":
+        raw[place] ^= 0x55
+    elif change == "cut":
+        del raw[place:]
+    else:
+        raw[place:] = b"\xff" * len(raw[place:])
+    written.write_bytes(bytes(raw))
+    code, said = _said(files, capsys)
+    if code == 0:  # nothing that counts was changed: what a header says beside the tree is not read
+        assert said == before
+        return
+    assert code == 1
+    assert said.startswith("REJECTED: ")
+    assert said.count("\n") == 1
+
+
+def _file(header: bytes, numbers: bytes, size: int | None = None) -> bytes:
+    return check.MAGIC + (len(header) if size is None else size).to_bytes(4, "little") + header + zlib.compress(numbers)
+
+
+TREE = b'{"tree": {"label": "0"}}'
+
+HOSTILE = {
+    "nothing": b"",
+    "no header": check.MAGIC,
+    "a header of four gigabytes": _file(b"", b"", 2**32 - 1),
+    "a deep header": _file(b'{"tree": ' + b'{"column": 0, "children": {"0": ' * 100_000, b""),
+    "a deep tree": _file(
+        b'{"tree": ' + b'{"column": 0, "children": {"0": {"label": "0"}, "1": ' * 400 + TREE[9:-1] + b"}}" * 400 + b"}", b""
+    ),
+    "a list": _file(b"[]", b""),
+    "no tree": _file(b"{}", b""),
+    "numbers for names": _file(b'{"tree": {"column": true, "children": []}}', b""),
+    "a column that is not there": _file(b'{"tree": {"column": 99, "children": {}}}', b""),
+    "not a number": _file(b'{"tree": {"column": NaN, "children": {}}}', b""),
+    "a bomb": _file(TREE, b"\x00" * 2**26),
+    "a long number": _file(TREE, b"\xff" * 40 + b"\x01"),
+    "no end": _file(TREE, b"\xff"),
+    "more codes than numbers": _file(TREE, b"\x7f\x00"),
+    "a large bound": _file(TREE, bytes([0, 4]) + b"\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes([0])),
+    "an anchor ahead": _file(TREE, bytes([0, 4, 1, 1, 0])),
+    "itself": _file(TREE, bytes([0, 4, 1, 1, 0])),
+    "too little depth": _file(TREE, bytes([0, 1, 0, 0])),
+    "no price": _file(TREE, bytes([0, 127 + 128, 1, 0, 0])),
+    "a literal that is not there": _file(TREE, bytes([1, 90, 0, 4, 0, 0])),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_end_in_a_message_soon(files: tuple[Path, Path, list[str]], capsys: Any, name: str) -> None:
+    files[0].write_bytes(HOSTILE[name])
+    began = time.process_time()
+    code, said = _said(files, capsys)
+    assert code == 1, said
+    assert said.startswith("REJECTED: ")
+    assert time.process_time() - began < 5  # a second where nothing else runs
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "rows of one length"),
+        ("label,a\nx,0\ny\n", "rows of one length"),
+        ("label,label\nx,0\n", "different names"),
+        ("label,a\nx,2\n", "codes 0 to 1"),
+        ("label,a\nx,-1\n", "codes 0 to 1"),
+        ("other,a\nx,1\n", "no column 'label'"),
+        ('label,"a\nx,1\n', "table.csv"),
+        ("label,a\n", "and rows"),
+    ],
+)
+def test_tables_that_cannot_be_used(files: tuple[Path, Path, list[str]], capsys: Any, text: str, said: str) -> None:
+    files[1].write_text(text, encoding="utf-8")
+    code, found = _said(files, capsys)
+    assert code == 2
+    assert found.startswith("error: ")
+    assert said in found
+
+
+def test_another_table_task_or_limit_is_another_statement(files: tuple[Path, Path, list[str]], capsys: Any) -> None:
+    assert _said(files, capsys)[0] == 0
+    code, said = _said(files, capsys, "--max-depth", "5")
+    assert "it is optimal" not in said
+    lines = files[1].read_text(encoding="utf-8").splitlines()
+    files[1].write_text("\n".join([*lines[:1], *[line[:-1] + "0" for line in lines[1:]]]), encoding="utf-8")
+    code, said = _said(files, capsys)
+    assert code == 1 or "it is optimal" not in said
+
+
+@pytest.mark.parametrize("arguments", [["--price", "1e999"], ["--price", "x"], ["--task", "f1", "--positive", "7"]])
+def test_calls_that_cannot_be_used(files: tuple[Path, Path, list[str]], capsys: Any, arguments: list[str]) -> None:
+    code, said = _said(files, capsys, *arguments)
+    assert code == 2
+    assert said.startswith("error: ")
+
+
+def test_the_shell_proves_and_checks(tmp_path: Path) -> None:
+    runner = CliRunner()
+    rows = ["play,windy,outlook"] + ["no,0,sunny", "no,1,sunny", "yes,0,rain", "no,1,rain", "yes,1,overcast"] * 3
+    (tmp_path / "play.csv").write_text("\n".join(rows), encoding="utf-8")
+    data, tree = str(tmp_path / "play.csv"), str(tmp_path / "tree.json")
+    solved = runner.invoke(app, ["solve", data, "--target", "play", "--max-depth", "2", "--out", tree])
+    assert solved.exit_code == 0, solved.output
+    made = runner.invoke(app, ["prove", tree, data, "--out", str(tmp_path / "tree.proof")])
+    assert made.exit_code == 0, made.output
+    command = made.output.partition("check   streed ")[2].strip()
+    checked = runner.invoke(app, shlex.split(command))
+    assert checked.exit_code == 0, checked.output
+    assert runner.invoke(app, ["check-proof", tree, data, "--max-depth", "2"]).exit_code != 0
