@@ -164,7 +164,7 @@ def sums_too_large(weighted: bool) -> InputError:
             "sample_weight",
             "in whole numbers of a common unit, the weights make exact sums beyond 2**60: scores and limits on rates "
             "multiply weights by totals of weights",
-            "round them to fewer digits, so that their total is below about 10**8 of that unit",
+            "round them to fewer digits, so that their total is below about 10**8 of that unit, and 10**6 for kappa",
         )
     return InputError(
         "task",
