@@ -18,6 +18,7 @@ import numpy as np
 from streed.errors import InputError, TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_array
 from streed.task.base import Limit
+from streed.task.row_sums import weight_array
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -133,9 +134,10 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
     The unit is the largest that there is. Raises InputError for weights that are no short decimals: a limit on a sum is
     kept exactly or not at all.
     """
-    if data.weights is None:
+    each = weight_array(data)
+    if each is None:
         return None, Fraction(1)
-    weights, unit, exact = exact_array(data.weights, "sample_weight")
+    weights, unit, exact = exact_array(each, "sample_weight")
     if not exact:
         raise InputError(
             "sample_weight",
