@@ -165,7 +165,7 @@ class Dataset:
 
         Every threshold is a question, with gaps on either side where there are any, and whether a value is missing.
         """
-        return self.n_columns - len(self.ordered) + sum(len(each.questions()) for each in self.ordered.values())
+        return self.n_columns - len(self.ordered) + sum(each.n_questions for each in self.ordered.values())
 
     @property
     def n_classes(self) -> int:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.moments import date_text
-from streed.data.thresholds import at_most, between, between_integers, between_moments
+from streed.data.moments import date_text, duration_text
+from streed.data.thresholds import at_most, between, between_durations, between_integers, between_moments
 
 if TYPE_CHECKING:
     from streed.exact import Array
@@ -28,6 +28,8 @@ class Scale(enum.StrEnum):
     NUMBER = "number"
     DATE = "date"
     """Microseconds since 1970."""
+    DURATION = "duration"
+    """Microseconds."""
     CATEGORY = "category"
     """Places in the declared order of the categories."""
 
@@ -81,6 +83,8 @@ class OrderedValues:
             return int(low)
         if self.scale is Scale.DATE:
             return between_moments(int(low), int(high))
+        if self.scale is Scale.DURATION:
+            return between_durations(int(low), int(high))
         if self.values.dtype.kind == "f":
             return between(float(low), float(high))
         if self.values.dtype.kind in "iu" or (isinstance(low, int) and isinstance(high, int)):
@@ -92,6 +96,11 @@ class OrderedValues:
         if cut.threshold is None:
             return len(self.values) - 1
         return int(np.count_nonzero(at_most(self.values, cut.threshold))) - 1
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions `questions` lists."""
+        return 2 * len(self.cuts) + (len(self.values) > 0) if self.has_gaps else len(self.cuts)
 
     def questions(self) -> Array:
         """(q, 2) int64: for each question the largest rank of child 0, or NO_LIMIT, and the child of the gaps."""
@@ -139,8 +148,7 @@ def rank(
     present = numbers if missing is None else numbers[~missing]
     if present.dtype.kind == "f":
         present = present.astype(np.float64) + 0.0  # 0.0 for -0.0
-    values, ranks_of = np.unique(present, return_inverse=True)
-    ranks_of = ranks_of.reshape(-1).astype(np.int32)
+    values, ranks_of = _distinct(present)
     ranks = ranks_of
     if missing is not None:
         ranks = np.full(len(numbers), len(values), np.int32)
@@ -151,6 +159,17 @@ def rank(
         totals = np.bincount(ranks_of, weights=held, minlength=len(values)).astype(np.float64)
         cuts = np.array(quantiles(totals, max_cuts), np.int64)
     return OrderedValues(values, scale, missing is not None, cuts), ranks
+
+
+def _distinct(numbers: Array) -> tuple[Array, Array]:
+    """(the distinct numbers in order, the place among them of each number, int32)."""
+    order = np.argsort(numbers)
+    in_order = numbers[order]
+    is_new = np.ones(len(numbers), bool)
+    is_new[1:] = in_order[1:] != in_order[:-1]
+    places = np.empty(len(numbers), np.int32)
+    places[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    return in_order[is_new], places
 
 
 def quantiles(totals: Array, most: int) -> list[int]:
@@ -168,9 +187,14 @@ def quantiles(totals: Array, most: int) -> list[int]:
 
 
 def threshold_text(threshold: int | float, scale: Scale, categories: tuple[Any, ...]) -> str:
-    """The threshold as text: a number as `repr` writes it, whole ones without a point, a date by ISO 8601."""
+    """The threshold as text: a number as `repr` has it, but whole ones without a point, a date by ISO 8601.
+
+    A duration is written in days and hours.
+    """
     if scale is Scale.DATE:
         return date_text(int(threshold))
+    if scale is Scale.DURATION:
+        return duration_text(int(threshold))
     if scale is Scale.CATEGORY:
         return str(categories[int(threshold)])
     if isinstance(threshold, float) and threshold.is_integer() and abs(threshold) < 1e15:

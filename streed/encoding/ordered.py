@@ -74,7 +74,7 @@ def translate(root: Node, questions: Questions) -> Node:
             raise MismatchError(f"a row goes another way at a cut of column {node.column}; please report this")
         flat[place] = (node.column, children, size)
         if node.cut is not None:
-            flat[place] += (attrs.evolve(node.cut, gaps=_side_of_gaps(source, node, rows, sides)),)
+            flat[place] += (attrs.evolve(node.cut, gaps=side_of_gaps(source, node, rows, sides)),)
         rows_at |= {child: rows[sides == side] for side, child in enumerate(children)}
     return nest(flat)
 
@@ -90,12 +90,13 @@ def settle_gaps(root: Node, data: Dataset) -> Node:
         node = Branch(column, (), size, *cut)
         sides = sides_in(data, node, rows)
         if node.cut is not None:
-            flat[place] = (column, children, size, attrs.evolve(node.cut, gaps=_side_of_gaps(data, node, rows, sides)))
+            flat[place] = (column, children, size, attrs.evolve(node.cut, gaps=side_of_gaps(data, node, rows, sides)))
         rows_at |= {child: rows[sides == side] for side, child in enumerate(children)}
     return nest(flat)
 
 
-def _side_of_gaps(data: Dataset, node: Branch, rows: Array, sides: Array) -> int:
+def side_of_gaps(data: Dataset, node: Branch, rows: Array, sides: Array) -> int:
+    """The child for gaps of a branch with a cut: as it says, or, where none of its rows has one, that of more rows."""
     assert node.cut is not None
     if node.cut.threshold is None or (data.X[rows, node.column] == data.ordered[node.column].gap_rank).any():
         return node.cut.gaps
@@ -148,7 +149,8 @@ def ranks_of(data: Dataset) -> Ranks:
 
 def _feature(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:
     """(ranks among the groups of values that cuts tell apart, the cut behind each but the last)."""
-    below = np.searchsorted(values.cuts, ranks).astype(np.int32)
+    uncut = len(values.cuts) + 1 < len(values.values)
+    below = np.searchsorted(values.cuts, ranks).astype(np.int32) if uncut else ranks.astype(np.int32)
     if not values.has_gaps or not len(values.values):
         return below if len(values.values) else np.zeros(len(ranks), np.int32), values.cuts
     missing = ranks == values.gap_rank

@@ -112,7 +112,6 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
     heap = heap_of(e)
     space = e.heap_space
     size = int64(0)
-    clear(heap, space)
     for l in range(1, splits):
         cost = side_cost(e, leaf_left[l], stump_left[l], left_depth)
         cost += side_cost(e, leaf_right[l], stump_right[l], right_depth) + price
@@ -234,6 +233,7 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
                 begin_right = end_right
     e.found_column = column
     e.found_position = position
+    clear(heap, size, space)
     if stopped:
         for i in range(size):
             pruned = min(pruned, heap[KEY, i] + price)

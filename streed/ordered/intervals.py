@@ -20,7 +20,8 @@ from streed.kernels.views import matrix, native
 
 KEY, LENGTH, SLOT, COLUMN, BEGIN, END, BEGIN_LEFT, BEGIN_RIGHT, END_LEFT, END_RIGHT, FREE = range(11)
 """Rows of the heap: of its entries in order the bound, the length and where the interval is; of the intervals their
-column, their ends (0 and n: no threshold), L and R at both ends; places of intervals that are free."""
+column, their ends (0 and n: no threshold), L and R at both ends; places of intervals that are free, which is a
+permutation of all of them whenever the heap is empty."""
 
 ROWS_OF_HEAP = 11
 
@@ -45,10 +46,10 @@ def bound_between(e, begin_left, begin_right, end_left, end_right, worst):  # ty
 
 
 @native
-def clear(heap, space):  # type: ignore[no-untyped-def]
-    """Makes every place of an interval free."""
-    for i in range(space):
-        heap[FREE, i] = space - 1 - i
+def clear(heap, size, space):  # type: ignore[no-untyped-def]
+    """Makes the places of the heap's `size` intervals free; the others are."""
+    for i in range(size):
+        heap[FREE, space - 1 - i] = heap[SLOT, i]
 
 
 @native

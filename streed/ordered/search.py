@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from streed.bnb.trace import Trace
-from streed.encoding.ordered import settle_gaps
+from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
 from streed.ordered.features import Features
@@ -135,6 +135,9 @@ class _Search:
                 branches += 1
                 branch = self.features.branch(data, node.column, node.rank, len(rows))
                 sides = sides_in(data, branch, rows)
+                if branch.cut is not None:
+                    gaps = side_of_gaps(data, branch, rows, sides)
+                    branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=gaps))
                 parts = [rows[sides == side] for side in range(2)]
                 below = (
                     grow(child, part, depth + 1) for child, part in zip((node.left, node.right), parts, strict=True)
@@ -158,7 +161,7 @@ class _Search:
             raise MismatchError(
                 f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this"
             )
-        return Solution(self._costs.value(total), settle_gaps(root, data))
+        return Solution(self._costs.value(total), root)
 
 
 _NO_TREE = 2**62

@@ -20,7 +20,7 @@ from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
 from streed.kernels.pointers import address_of
 from streed.ordered import units
 from streed.ordered.branch import UNLIMITED, WORDS
-from streed.ordered.intervals import ROWS_OF_HEAP
+from streed.ordered.intervals import FREE, ROWS_OF_HEAP
 from streed.ordered.problem import OrderedRows
 
 _SHORT = 5e5
@@ -172,8 +172,10 @@ class OrderedSession:
         vectors = many_labels.RESULTS + 4 * rows.costs.shape[1] + (4 * n if rows.kind == units.LABELLED else 2)
         frequency = np.ones(n, np.int64) if rows.frequency is None else rows.frequency
         worst = rows.worst
-        is_uniform = bool((worst == worst[0]).all()) and worst[0] > 0
         heap_space = columns + 4 * SPLITS + 8 + min(_HEAP, columns * n)
+        heap = np.empty((ROWS_OF_HEAP, heap_space), np.int64)
+        heap[FREE] = np.arange(heap_space)[::-1]
+        is_uniform = bool((worst == worst[0]).all()) and worst[0] > 0
         arrays = self._kept = {
             "ranks": self._ranks,
             "worst": worst,
@@ -184,7 +186,7 @@ class OrderedSession:
             "mask": np.zeros(n, np.uint32),
             "scratch": _aligned(vectors * SPLITS, lane),
             "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
-            "heap": np.empty((ROWS_OF_HEAP, heap_space), np.int64),
+            "heap": heap,
         }
         for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
             arrays[name] = np.zeros(SPLITS, np.int64)

@@ -27,6 +27,7 @@ from tests.benchmarks import (
     sparse_scores,
     startup,
     stopping,
+    thresholds,
     user_tasks,
 )
 
@@ -45,6 +46,7 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "sparse-scores": ("A price for every node, and no limit on the depth", sparse_scores.render),
     "startup": ("Starting", startup.render),
     "stopping": ("Stopping", stopping.render),
+    "thresholds": ("All thresholds of raw numbers", thresholds.render),
     "user-tasks": ("Tasks of users", user_tasks.render),
 }
 """For each benchmark, its title and what makes its tables."""

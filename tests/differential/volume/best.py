@@ -55,7 +55,8 @@ class Best:
         everything = np.ones(len(self.X), np.bool_)
         deepest = min(self.X.shape[1], int(self.copies.sum()) - 1)
         depth = deepest if max_depth is None else min(max_depth, deepest)
-        if max_nodes is not None and (max_nodes >= 2**depth or max_nodes >= int(self.copies.sum())):
+        widest = max(2, int(self.X.max(initial=0)) + 1)
+        if max_nodes is not None and (max_nodes >= widest**depth or max_nodes >= int(self.copies.sum())):
             max_nodes = None
         return self._best(everything, depth, max_nodes, ())
 
