@@ -6,7 +6,6 @@
 Whoever checks says what the task, the limits and the table are; of the file only the tree and the steps of the proof
 are taken. The exit code is 0 if everything holds, and the whole statement that was proved is printed; 1 if a step does
 not hold; 2 if the call or a file cannot be used. The format: docs/reference/proof-format.md.
-
 A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A claim (S, d, L) says that every tree of
 depth d or less costs at least L on the rows S, those with some codes. Costs are regrets (above the least cost of the
 row), counted in whole units; a split costs s; w(A) is the sum of the worst regrets of the rows A. The rules, whose
@@ -44,15 +43,16 @@ _HEADER, _BODY, _DEEPEST = 2**24, 2**25, 250
 Array = np.ndarray[Any, Any]
 
 
-class RejectedError(Exception):
-    """A step does not hold, or the file is no proof."""
-
-
 class UsageError(Exception):
     """The call or the table cannot be used."""
 
 
+class RejectedError(Exception):
+    """A step does not hold, or the file is no proof."""
+
+
 def require(condition: Any, message: str) -> None:
+    """Raises RejectedError unless the condition holds."""
     if not condition:
         raise RejectedError(message)
 
@@ -162,8 +162,8 @@ def goal_of(given: argparse.Namespace, table: Table, limits: Limits, tree: Any) 
     if len(labels) != 2 or not positive:
         raise UsageError("--positive names one of two labels, and its rows weigh something")
     beta = fraction(given.beta, "--beta") ** 2
-    above = (positive, -1, 0) if given.task == "jaccard" else ((1 + beta) * positive, -1 - beta, 0)
-    below = (positive, 0, 1) if given.task == "jaccard" else ((1 + beta) * positive, -1, 1)
+    above: Any = (positive, -1, 0) if given.task == "jaccard" else ((1 + beta) * positive, -1 - beta, 0)
+    below: Any = (positive, 0, 1) if given.task == "jaccard" else ((1 + beta) * positive, -1, 1)
     f = Fraction(above[0] + above[1] * missed) / (below[0] + below[1] * missed + below[2] * wrong)
     needed, miss, hit = (f * b - a for a, b in zip(above, below, strict=True))
     rows = [[w * (miss if of == yes else hit) * (k != of) for k in (0, 1)] for w, of in zip(weights, y, strict=True)]
@@ -186,30 +186,23 @@ def read_file(raw: bytes) -> tuple[dict[str, Any], bytes]:
     begin = len(MAGIC) + 4
     end = begin + int.from_bytes(raw[len(MAGIC) : begin], "little")
     require(end - begin <= _HEADER, "the header is too long")
+    stream = zlib.decompressobj()
     try:
-        header = json.loads(raw[begin:end])
-    except (ValueError, RecursionError):
-        raise RejectedError("the header cannot be read") from None
-    require(isinstance(header, dict), "the header cannot be read")
-    try:
-        stream = zlib.decompressobj()
-        body = stream.decompress(raw[end:], _BODY)
-        require(stream.eof, "the body is cut off or too long")
-    except zlib.error:
-        raise RejectedError("the body is damaged") from None
+        header, body = json.loads(raw[begin:end]), stream.decompress(raw[end:], _BODY)
+    except (ValueError, RecursionError, zlib.error):
+        raise RejectedError("the file is damaged") from None
+    require(isinstance(header, dict) and stream.eof, "the file is cut off, or its claims are too long")
     return header, body
 
 
 def read_numbers(body: bytes) -> list[int]:
     """Unsigned numbers, seven bits a byte, low ones first, the last byte of each below 128."""
     raw = np.frombuffer(body, np.uint8)
-    if not len(raw):
-        return []
     ends = np.flatnonzero(raw < 128)
-    require(len(ends) and ends[-1] == len(raw) - 1, "the body is cut off")
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    require(len(raw) == 0 or (len(ends) and ends[-1] == len(raw) - 1), "the claims are cut off")
+    starts = np.concatenate([[0], ends + 1])[:-1].astype(np.intp)
     place = np.arange(len(raw)) - np.repeat(starts, ends - starts + 1)
-    require(place.max() < 8, "a number is too long")
+    require(place.max(initial=0) < 8, "a number is too long")
     return list(map(int, np.add.reduceat((raw & 127).astype(np.int64) << (7 * place), starts)))
 
 
@@ -286,7 +279,6 @@ class Sums:
         self.literal = {pair: q for q, pair in enumerate(pairs)}
         held = [X[:, c] == v for c, v in self.literal]
         self.L = np.array(held, kind).T.copy() if held else np.zeros((self.n, 0), kind)
-        self.bits = np.packbits(np.array(held, np.bool_).reshape(len(held), self.n), axis=1)
         self.of_column = np.repeat(np.arange(len(codes)), codes)
         self.literals_of = {c: np.flatnonzero(self.of_column == k).tolist() for k, c in enumerate(self.columns)}
         self.split, self.w = kind(split), worst.astype(kind)
@@ -310,8 +302,7 @@ class Sums:
     def rows(self, path: list[tuple[int, int]]) -> Array:
         """(n,) bool: the rows with these codes."""
         require(all(literal in self.literal for literal in path), "a claim's code is none of the columns that stand")
-        packed = np.bitwise_and.reduce(self.bits[[self.literal[x] for x in path]], axis=0) if path else None
-        return np.ones(self.n, bool) if packed is None else np.unpackbits(packed, count=self.n).view(bool)
+        return np.asarray((self.L[:, [self.literal[x] for x in path]] == 1).all(1))
 
     def leaf(self, i: Array) -> Any:
         """What the best leaf of the rows i costs."""
@@ -324,7 +315,8 @@ class Sums:
         sizes = self.L[i].sum(0)
         allowed = np.add.reduceat(sizes > 0, self.starts, dtype=np.int64) >= 2
         allowed &= np.logical_and.reduceat((sizes == 0) | (sizes >= self.min_leaf), self.starts)
-        return np.where(allowed, self.split + np.add.reduceat(np.where(sizes > 0, lower, 0), self.starts), self.big)
+        total = self.split + np.add.reduceat(np.where(sizes > 0, lower, 0), self.starts)
+        return np.asarray(np.where(allowed, total, self.big))
 
     def sides(self, i: Array) -> tuple[Array, Array, Array, Array]:
         """Of every side of the rows i: its weight, its leaf, its best tree of one split, gains by pair of literals."""
@@ -352,8 +344,7 @@ class Sums:
 
     def lookahead(self, i: Array, floors: Array) -> Array:
         """(Q,) bounds of all sides, whatever their depth: the second half of COUNT."""
-        weight, leaves, ones, gains = self.sides(i)
-        x = self.L[i]
+        (weight, leaves, ones, gains), x = self.sides(i), self.L[i]
         weights = (x * self.w[i, None]).T @ x
         quarters = (weights - gains) / self.u
         best = np.minimum(leaves, ones - self.split)
@@ -361,7 +352,7 @@ class Sums:
         inner = np.maximum(0, best[:, None] - weight[:, None] + weights)
         two = (np.add.reduceat(quarters, self.starts, axis=1)[:, self.of_column] - quarters + inner).min(1)
         more = np.minimum(2 * self.split + np.maximum(two, floors), 3 * self.split + floors)
-        return np.minimum(np.minimum(leaves, ones), more)
+        return np.asarray(np.minimum(np.minimum(leaves, ones), more))
 
     def transfer(self, mask: Array, i: Array, anchor: Array, bound: Any) -> Array:
         """(Q,) TRANSFER from the rows `anchor` (bool, n) to every side of the rows `mask`, whose numbers are i.
@@ -458,7 +449,8 @@ def shown(number: Fraction) -> str:
 def parse(arguments: list[str] | None, program: str | None = None) -> argparse.Namespace:
     """The call: files, task and limits."""
     parser = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
-    add, columns = parser.add_argument, {"metavar": "COLUMN", "nargs": "+", "default": []}
+    add: Any = parser.add_argument
+    columns: Any = {"metavar": "COLUMN", "nargs": "+", "default": []}
     add("proof", type=Path)
     add("table", type=Path)
     add("--task", choices=("accuracy", "costs", *SCORES), default="accuracy", help="accuracy: what errors weigh")
@@ -497,10 +489,10 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
         return 1
     depth = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
     print(f"PROVED by {claims} claims, of trees of {depth}, {given.min_leaf} rows or more in a leaf:")
-    print(f"    {goal.words}, which the tree of the file has: it is optimal" if optimal else
-          f"    no tree costs less than {shown(bound)}; the tree of the file costs {shown(goal.reached)}")  # fmt: skip
-    print(f"The task is {given.task}, a split costs {given.price}; the table is {given.table}: {len(table.y)} rows, "
-          f"{table.X.shape[1]} columns, SHA-256 {table.digest}")  # fmt: skip
+    less = f"no tree costs less than {shown(bound)}; the tree of the file costs {shown(goal.reached)}"
+    print(f"    {goal.words}, which the tree of the file has: it is optimal" if optimal else f"    {less}")
+    size = f"{len(table.y)} rows, {table.X.shape[1]} columns, SHA-256 {table.digest}"
+    print(f"The task is {given.task}, a split costs {given.price}; the table is {given.table}: {size}")
     return 0
 
 

@@ -211,7 +211,8 @@ HOSTILE = {
     "a header of four gigabytes": _file(b"", b"", 2**32 - 1),
     "a deep header": _file(b'{"tree": ' + b'{"column": 0, "children": {"0": ' * 100_000, b""),
     "a deep tree": _file(
-        b'{"tree": ' + b'{"column": 0, "children": {"0": {"label": "0"}, "1": ' * 400 + TREE[9:-1] + b"}}" * 400 + b"}", b""
+        b'{"tree": ' + b'{"column": 0, "children": {"0": {"label": "0"}, "1": ' * 400 + TREE[9:-1] + b"}}" * 400 + b"}",
+        b"",
     ),
     "a list": _file(b"[]", b""),
     "no tree": _file(b"{}", b""),
