@@ -40,6 +40,7 @@ from streed.tasks.regression import SquaredError
 from streed.tasks.sparsity import SparseAccuracy, Splits
 from streed.tasks.support import MinSupport, MinSupportOf
 from streed.tasks.survival import RelativeRisk
+from streed.tasks.treatment_parity import TreatmentParity
 from streed.tasks.worst_leaf import WorstLeaf
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "SquaredError",
     "TreatmentCosts",
     "TreatmentEquality",
+    "TreatmentParity",
     "WeightedAccuracy",
     "WorstLeaf",
     "predict_linear",

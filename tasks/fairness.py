@@ -36,16 +36,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data.column import distinct_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import Array, exact_number
 from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
+from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.tasks.group_limits import LowestRate, RateRatio
-
-ROW_DATA = "sensitive_features"
 
 
 def _feature(value: Any) -> Any:
@@ -126,7 +124,8 @@ class _Imbalance:
     """By the name of each of the two groups."""
 
     def __call__(self, data: Dataset) -> Array:
-        return self.of(_groups(self.notion, data), counted_rows(self.kind, data, self.positive), data.y, data.n_classes)
+        counted = counted_rows(self.kind, data, self.positive)
+        return self.of(present_groups(self.notion, data), counted, data.y, data.n_classes)
 
     def of(self, groups: Groups, counted: Array | None, y: Array, n_classes: int) -> Array:
         """(n, n_classes) int64, for rows of the classes y (n,), of which those `counted` (n,) count."""
@@ -298,102 +297,3 @@ def counted_rows(kind: str, data: Dataset, positive: int) -> Array | None:
         return None
     counted: Array = data.y == positive if kind == "positive" else data.y != positive
     return counted
-
-
-@final
-@attrs.frozen(eq=False)
-class Groups:
-    """The groups that the rows are in."""
-
-    names: tuple[str, ...]
-    number: Array
-    """(n,) int64: which group each row is in."""
-
-    def sizes(self, counted: Array | None, weights: Array | None) -> list[int]:
-        """What the rows of each group weigh; of those `counted` (n,) alone. `weights` (n,): whole numbers."""
-        if weights is None:
-            sizes = np.bincount(self.number if counted is None else self.number[counted], minlength=len(self.names))
-        else:
-            sizes = np.zeros(len(self.names), np.int64)
-            np.add.at(sizes, self.number, weights if counted is None else weights * counted)
-        return [int(size) for size in sizes]
-
-
-def check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
-    """Raises InputError for a group without rows over which a rate is taken."""
-    for group, size in sizes.items():
-        if size == 0:
-            which = "" if kind in ("all", "errors") else f"{kind} "
-            raise InputError(
-                ROW_DATA,
-                f"group {group!r} has no {which}rows of any weight",
-                f"its rate for {name} is undefined; leave it out",
-            )
-
-
-def groups_of(notion: Fairness, data: Dataset) -> Groups:
-    """The groups; raises InputError if there is one only."""
-    groups = _groups(notion, data)
-    if len(groups.names) < 2:
-        raise InputError(ROW_DATA, f"there is one group only, {groups.names[0]!r}", "rates compare two or more")
-    return groups
-
-
-def _groups(notion: Fairness, data: Dataset) -> Groups:
-    """The groups that have rows, in sorted order of the sensitive columns' values."""
-    groups: list[tuple[Any, ...]] = [()]
-    number = np.zeros(data.n_rows, np.int64)
-    for column in _columns(notion, data):
-        values, codes = _coded(column)
-        if len(groups) == 1:
-            groups, number = [(*groups[0], value) for value in values], codes
-        else:
-            present, number = distinct_numbers(number * len(values) + codes)
-            pairs = [divmod(both, len(values)) for both in present.tolist()]
-            groups = [(*groups[at], values[code]) for at, code in pairs]
-    names = [", ".join(map(str, values)) for values in groups]
-    if len(set(names)) < len(names):
-        names = [", ".join(map(repr, values)) for values in groups]
-    return Groups(tuple(names), number)
-
-
-def _coded(column: Array) -> tuple[list[Any], Array]:
-    """The distinct values in order, and the number of each row's value (n,)."""
-    if column.dtype.kind in "biu":
-        values, codes = distinct_numbers(column)
-        return values.tolist(), codes
-    listed = column.tolist()
-    ordered = sorted(dict.fromkeys(listed), key=lambda value: (isinstance(value, str), str(value)))
-    places = {value: place for place, value in enumerate(ordered)}
-    return ordered, np.array([places[value] for value in listed])
-
-
-def _columns(notion: Fairness, data: Dataset) -> list[Array]:
-    """The sensitive columns that the notion is about."""
-    name = type(notion).__name__
-    if ROW_DATA not in data.row_data:
-        raise InputError(ROW_DATA, f"missing, and {name} compares groups of rows", f"give solve(..., {ROW_DATA}=...)")
-    table = data.row_data[ROW_DATA]
-    wanted = notion.feature if isinstance(notion.feature, tuple) else (notion.feature,)
-    if table.dtype.names is not None:
-        named = {label: table[label] for label in table.dtype.names}
-        if notion.feature is None and len(named) > 1:
-            raise InputError(ROW_DATA, f"it has the columns {', '.join(named)}", f'name one or several: {name}("...")')
-        chosen = list(named) if notion.feature is None else list(wanted)
-        for label in chosen:
-            if label not in named:
-                raise InputError(ROW_DATA, f"there is no column {label!r}", f"its columns are {', '.join(named)}")
-        return [named[label] for label in chosen]
-    if table.ndim == 2 and table.shape[1] == 1:
-        table = table[:, 0]
-    if table.ndim != 1:
-        raise InputError(ROW_DATA, f"its {table.shape[1]} columns have no names", "give a table or dict with names")
-    if notion.feature is not None:
-        raise InputError(
-            ROW_DATA, f"it is one column without a name, not a table with {notion.feature!r}", f"write {name}()"
-        )
-    if table.dtype.kind == "f" and np.isnan(table).any():
-        raise InputError(
-            ROW_DATA, f"row {int(np.isnan(table).argmax())} has no group", "fill it in, or leave the row out"
-        )
-    return [table]

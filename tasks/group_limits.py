@@ -36,13 +36,12 @@ from streed.tasks.fairness import (
     Counts,
     Fairness,
     achieved_rates,
-    check_sizes,
     counted_rows,
     events,
     group_counts,
-    groups_of,
     positive_of,
 )
+from streed.tasks.sensitive_groups import check_sizes, groups_of
 
 if TYPE_CHECKING:
     from streed.data import Dataset

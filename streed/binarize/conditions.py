@@ -17,7 +17,8 @@ def conditions(recipes: Iterable[ColumnRecipe], language: str, names: Collection
     r"""For each binary output, or for those of `names`, the condition that holds where it is 1.
 
     Python's are about `row`, a mapping of the columns, where None and NaN are missing; dates may be texts by ISO 8601,
-    dates or datetimes. SQL's quote names as the standard says. Raises InputError for another language.
+    dates or datetimes, durations timedeltas. SQL's quote names as the standard says. Raises InputError for another
+    language.
 
     >>> from streed.binarize import make_recipe
     >>> recipe = make_recipe({"age": [22, 38, None], "sex": ["m", "f", "m"]})
@@ -59,6 +60,11 @@ def sql_moment(column: str, threshold: int) -> tuple[str, str]:
     return f"REPLACE(CAST({column} AS VARCHAR(40)), 'T', ' ')", f"'{_full_moment(threshold)}'"
 
 
+def sql_duration(threshold: int) -> str:
+    """The interval of so many microseconds, as PostgreSQL and DuckDB write it; others, such as SQLite, refuse it."""
+    return f"INTERVAL '{threshold} microseconds'"
+
+
 def sql_number(value: float) -> str:
     """The number as SQL; with an exponent where databases would not read all digits of a decimal as a double."""
     written = repr(value)
@@ -76,6 +82,8 @@ def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
     if relation == "<=":
         if recipe.kind is Kind.DATE:
             return " <= ".join(sql_moment(column, value))
+        if recipe.kind is Kind.DURATION:
+            return f"{column} <= {sql_duration(value)}"
         return f"{column} <= {sql_number(value)}"
     return f"{column} = {_sql_text(value) if isinstance(value, str) else repr(value)}"
 
@@ -89,6 +97,9 @@ def _python(recipe: ColumnRecipe, relation: str, value: Any) -> str:
     if recipe.kind is Kind.DATE:
         text = f"str({column}).replace('T', ' ')"
         return f"{column} is not None and {column} == {column} and {text} <= {_full_moment(value)!r}"
+    if recipe.kind is Kind.DURATION:
+        whole = f"({column}.days * 86400 + {column}.seconds) * 10**6 + {column}.microseconds"
+        return f"{column} is not None and {column} == {column} and {whole} <= {value}"
     return f"{column} is not None and {column} <= {value!r}"
 
 

@@ -39,6 +39,8 @@ class Spread:
         low, high = self.values[cut].item(), self.values[cut + 1].item()
         if self.column.kind is Kind.DATE:
             return thresholds.between_moments(low, high)
+        if self.column.kind is Kind.DURATION:
+            return thresholds.between_durations(low, high)
         return between(low, high, whole=self.column.whole)
 
 

@@ -15,6 +15,7 @@ from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.binarize.recipe import ColumnRecipe, TableRecipe
 from streed.data.binary import binary_codes
 from streed.data.column import MOST_CATEGORIES, shown
+from streed.data.moments import date_text, duration_text
 from streed.data.table import read_input
 from streed.errors import InputError
 
@@ -149,10 +150,8 @@ def _category(name: str, raw: RawColumn, settings: Settings, said: str) -> Colum
     values = raw.present.tolist()
     if raw.kind is Kind.NUMBER and raw.whole:
         values = [int(value) for value in values]
-    elif raw.kind is Kind.DATE:
-        from streed.data.moments import date_text
-
-        values = [date_text(value) for value in values]
+    elif raw.kind in (Kind.DATE, Kind.DURATION):
+        values = [(date_text if raw.kind is Kind.DATE else duration_text)(value) for value in values]
     counts: dict[Any, int] = {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
@@ -183,7 +182,7 @@ def _cuts(
     raws: Sequence[RawColumn],
     recipes: Sequence[ColumnRecipe | None],
 ) -> dict[int, list[int]]:
-    """The cuts of each column of numbers or dates."""
+    """The cuts of each column of numbers, dates or durations."""
     method, most = settings.thresholds, settings.n_thresholds
     if method == "quantiles":
         return {j: quantiles(found, most) for j, found in spreads.items()}
@@ -221,8 +220,7 @@ def _class_weights(found: Spread, teacher: Teacher) -> Array:
 def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
     raw = found.column
     gaps = int(raw.missing.sum())
-    kind = "dates" if raw.kind is Kind.DATE else "numbers"
-    note = f"{len(found.values)} {kind}{f', {gaps} missing' if gaps else ''}"
+    note = f"{len(found.values)} {raw.kind}s{f', {gaps} missing' if gaps else ''}"
     if not cuts and not gaps:
         note += ", no cut tells the labels apart"
     thresholds = tuple(dict.fromkeys(found.threshold(cut) for cut in cuts))

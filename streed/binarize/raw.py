@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.moments import microseconds
+from streed.data.moments import duration, microseconds
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Kind(enum.StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     DATE = "date"
+    DURATION = "duration"
     CATEGORY = "category"
 
 
@@ -38,7 +39,10 @@ class RawColumn:
 
     kind: Kind
     values: Array
-    """(n,): float64 of numbers, int64 microseconds since 1970 of dates, bool, texts as objects; any where missing."""
+    """(n,): float64 of numbers, int64 microseconds of dates (since 1970) and durations, bool, texts as objects.
+
+    Any where missing.
+    """
     missing: Array
     """(n,) bool."""
     whole: bool = False
@@ -74,7 +78,9 @@ def _of_array(x: Array, name: str) -> RawColumn:
     if kind == "M":
         moments = x.astype("datetime64[us]")
         return RawColumn(Kind.DATE, moments.astype(np.int64), np.isnat(moments))
-    if kind in "cmV":
+    if kind == "m":
+        return _durations(list(x), np.isnat(x), name)
+    if kind in "cV":
         raise InputError("X", f"column {name!r} has the type {x.dtype}", "give numbers, texts, dates or truth values")
     return _of_objects(x.tolist(), name)
 
@@ -90,8 +96,6 @@ def _of_series(column: Any, name: str) -> RawColumn:
         return _numbers(np.where(gaps, np.nan, values), name, whole=dtype.is_integer())
     if isinstance(dtype, (nw.Date, nw.Datetime)) or dtype in (nw.Date, nw.Datetime):
         return _of_objects([None if gap else value for value, gap in zip(column.to_list(), gaps, strict=True)], name)
-    if isinstance(dtype, nw.Duration) or dtype == nw.Duration:
-        raise InputError("X", f"column {name!r} holds durations", "give them as numbers, such as seconds")
     return _of_objects(column.to_list(), name)
 
 
@@ -101,6 +105,8 @@ def _of_objects(values: list[Any], name: str) -> RawColumn:
     if kinds and all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         held = np.fromiter((not gap and bool(v) for v, gap in zip(values, missing, strict=True)), bool, len(values))
         return RawColumn(Kind.BOOLEAN, held, missing)
+    if kinds and all(issubclass(kind, (dt.timedelta, np.timedelta64)) for kind in kinds):
+        return _durations(values, missing, name)
     if all(issubclass(kind, numbers.Complex) and not issubclass(kind, numbers.Real) for kind in kinds) and kinds:
         raise InputError("X", f"column {name!r} holds complex numbers", "give numbers, texts, dates or truth values")
     if all(_is_number(kind) for kind in kinds):
@@ -166,6 +172,15 @@ def _iso_dates(texts: Sequence[str | None]) -> list[Any] | None:
         return [None if text is None else dt.datetime.fromisoformat(text) for text in texts]
     except ValueError:  # such as month 13
         return None
+
+
+def _durations(values: Sequence[Any], missing: Array, name: str) -> RawColumn:
+    try:
+        spans = [0 if gap else duration(value) for value, gap in zip(values, missing.tolist(), strict=True)]
+    except (OverflowError, TypeError):  # months have no number of days
+        found = f"column {name!r} has a duration that has no number of microseconds below 2**63"
+        raise InputError("X", found, "give it as a number, such as days") from None
+    return RawColumn(Kind.DURATION, np.array(spans, np.int64), missing)
 
 
 def _dates(moments: Sequence[Any], missing: Array) -> RawColumn:

@@ -12,7 +12,7 @@ import numpy as np
 from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.data import Dataset
 from streed.data.column import Column, shown
-from streed.data.moments import date_text
+from streed.data.moments import date_text, duration_text
 from streed.data.table import read_input
 from streed.errors import InputError
 
@@ -27,16 +27,16 @@ UNSEEN = ("error", "warn", "ignore")
 class ColumnRecipe:
     """The questions about one column.
 
-    A number or date `x` gives `x<=t` for each threshold t, a truth value its own column. A category gives `x=c` for
-    each category c, or one question where there are but two, or a multiway column with a child for each. `missing`: an
-    absent value is a category of its own, `x=missing`, and every other question about it is answered no. `other`: the
-    values that have no question of their own; in a multiway column they share a child.
+    A number, date or duration `x` gives `x<=t` for each threshold t, a truth value its own column. A category gives
+    `x=c` for each category c, or one question where there are but two, or a multiway column with a child for each.
+    `missing`: an absent value is a category of its own, `x=missing`, and every other question about it is answered no.
+    `other`: the values that have no question of their own; in a multiway column they share a child.
     """
 
     name: str
     kind: Kind
     thresholds: tuple[int | float, ...] = ()
-    """Ascending; of dates, microseconds since 1970."""
+    """Ascending; microseconds of dates (since 1970) and of durations."""
     categories: tuple[Any, ...] = ()
     multiway: bool = False
     missing: bool = False
@@ -90,6 +90,8 @@ class ColumnRecipe:
     def _written(self, threshold: int | float) -> str:
         if self.kind is Kind.DATE:
             return date_text(int(threshold))
+        if self.kind is Kind.DURATION:
+            return duration_text(int(threshold))
         return repr(int(threshold)) if float(threshold).is_integer() and abs(threshold) < 1e15 else repr(threshold)
 
     @property
@@ -132,6 +134,8 @@ class ColumnRecipe:
             return values
         if raw.kind is Kind.DATE:
             return [date_text(value) for value in values]
+        if raw.kind is Kind.DURATION:
+            return [duration_text(value) for value in values]
         if raw.whole:
             return [None if gap else str(int(value)) for value, gap in zip(values, raw.missing, strict=True)]
         return [str(value) for value in values]

@@ -21,21 +21,20 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["python", "sql", "dot", "svg", "text", "onnx"]),
+    type=click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx", "treelite"]),
     required=True,
-    help="A Python function, an SQL query, Graphviz, a picture, plain text, or an ONNX model (with --out).",
+    help="A Python function, an SQL query, Graphviz, a picture or plain text; with --out a pickled scikit-learn "
+    "pipeline, an ONNX or a treelite model.",
 )
 @click.option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone.")
 @click.option("--out", type=path, metavar="FILE", help="Write a file, not standard output.")
 def export(tree: Path, form: str, table: str | None, out: Path | None) -> None:
     """Print a tree that `streed solve --out` saved in another form, which predicts the same; - is standard input."""
     with errors():
-        if form == "onnx":
-            from streed.export import to_onnx
-
+        if form in _BINARY:
             if out is None:
-                fail("out: an ONNX model is no text; name its file with --out")
-            write_bytes(out, to_onnx(load_tree(tree)).SerializeToString())
+                fail(f"out: the form {form} is no text; name its file with --out")
+            write_bytes(out, _BINARY[form](load_tree(tree)))
             return
         text = _FORMS[form](load_tree(tree), table).rstrip("\n") + "\n"
         if out is None:
@@ -61,6 +60,32 @@ def _svg(tree: Tree, table: str | None) -> str:
 
     return tree_svg(tree)
 
+
+def _sklearn(tree: Tree) -> bytes:
+    import pickle
+
+    try:
+        from streed.cli.pipeline import to_pipeline
+    except ModuleNotFoundError:
+        from streed.errors import MissingPackageError
+
+        raise MissingPackageError('to_sklearn needs scikit-learn: pip install "streed[sklearn]"') from None
+    return pickle.dumps(to_pipeline(tree))
+
+
+def _onnx(tree: Tree) -> bytes:
+    from streed.export import to_onnx
+
+    return to_onnx(tree).SerializeToString()  # type: ignore[no-any-return]
+
+
+def _treelite(tree: Tree) -> bytes:
+    from streed.export import to_treelite
+
+    return bytes(to_treelite(tree).serialize_bytes())
+
+
+_BINARY: dict[str, Callable[[Tree], bytes]] = {"sklearn": _sklearn, "onnx": _onnx, "treelite": _treelite}
 
 _FORMS: dict[str, Callable[[Tree, str | None], str]] = {
     "python": _python,

@@ -179,7 +179,12 @@ def _answers(recipe: ColumnRecipe, values: list[Any]) -> dict[str, Any]:
 
 
 def predict(tree: Tree, table: Table) -> list[Any]:
-    """What the tree predicts for each row of a table like the one that it was learned from.
+    """What the tree predicts for each row of a table like the one that it was learned from, as `asked_columns` says."""
+    return tree.predict(asked_columns(tree, table)).tolist()  # type: ignore[no-any-return]
+
+
+def asked_columns(tree: Tree, table: Table) -> dict[str, Any]:
+    """The table's columns and, by name, those that were made of them and that the tree asks about.
 
     The target need not be there. Raises InputError for missing columns, and for values that the tree's data did not
     have in a column that the tree asks about.
@@ -199,7 +204,7 @@ def predict(tree: Tree, table: Table) -> list[Any]:
             source, value = derived[column.name]
             assert reading is not None
             columns[column.name] = _indicator(table, source, value, reading.sources[source])
-    return tree.predict(columns).tolist()  # type: ignore[no-any-return]
+    return columns
 
 
 def _indicator(table: Table, source: str, value: Any, known: tuple[Any, ...]) -> list[int]:

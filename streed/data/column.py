@@ -28,8 +28,8 @@ class Values:
     """The declared order of the categories, of a categorical or enum type."""
     gaps: Array | None = None
     """(n,) bool: which values are missing, and are here any others; None: none is."""
-    is_date: bool = False
-    """Whether the values are dates and times, in microseconds since 1970."""
+    time: Scale | None = None
+    """The scale of dates and of durations, whose values are microseconds."""
     is_ordered: bool = False
     """Whether the type says that its categories are steps of a scale."""
 
@@ -114,11 +114,11 @@ def _code_categories(name: str, read: Values, listed: bool, lenient: bool) -> tu
 def _ordered_column(
     name: str, read: Values, lenient: bool, weights: Array | None, max_cuts: int | None
 ) -> tuple[Column, Array, OrderedValues] | None:
-    """The column if it is ordered: dates, steps of a scale, numbers with gaps, or of more values than a binary one."""
+    """The column if it is ordered: times, steps of a scale, numbers with gaps, or of more values than a binary one."""
     values = read.values
     categories: tuple[Any, ...] = ()
-    if read.is_date:
-        scale, numbers = Scale.DATE, values
+    if read.time is not None:
+        scale, numbers = read.time, values
     elif read.is_ordered and read.order is not None:
         scale, categories = Scale.CATEGORY, read.order
         numbers = places(values, categories, read.gaps, name)

@@ -90,11 +90,10 @@ def numbers_of(column: Column, read: Values) -> Numbers:
         return Numbers(np.zeros(n_rows), missing)
     if column.scale is Scale.CATEGORY:
         return Numbers(places(read.values, column.categories, read.gaps, column.name), missing)
-    fits = isinstance(read.values, np.ndarray) and read.is_date == (column.scale is Scale.DATE)
+    fits = isinstance(read.values, np.ndarray) and read.time is (None if column.scale is Scale.NUMBER else column.scale)
     if not fits:
         example = next(v for v, gap in zip(read.values, missing.tolist(), strict=True) if not gap)
-        held = "dates" if column.scale is Scale.DATE else "numbers"
-        found = f"column {column.name!r} has values such as {str(example)!r}, and held {held} before"
+        found = f"column {column.name!r} has values such as {str(example)!r}, and held {column.scale}s before"
         raise InputError("X", found, "give the same kind of values")
     values = read.values
     assert isinstance(values, np.ndarray)

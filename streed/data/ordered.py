@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.moments import date_text
-from streed.data.thresholds import at_most, between, between_integers, between_moments
+from streed.data.moments import date_text, duration_text
+from streed.data.thresholds import at_most, between, between_durations, between_integers, between_moments
 
 if TYPE_CHECKING:
     from streed.exact import Array
@@ -28,6 +28,8 @@ class Scale(enum.StrEnum):
     NUMBER = "number"
     DATE = "date"
     """Microseconds since 1970."""
+    DURATION = "duration"
+    """Microseconds."""
     CATEGORY = "category"
     """Places in the declared order of the categories."""
 
@@ -81,6 +83,8 @@ class OrderedValues:
             return int(low)
         if self.scale is Scale.DATE:
             return between_moments(int(low), int(high))
+        if self.scale is Scale.DURATION:
+            return between_durations(int(low), int(high))
         if self.values.dtype.kind == "f":
             return between(float(low), float(high))
         if self.values.dtype.kind in "iu" or (isinstance(low, int) and isinstance(high, int)):
@@ -183,9 +187,14 @@ def quantiles(totals: Array, most: int) -> list[int]:
 
 
 def threshold_text(threshold: int | float, scale: Scale, categories: tuple[Any, ...]) -> str:
-    """The threshold as text: a number as `repr` writes it, whole ones without a point, a date by ISO 8601."""
+    """The threshold as text: a number as `repr` has it, but whole ones without a point, a date by ISO 8601.
+
+    A duration is written in days and hours.
+    """
     if scale is Scale.DATE:
         return date_text(int(threshold))
+    if scale is Scale.DURATION:
+        return duration_text(int(threshold))
     if scale is Scale.CATEGORY:
         return str(categories[int(threshold)])
     if isinstance(threshold, float) and threshold.is_integer() and abs(threshold) < 1e15:

@@ -13,7 +13,8 @@ import attrs
 import numpy as np
 
 from streed.data.column import Values, check_finite, missing_value
-from streed.data.moments import microseconds
+from streed.data.moments import check_unit, duration, microseconds
+from streed.data.ordered import Scale
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class _Reader:
     argument: str
     what: str
     gaps: bool
-    """Whether values may be missing or infinite, and dates are to be numbers."""
+    """Whether values may be missing or infinite, and dates and durations are to be numbers."""
 
     def read(self, x: Any) -> Values:
         if isinstance(x, np.ndarray):
@@ -199,8 +200,8 @@ class _Reader:
         if kind in "cV":
             found = f"{self.what} has the type {x.dtype}"
             raise InputError(self.argument, found, "use numbers, texts or truth values")
-        if kind == "M" and self.gaps:
-            return self._of_moments(x)
+        if kind in "mM" and self.gaps:
+            return self._of_moments(x, "datetime64[us]" if kind == "M" else "timedelta64[us]")
         return self._of_list(list(x) if kind in "mM" else x.tolist())
 
     def _of_floats(self, x: Array) -> Values:
@@ -223,16 +224,22 @@ class _Reader:
             raise InputError(self.argument, found, "round it to float64")
         return narrow
 
-    def _of_moments(self, x: Array) -> Values:
+    def _of_moments(self, x: Array, dtype: str) -> Values:
         gaps = np.isnat(x)
-        moments = x.astype("datetime64[us]")
+        try:
+            if x.dtype.kind == "m":
+                check_unit(x.dtype)
+            moments = x.astype(dtype)
+        except TypeError:  # months and years have no number of days
+            raise InputError(self.argument, f"{self.what} has the type {x.dtype}", "give days or seconds") from None
         lost = (moments.astype(x.dtype) != x) & ~gaps
         if lost.any():
             row = int(np.argmax(lost))
             found = f"{self.what} has in row {row} a time that is no whole microsecond"
             raise InputError(self.argument, found, "round it, or give it as a whole number")
         numbers = np.where(gaps, 0, moments.astype(np.int64))
-        return Values(numbers, gaps=gaps if gaps.any() else None, is_date=True)
+        scale = Scale.DATE if x.dtype.kind == "M" else Scale.DURATION
+        return Values(numbers, gaps=gaps if gaps.any() else None, time=scale)
 
     def _of_list(self, values: list[Any]) -> Values:
         gaps = None
@@ -251,17 +258,23 @@ class _Reader:
             if numeric.dtype.kind == "f" and not self.gaps:
                 check_finite(numeric, self.argument, self.what)
             return Values(_spread(numeric, gaps), gaps=gaps)
-        if self.gaps and present and all(isinstance(v, (dt.date, np.datetime64)) for v in present):
-            return Values(_spread(self._moments(present), gaps), gaps=gaps, is_date=True)
+        for scale, types in _TIMES if self.gaps and present else ():
+            if all(isinstance(v, types) for v in present):
+                return Values(_spread(self._moments(present, scale), gaps), gaps=gaps, time=scale)
         return Values(values, gaps=gaps)
 
-    def _moments(self, values: list[Any]) -> Array:
-        """(m,) int64: dates and times as microseconds since 1970; raises InputError for finer ones."""
-        fine = [v for v in values if getattr(v, "nanosecond", 0) or (isinstance(v, np.datetime64) and _is_fine(v))]
+    def _moments(self, values: list[Any], scale: Scale) -> Array:
+        """(m,) int64: dates, times and durations in microseconds; raises InputError for what these do not hold."""
+        fine = [v for v in values if _is_fine(v)]
         if fine:
             found = f"{self.what} has a time that is no whole microsecond: {fine[0]}"
             raise InputError(self.argument, found, "round it, or give it as a whole number")
-        return np.fromiter(map(microseconds, values), np.int64, len(values))
+        read = microseconds if scale is Scale.DATE else duration
+        try:
+            return np.fromiter(map(read, values), np.int64, len(values))
+        except (OverflowError, TypeError):
+            found = f"{self.what} has a duration that has no number of microseconds below 2**63"
+            raise InputError(self.argument, found, "give it as a number, such as days") from None
 
     def _of_series(self, x: Any) -> Values:
         import narwhals as nw
@@ -316,11 +329,21 @@ def _spread(present: Any, gaps: Array | None) -> Any:
 
 def _is_plain_number(value: Any) -> bool:
     """Whether it is a number that Python compares exactly, and no truth value."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.longdouble))
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+        value, (bool, np.longdouble, np.timedelta64)
+    )
+
+
+_TIMES = ((Scale.DATE, (dt.date, np.datetime64)), (Scale.DURATION, (dt.timedelta, np.timedelta64)))
+"""The types of dates and of durations; pandas' are among them."""
 
 
 def _is_fine(moment: Any) -> bool:
-    return bool(moment.astype("datetime64[us]") != moment)
+    """Whether a date or duration is no whole number of microseconds."""
+    if isinstance(moment, (np.datetime64, np.timedelta64)):
+        unit, _ = np.datetime_data(moment.dtype)
+        return unit in ("ns", "ps", "fs", "as") and bool(moment.astype(f"{moment.dtype.kind}8[us]") != moment)
+    return bool(getattr(moment, "nanosecond", 0) or getattr(moment, "nanoseconds", 0))
 
 
 def _is_scale(series: Any) -> bool:
@@ -350,7 +373,7 @@ def _declared_order(series: Any) -> tuple[Any, ...] | None:
 def _numbers(values: list[Any]) -> Array | None:
     """The values as a numeric array if they are numbers or truth values that it holds exactly, else None."""
     kinds = set(map(type, values))
-    if not all(issubclass(kind, (bool, int, float, np.bool_, np.number)) for kind in kinds):
+    if np.timedelta64 in kinds or not all(issubclass(kind, (bool, int, float, np.bool_, np.number)) for kind in kinds):
         return None
     if bool in kinds and len(kinds) > 1:
         return None

@@ -63,6 +63,22 @@ def between_moments(low: int, high: int) -> int:
     return middle
 
 
+def between_durations(low: int, high: int) -> int:
+    """A duration t with low <= t < high, in microseconds: in the middle half between them, and of whole days if it can.
+
+    Else of hours, minutes or seconds.
+
+    >>> between_durations(0, 30 * 60 * 10**6) // 10**6, between_durations(1, 2)
+    (900, 1)
+    """
+    middle = (low + high) // 2
+    for unit in _DATE_UNITS:
+        rounded = (middle + unit // 2) // unit * unit
+        if low <= rounded < high and 4 * abs(rounded - middle) <= high - low:
+            return rounded
+    return middle
+
+
 def at_most(numbers: Array, threshold: float) -> Array:
     """(m,) bool: which of the numbers are no larger than the threshold, an int or a float, compared exactly.
 

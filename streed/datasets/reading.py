@@ -10,7 +10,7 @@ import importlib.util
 import io
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,8 @@ def read_table(
 
 
 def read_parquet(path: Path) -> dict[str, list[Any]]:
-    """The columns of a Parquet file: ints (truth values are 0 and 1), floats, texts; dates as texts by ISO 8601.
+    """The columns of a Parquet file: ints (truth values are 0 and 1), floats, texts; dates as texts by ISO 8601,
+    durations as seconds.
 
     Raises InputError for a file that is none, and MissingPackageError without polars, or pandas with pyarrow.
     """
@@ -77,6 +78,18 @@ def read_parquet(path: Path) -> dict[str, list[Any]]:
     else:
         columns = {str(name): frame[name].tolist() for name in frame.columns}
     return {name: [_plain_cell(value) for value in values] for name, values in columns.items()}
+
+
+def plain_table(X: Any) -> dict[str, list[Any]]:
+    """The columns of a pandas or polars table, or of a mapping, with the values that `read_parquet` would give."""
+    if isinstance(X, Mapping):
+        columns = {name: list(values) for name, values in X.items()}
+    else:
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        columns = {name: frame[name].to_list() for name in frame.columns}
+    return {str(name): [_plain_cell(value) for value in values] for name, values in columns.items()}
 
 
 def _frame(path: Path) -> Any:
@@ -112,6 +125,8 @@ def _plain_cell(value: Any) -> Any:
         return value
     if isinstance(value, decimal.Decimal):
         return float(value)
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 

@@ -28,8 +28,9 @@ from streed.registry import find_notion
 from streed.result import Result
 from streed.task import Limit
 from streed.task.bounded_sums import integer_weights
-from streed.tasks.fairness import ROW_DATA, Fairness, gap_of, group_counts
+from streed.tasks.fairness import Fairness, gap_of, group_counts
 from streed.tasks.group_limits import ratio_of
+from streed.tasks.sensitive_groups import ROW_DATA
 
 
 class FairTreeClassifier(OptimalTreeClassifier):

@@ -25,6 +25,7 @@ from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_weights
 from streed.exact import Array, exact_number
 from streed.task import Task
+from streed.tasks.sensitive_groups import ROW_DATA
 from streed.tree import Tree
 
 METHODS = ("auto", "dm", "ipw", "dr")
@@ -41,7 +42,9 @@ class PolicyTree(OptimalTree):
     `capacity`: at most so many of the training rows, or such a share of them (a float below 1), get another treatment
     than `control`, which is the first one unless it is named. `treatment_costs` (by treatment, 0 where not named) and
     `budget`: at most so much is spent on all training rows. Rows count by their weights. On other rows, what the policy
-    uses up is in proportion, and so only about the same share: `cross_validate_policy` tells.
+    uses up is in proportion, and so only about the same share: `cross_validate_policy` tells. `parity`: the groups of
+    the `sensitive_features` given to `fit` are treated (with another treatment than `control`) at rates that lie at
+    most so far apart on the training rows, also together with a capacity or a budget.
 
     Fitted: `treatments_`, and what `OptimalTree` says.
     """
@@ -54,6 +57,7 @@ class PolicyTree(OptimalTree):
         control: Any = None,
         treatment_costs: Mapping[Any, Any] | None = None,
         budget: Any = None,
+        parity: Any = None,
         max_depth: int | None = 3,
         max_nodes: int | None = None,
         min_leaf: int = 1,
@@ -84,6 +88,7 @@ class PolicyTree(OptimalTree):
         self.control = control
         self.treatment_costs = treatment_costs
         self.budget = budget
+        self.parity = parity
         self.random_state = random_state
 
     def fit(
@@ -94,6 +99,7 @@ class PolicyTree(OptimalTree):
         treatment: Any = None,
         propensity: Any = None,
         predicted: Any = None,
+        sensitive_features: Any = None,
         *,
         frequency: Any = None,
     ) -> PolicyTree:
@@ -101,10 +107,15 @@ class PolicyTree(OptimalTree):
 
         `y`: the outcome (n,) under the `treatment` (n,) that was given, or a score (n, K) for each treatment 0 ... K-1,
         larger is better. `propensity`: the probability of the treatment that was given (n,), or of all (n, K).
-        `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each. `frequency`: how
-        many equal rows each row stands for, whole numbers (n,) >= 0; not where propensities are learned here.
+        `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each.
+        `sensitive_features`: the groups, for `parity`. `frequency`: how many equal rows each row stands for, whole
+        numbers (n,) >= 0; not where propensities are learned here.
         """
+        if (self.parity is None) != (sensitive_features is None):
+            known, missing = ("parity", ROW_DATA) if sensitive_features is None else (ROW_DATA, "parity")
+            raise InputError(missing, f"there is none, and {known} is given", "give both, or neither")
         past = {"treatment": treatment, "propensity": propensity, "predicted": predicted, FREQUENCY: frequency}
+        past[ROW_DATA] = sensitive_features
         self._grow(X, y, sample_weight, past)
         return self
 
@@ -143,8 +154,9 @@ class PolicyTree(OptimalTree):
             raise InputError("method", f"{self.method!r}", f"use one of {', '.join(METHODS)}")
         X, weights = self._checked(X, sample_weight)
         copies = row_data.get(FREQUENCY)
-        past = {name: values for name, values in row_data.items() if name != FREQUENCY}
-        data = self._make_data(X, None, weights, {**_past(y, len(X), **past), FREQUENCY: copies})
+        beside = {FREQUENCY: copies, ROW_DATA: row_data.get(ROW_DATA)}
+        past = {name: values for name, values in row_data.items() if name not in beside}
+        data = self._make_data(X, None, weights, {**_past(y, len(X), **past), **beside})
         if "treatment" in data.row_data and not {"propensity", "predicted"} & set(data.row_data):
             if data.frequency is not None:
                 found = "propensities and outcomes are learned here from single rows"
@@ -160,7 +172,7 @@ class PolicyTree(OptimalTree):
         treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
         lesson = teach(data.X, treatment, outcome, seed=self.random_state)
         learned = Dataset.make(data.X[:, :0], **lesson.row_data(treatment, outcome))
-        return attrs.evolve(data, row_data=learned.row_data)
+        return attrs.evolve(data, row_data={**data.row_data, **learned.row_data})
 
     def _objective(self, cost_complexity: Any) -> Task:
         from streed.tasks import PolicyValue
@@ -169,7 +181,7 @@ class PolicyTree(OptimalTree):
 
     def _further_limits(self, data: Dataset) -> list[Any]:
         from streed.applications.outcome_scores import treatments
-        from streed.tasks import TreatmentCosts
+        from streed.tasks import TreatmentCosts, TreatmentParity
 
         found: list[Any] = []
         if (self.treatment_costs is None) != (self.budget is None):
@@ -177,13 +189,17 @@ class PolicyTree(OptimalTree):
             raise InputError(missing, f"there is none, and {known} is given", "give both, or neither")
         if self.treatment_costs is not None:
             found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
+        if self.capacity is None and self.parity is None:
+            return found
+        known_treatments = treatments(data)
+        control = known_treatments[0] if self.control is None else self.control
+        if control not in known_treatments:
+            raise InputError("control", f"there is no treatment {control!r}", f"they are {known_treatments!r}")
+        treated = [treatment for treatment in known_treatments if treatment != control]
         if self.capacity is not None:
-            known_treatments = treatments(data)
-            control = known_treatments[0] if self.control is None else self.control
-            if control not in known_treatments:
-                raise InputError("control", f"there is no treatment {control!r}", f"they are {known_treatments!r}")
-            costs = {treatment: 1 for treatment in known_treatments if treatment != control}
-            found.append(TreatmentCosts(costs) <= self._room(data))
+            found.append(TreatmentCosts(dict.fromkeys(treated, 1)) <= self._room(data))
+        if self.parity is not None:
+            found.append(TreatmentParity(treated=treated) <= self.parity)
         return found
 
     def _room(self, data: Dataset) -> Any:

@@ -16,6 +16,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.policy import PolicyTree, _method, _past
 from streed.exact import Array
+from streed.tasks.sensitive_groups import ROW_DATA
 
 
 def cross_validate_policy(
@@ -26,6 +27,7 @@ def cross_validate_policy(
     treatment: Any = None,
     propensity: Any = None,
     predicted: Any = None,
+    sensitive_features: Any = None,
     cv: int = 5,
     confidence: float = 0.95,
     random_state: int = 0,
@@ -37,7 +39,9 @@ def cross_validate_policy(
     learned from the estimates of some folds and judged by those of another. Returned: `value` and its `interval`, the
     mean over all rows with the normal one for their standard error; `gains[t]`, the same of the policy minus giving t
     to everybody, as (gain, interval); `treated`, the share of held-out rows that get another treatment than the
-    control; `fold_values`. A capacity that is a number of rows is held for the training rows of a fold in proportion.
+    control; `fold_values`; with `sensitive_features`, one column of groups, also `group_rates`, the share of each
+    group's held-out rows that are treated, with its interval. A capacity that is a number of rows is held for the
+    training rows of a fold in proportion.
     """
     scores, known = estimated(estimator, X, y, treatment, propensity, predicted, random_state)
     n = len(scores)
@@ -45,18 +49,23 @@ def cross_validate_policy(
     values = []
     for train, test in KFold(cv, shuffle=True, random_state=random_state).split(scores):
         model = clone(estimator).set_params(method="dm", **_in_proportion(estimator, known, len(train) / n))
-        model.fit(_safe_indexing(X, train), scores[train])
+        groups = None if estimator.parity is None else _safe_indexing(sensitive_features, train)
+        model.fit(_safe_indexing(X, train), scores[train], sensitive_features=groups)
         chosen[test] = [int(place) for place in model.predict(_safe_indexing(X, test))]
         values.append(float(scores[test, chosen[test]].mean()))
     got = scores[np.arange(n), chosen]
     control = 0 if estimator.control is None else known.index(estimator.control)
     value, interval = _mean(got, confidence)
+    told = (
+        {} if sensitive_features is None else {"group_rates": _rates(chosen != control, sensitive_features, confidence)}
+    )
     return Bunch(
         value=value,
         interval=interval,
         gains={label: _mean(got - scores[:, place], confidence) for place, label in enumerate(known)},
         treated=float((chosen != control).mean()),
         fold_values=np.array(values),
+        **told,
     )
 
 
@@ -92,6 +101,15 @@ def _in_proportion(estimator: PolicyTree, known: list[Any], share: float) -> dic
         found["budget"] = float(f"{float(estimator.budget) * share:.9g}")
         found["treatment_costs"] = {known.index(label): cost for label, cost in estimator.treatment_costs.items()}
     return found
+
+
+def _rates(treated: Array, sensitive_features: Any, confidence: float) -> dict[Any, tuple[float, tuple[float, float]]]:
+    """By group, the share of its rows that are treated, and its interval."""
+    groups = np.asarray(sensitive_features)
+    if groups.shape != treated.shape:
+        raise InputError(ROW_DATA, f"it has the shape {groups.shape}", f"give one column of {len(treated)} groups")
+    names = sorted(set(groups.tolist()))
+    return {name: _mean(treated[groups == name].astype(float), confidence) for name in names}
 
 
 def _mean(values: Array, confidence: float) -> tuple[float, tuple[float, float]]:

@@ -15,7 +15,7 @@ import numpy as np
 from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.data import Cut
 from streed.data.column import shown
-from streed.data.moments import date_text
+from streed.data.moments import date_text, duration_text
 from streed.data.table import read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
@@ -31,11 +31,12 @@ MOST_LEAVES = 2**24
 """Leaves are numbered in single precision."""
 
 NO_DATE = -(2**63)
-"""A date that is missing, as numpy's NaT."""
+"""A date or duration that is missing, as numpy's NaT."""
 
 MOST_WHOLE = 2**53
 """Whole numbers from here on are not all doubles, and may be rounded to this one."""
 
+_TIMES = (Kind.DATE.value, Kind.DURATION.value)
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 
 
@@ -43,11 +44,12 @@ def to_onnx(model: Any) -> ModelProto:
     """The graph of what the tree of `model` predicts: a tree, a result or a fitted estimator.
 
     Inputs are the columns of the raw table that the tree asks about, each (m, 1) under its name: numbers and truth
-    values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970,
-    -2**63 for a gap. Of a table without names, whose columns all are numbers, there is one input, `X` (m, p) double.
-    Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number from left to right. A graph cannot refuse: a
-    value that the tree has no answer to takes the branch of no, and where empty texts are a category, a gap is one of
-    them. Raises InputError for labels that ONNX has no type for, and MissingPackageError without onnx.
+    values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970
+    and durations as int64 microseconds, -2**63 for a gap. Of a table without names, whose columns all are numbers,
+    there is one input, `X` (m, p) double. Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number from left
+    to right. A graph cannot refuse: a value that the tree has no answer to takes the branch of no, and where empty
+    texts are a category, a gap is one of them. Raises InputError for labels that ONNX has no type for, and
+    MissingPackageError without onnx.
     """
     try:
         import onnx
@@ -108,11 +110,16 @@ def _held(question: Question, column: Any) -> Array:
         texts = np.empty(len(raw.values), dtype=object)
         texts[:] = ["" if gap else _text(raw, v) for v, gap in zip(raw.values.tolist(), raw.missing, strict=True)]
         return texts
-    if not raw.missing.all() and (raw.kind is Kind.CATEGORY or (raw.kind is Kind.DATE) != (kind == "date")):
+    if not raw.missing.all() and _kind_of(raw.kind) != kind:
         raise InputError("X", f"column {question.name!r} holds a {raw.kind.value}", f"the tree asks about a {kind}")
-    if kind == "date":
-        return np.where(raw.missing, NO_DATE, raw.values.astype(np.int64))
+    if kind in _TIMES:
+        return np.where(raw.missing, NO_DATE, np.where(raw.missing, 0, raw.values).astype(np.int64))
     return _reals(raw)
+
+
+def _kind_of(kind: Kind) -> str:
+    """The kind of question, as `_kind` says it, that a raw column answers."""
+    return {Kind.BOOLEAN: "number", Kind.CATEGORY: "text"}.get(kind, kind.value)
 
 
 def _reals(raw: RawColumn) -> Array:
@@ -124,6 +131,8 @@ def _text(raw: RawColumn, value: Any) -> str:
     """The value as the tree's categories are written."""
     if raw.kind is Kind.DATE:
         return date_text(value)
+    if raw.kind is Kind.DURATION:
+        return duration_text(value)
     return str(int(value)) if raw.kind is Kind.NUMBER and raw.whole else str(value)
 
 
@@ -157,7 +166,7 @@ class _Graph:
     def input(self, name: str, kind: str, width: int) -> str:
         """The name of an input (m, width)."""
         types = self.onnx.TensorProto
-        held = {"number": types.DOUBLE, "text": types.STRING, "date": types.INT64}[kind]
+        held = {"number": types.DOUBLE, "text": types.STRING, "date": types.INT64, "duration": types.INT64}[kind]
         self.inputs.append(self.onnx.helper.make_tensor_value_info(name, held, [None, width]))
         return name
 
@@ -188,9 +197,9 @@ def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
 
 
 def _kind(question: Question) -> str:
-    """Whether the column's values are numbers, texts or dates."""
-    if question.kind is Kind.DATE:
-        return "date"
+    """Whether the column's values are numbers, texts, dates or durations."""
+    if question.kind in (Kind.DATE, Kind.DURATION):
+        return question.kind.value
     if question.kind in (Kind.NUMBER, Kind.BOOLEAN):
         return "number"
     values = [*question.known, *(v for case in question.cases if case.relation == ONE_OF for v in case.values)]
@@ -259,8 +268,8 @@ def _child(question: Question, values: str, graph: _Graph) -> str:
 
 
 def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
-    """Whether the case holds, (m, 1) bool, of numbers or dates."""
-    dtype = np.int64 if kind == "date" else np.float64
+    """Whether the case holds, (m, 1) bool, of numbers, dates or durations."""
+    dtype = np.int64 if kind in _TIMES else np.float64
     large = [value for value in case.values if isinstance(value, int) and abs(value) >= MOST_WHOLE]
     if large and kind == "number":
         found = f"it asks about {large[0]}, which is not below 2**53"

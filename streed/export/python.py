@@ -89,6 +89,7 @@ def to_python(
     imports = []
     if f"_{name}_moment(" in used:
         functions.insert(0, _MOMENT.format(name=name))
+    if "datetime." in used or f"_{name}_moment(" in used:
         imports.append("import datetime")
     if f"_{name}_text(" in used:
         functions.insert(0, _TEXT.format(name=name))
@@ -128,6 +129,9 @@ def _condition(value: str, question: Question, case: Case, name: str) -> str:
             moment = f"_{name}_moment({value})"
             limit = f"datetime.datetime.fromisoformat({date_text(threshold)!r})"
             return f"{moment} is not None and {moment} {case.relation} {limit}"
+        if question.kind is Kind.DURATION:
+            limit = f"datetime.timedelta(microseconds={threshold})"
+            return f"{value} is not None and {value} == {value} and {value} {case.relation} {limit}"
         return f"{value} is not None and {value} {case.relation} {_threshold(threshold)}"
     return f"{value} is not None and {value} == {value}"
 

@@ -30,7 +30,7 @@ class Case:
     child: int
     relation: str
     values: tuple[Any, ...] = ()
-    """The values, the threshold (of dates, microseconds since 1970) or the expression."""
+    """The values, the threshold (microseconds of durations, and of dates since 1970) or the expression."""
 
 
 @attrs.frozen
@@ -163,9 +163,7 @@ def _of_column(column: Column, place: int) -> Question:
 def _of_cut(column: Column, place: int, cut: Cut) -> Question:
     """The question at a cut of an ordered column."""
     named = column.name != f"x{place}"
-    kind = {Scale.NUMBER: Kind.NUMBER, Scale.DATE: Kind.DATE, Scale.CATEGORY: Kind.CATEGORY}[
-        column.scale or Scale.NUMBER
-    ]
+    kind = Kind((column.scale or Scale.NUMBER).value)
     if cut.threshold is None:
         return Question(place, column.name, kind, (Case(1, GAP),), 0, named)
     if column.scale is Scale.CATEGORY:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from streed.binarize.conditions import sql_moment, sql_number
+from streed.binarize.conditions import sql_duration, sql_moment, sql_number
 from streed.binarize.raw import Kind
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
@@ -22,10 +22,10 @@ def to_sql(
     """The CASE expression of what the tree predicts, or the query of all columns and this one if `table` is given.
 
     `model`: a tree, a result or a fitted estimator; the columns are those of the raw table (x0, x1, ... where it named
-    none), NULL is a gap, and dates may be dates, timestamps or texts by ISO 8601. Names are quoted as the standard
-    says; a value that the tree has no answer to gives NULL. Fractions become decimals. `conditions`: by the name of a
-    binary column, an SQL condition that holds where the column is 1, such as {"age<=30": "age <= 30"}. Raises
-    InputError for conditions of unknown columns, and for labels that have no literal.
+    none), NULL is a gap, dates may be dates, timestamps or texts by ISO 8601, and durations are intervals. Names are
+    quoted as the standard says; a value that the tree has no answer to gives NULL. Fractions become decimals.
+    `conditions`: by the name of a binary column, an SQL condition that holds where the column is 1, such as {"age<=30":
+    "age <= 30"}. Raises InputError for conditions of unknown columns, and for labels that have no literal.
 
     >>> import streed
     >>> from streed.tasks import Accuracy
@@ -75,6 +75,8 @@ def _condition(question: Question, case: Case) -> str:
         if question.kind is Kind.DATE:
             value, limit = sql_moment(column, case.values[0])
             return f"{value} {case.relation} {limit}"
+        if question.kind is Kind.DURATION:
+            return f"{column} {case.relation} {sql_duration(case.values[0])}"
         return f"{column} {_bound(case.relation, case.values[0])}"
     return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
 

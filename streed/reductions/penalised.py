@@ -285,13 +285,14 @@ class Search:
 
 
 def _most_nodes(trees: Trees) -> int:
-    """No tree has more branching nodes."""
-    most = max(0, min(trees.data.n_rows, trees.data.size // max(1, trees.problem.min_leaf)) - 1)
+    """No tree whose branches all part rows has more branching nodes: each of its leaves has rows of its own."""
+    data, depth = trees.data, trees.problem.max_depth
+    most = max(0, min(len(trees.distinct_rows[0]), data.size // max(1, trees.problem.min_leaf)) - 1)
     if trees.problem.max_nodes is not None:
         most = min(most, trees.problem.max_nodes)
-    depth = trees.problem.max_depth
-    if depth is not None and depth <= 20 and not trees.data.categorical:
-        most = min(most, 2**depth - 1)
+    if depth is not None:
+        widest = max(2, int(data.X.max(initial=0)) + 1)
+        most = min(most, sum(widest**level for level in range(min(depth, most.bit_length()))))
     return most
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -10,7 +11,7 @@ import attrs
 import numpy as np
 
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
-from streed.exact import Array
+from streed.exact import Array, WideCosts
 from streed.problem import Problem
 from streed.task import State
 from streed.task.algebra import exact_costs, objective
@@ -49,8 +50,8 @@ class Plan:
     """What one of a limited sum is worth."""
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
-    exact: bool = True
-    """Whether no cost was rounded."""
+    wide: WideCosts | None = None
+    """The exact costs of the objective, if `parts` has them rounded."""
 
     def value(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
@@ -69,18 +70,31 @@ class Plan:
                 value += [_plain(unit * (x - least)), _plain(unit * (most - x + by_nodes))]
         return tuple(value)
 
+    def exact_value(self, found: EvaluatedTree, weighed: Weighed, value_ranges: Sequence[Window]) -> Any:
+        """The task's value of a tree, by exact costs where the search had them rounded."""
+        value = self.value(found, value_ranges)
+        if self.wide is None:
+            return value
+        rows = self.wide.costs[np.arange(len(weighed.predicted)), weighed.predicted]
+        return (self.wide.unit * (sum(rows.tolist()) + self.wide.split * found.branches), *value[1:])
+
     def bounds(self, rank: Any) -> tuple[Any, Any]:
         """(bound as a value, bound as a score) of a bound on the rank; one of them is None."""
         if rank is None:
             return None, None
         if self.shown is not None:
             return None, self.shown(rank)
-        return (_plain(-rank * self.units[0]), *[0] * (2 * len(self.bounded))), None
+        least = _plain(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
+        return (least, *[0] * (2 * len(self.bounded))), None
 
     def relabelled(self, found: EvaluatedTree, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.intervals)
         units, costs = list(map(_plain, self.units[:count])), weighed.sums[:, :count].tolist()
+        if self.wide is not None:
+            units, costs = [_plain(self.wide.unit)], [[0] for _ in costs]
+            for row, (leaf, label) in enumerate(zip(weighed.leaf.tolist(), weighed.predicted.tolist(), strict=True)):
+                costs[leaf][0] += self.wide.costs[row, label]
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
 
         def grown(at: int) -> tuple[Node, int]:
@@ -143,7 +157,7 @@ def make_plan(problem: Problem) -> Plan:
             None,
             fine,
             None,
-            costs.exact,
+            costs.wide,
         )
     named = scored.sums(data)
     components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]

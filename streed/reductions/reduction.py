@@ -72,7 +72,7 @@ class Reduction(Driver):
             last = trees.close()
         stats: dict[str, Any] = {
             **last,
-            "exact": plan.exact,
+            "exact": plan.wide is None,
             "reduction": "penalized"
             if plan.price is not None
             else "supported points"
@@ -94,8 +94,12 @@ class Reduction(Driver):
             check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in plan.limits
         ]
         score = None if plan.shown is None else plan.shown(incumbent.rank)
-        solution = Solution(plan.value(incumbent.found, trees.value_ranges), root, score=score)
-        return Outcome((solution,), lower, stopped, stats, score_bound=bound)
+        value = plan.exact_value(incumbent.found, weighed, trees.value_ranges)
+        if plan.wide is not None:
+            stats["rounding"] = plan.wide.rounding(incumbent.found.branches)
+            if stopped is None and lower is not None and value[0] > lower[0]:
+                stopped = "rounding"
+        return Outcome((Solution(value, root, score=score),), lower, stopped, stats, score_bound=bound)
 
 
 def check_limit(limit: SumLimit, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from streed.tree.stored_cuts import (
     cut_of,
     held_column,
     held_cut,
+    is_duration,
     is_moment,
     scale_of,
     version_of,
@@ -283,7 +284,7 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
     kind, categories = Kind(held["kind"]), _distinct(held["categories"], f"{where}.categories")
     read = {"kind": kind, "categories": categories, "usual": _plain(held["usual"], f"{where}.usual")}
     recipe = ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
-    cut = kind in (Kind.NUMBER, Kind.DATE)
+    cut = kind in (Kind.NUMBER, Kind.DATE, Kind.DURATION)
     if (recipe.thresholds and not cut) or (categories and cut) or (recipe.multiway and kind is not Kind.CATEGORY):
         raise _broken(where, f"thresholds, categories or children that a {kind.value} does not have")
     if kind is Kind.BOOLEAN and categories not in ((), (0, 1)):
@@ -294,6 +295,8 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
         raise _broken(where, "a threshold is too large")
     if kind is Kind.DATE and not all(map(is_moment, recipe.thresholds)):
         raise _broken(where, "a threshold is no moment of the years 1 to 9999")
+    if kind is Kind.DURATION and not all(map(is_duration, recipe.thresholds)):
+        raise _broken(where, "a threshold is no duration of fewer than 2**63 microseconds")
     if recipe.multiway and not categories:
         raise _broken(where, "children of no category")
     if len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:

@@ -89,7 +89,12 @@ def _fits(threshold: Any, column: Column) -> bool:
         return False
     if column.scale is Scale.CATEGORY:
         return 0 <= threshold < len(column.categories)
-    return is_moment(threshold)
+    return is_moment(threshold) if column.scale is Scale.DATE else is_duration(threshold)
+
+
+def is_duration(threshold: Any) -> bool:
+    """Whether it is a duration in microseconds, of fewer than 2**63 of them."""
+    return isinstance(threshold, int) and abs(threshold) < 2**63
 
 
 def is_moment(threshold: Any) -> bool:

@@ -186,7 +186,9 @@ class Tree:
         return self.to_text()
 
     def __repr__(self) -> str:
-        return f"<Tree: {self.n_branches} branches, {self.n_leaves} leaves, depth {self.depth}>"
+        branches = f"{self.n_branches} branch{'' if self.n_branches == 1 else 'es'}"
+        leaves = f"{self.n_leaves} lea{'f' if self.n_leaves == 1 else 'ves'}"
+        return f"<Tree: {branches}, {leaves}, depth {self.depth}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):

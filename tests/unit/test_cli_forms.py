@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -106,3 +107,26 @@ def test_one_node_is_not_several() -> None:
         == "1 branching node, 2 leaves, depth 1"
     )
     assert size_text(Tree.grown(Leaf(0, 2, 1), data)) == "0 branching nodes, 1 leaf, depth 0"
+
+
+def test_a_pipeline_reads_tables_as_the_shell_reads_files(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    lines = [f"{'' if age % 7 == 0 else age},{'AB'[age % 2]},2020-01-{age % 28 + 1:02}" for age in range(18, 70)]
+    table = tmp_path / "people.csv"
+    kinds = [f"{line},{'yes' if age > 40 else 'no'}" for age, line in zip(range(18, 70), lines, strict=True)]
+    table.write_text("\n".join(["age,room,since,old", *kinds]) + "\n", encoding="utf-8")
+    tree, out = tmp_path / "tree.json", tmp_path / "tree.pkl"
+    assert run("solve", str(table), "--target", "old", "--max-depth", "2", "--out", str(tree)).exit_code == 0
+    assert run("export", str(tree), "--to", "sklearn", "--out", str(out)).exit_code == 0
+    predicted = run("predict", str(tree), str(table)).output.split()
+    assert pickle.loads(out.read_bytes()).predict(pandas.read_csv(table)).tolist() == predicted
+
+
+def test_a_treelite_model_is_written(tmp_path: Path) -> None:
+    treelite = pytest.importorskip("treelite")
+    out = tmp_path / "tree.tl"
+    assert run("export", str(save(tmp_path)), "--to", "treelite", "--out", str(out)).exit_code == 0
+    assert treelite.Model.deserialize(str(out)).num_tree == 1
+    refused = run("export", str(save(tmp_path)), "--to", "treelite")
+    assert refused.exit_code == 2
+    assert "--out" in refused.stderr

@@ -15,7 +15,7 @@ from streed.data import Dataset
 from streed.exact import Array, exact_array, exact_integers, integer_costs, readable, readable_bound
 from streed.reference import optimum
 from streed.task import State, Task, Totals
-from streed.tasks import Accuracy, BalancedAccuracy, InstanceCosts, SparseAccuracy, SquaredError
+from streed.tasks import Accuracy, BalancedAccuracy, InstanceCosts, SparseAccuracy, Specificity, SquaredError
 from streed.tree.evaluation import evaluate
 
 WEIGHTS = np.array([1e-9, 1e-4, 0.1, 0.3, 1.0, 1e9])
@@ -204,3 +204,24 @@ def test_bounds_are_rounded_outwards() -> None:
     assert Fraction(readable_bound(third, more, upper=False)) <= third
     assert readable_bound(third, more, upper=False) < readable(more)
     assert readable_bound(more, third, upper=True) > readable(third)
+
+
+@pytest.mark.parametrize("least", [0, 0.5])
+def test_a_limited_objective_of_rounded_costs_is_the_trees_own_value(least: float) -> None:
+    weights = [1e8, 1e-4, 1e-9, 0.3, 1e8, 0.1]
+    X, y = [[0, 1], [0, 0], [1, 0], [1, 1], [0, 0], [1, 0]], [0, 1, 1, 0, 1, 1]
+    result = streed.solve(
+        BalancedAccuracy().subject_to(Specificity() >= least), X, y, sample_weight=weights, max_depth=1
+    )
+    assert not result.stats["exact"]
+    assert result.tree is not None
+    exact, right = [Fraction(str(w)) for w in weights], {0: Fraction(0), 1: Fraction(0)}
+    for weight, label, shown in zip(exact, y, result.tree.predict(X).tolist(), strict=True):
+        right[label] += weight * (label == shown)
+    totals = {k: sum(w for w, label in zip(exact, y, strict=True) if label == k) for k in (0, 1)}
+    own = (right[0] / totals[0] + right[1] / totals[1]) / 2
+    assert result.value == float(own)
+    assert result.lower_bound <= own <= Fraction(result.upper_bound)
+    # what rounding leaves open is said
+    assert (result.status, result.stats["stopped"]) in {("optimal", None), ("feasible", "rounding")}
+    assert result.upper_bound - result.value <= 1e-12

@@ -99,3 +99,23 @@ def test_a_price_of_rows_is_refused() -> None:
     X, y = sample(5)
     with pytest.raises(TaskError, match="costs rows"):
         streed.solve(F1() - Rows(), X, y, max_depth=1)
+
+
+def squares(missed: Any, wrong: Any, positives: Any, negatives: Any) -> Any:
+    return -(3 * missed * missed + wrong * wrong)
+
+
+@pytest.mark.parametrize("max_depth", [2, None])
+def test_budgets_end_where_every_distinct_row_has_a_leaf(max_depth: int | None) -> None:
+    # the score is so large beside the price that more nodes would pay at any number of them
+    draw = np.random.default_rng(3)
+    X = np.stack([draw.integers(0, 4, 3000), draw.integers(0, 2, 3000)], axis=1)
+    y = ((X[:, 0] == 2) ^ (draw.random(3000) < 0.3)).astype(int)
+    task = MonotoneMetric(squares, positive=1) - 0.05 * Splits()
+    result = streed.solve(task, X, y, categorical=[0], max_depth=max_depth)
+    assert result.status == "optimal"
+    data = Dataset.make(X, y, categorical=[0])
+    totals = Totals(task, data)
+    best = max(task.score(value, totals) for value, _ in optimal_front(task, data, max_depth=2))
+    assert result.value == float(best)
+    assert result.stats["scalar_solves"] < 200

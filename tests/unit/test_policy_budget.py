@@ -10,7 +10,10 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+from streed import solve
+from streed.errors import TaskError
 from streed.estimators import PolicyTree, cross_validate_policy
+from streed.tasks import PolicyValue, TreatmentParity
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(4)
@@ -66,3 +69,47 @@ def test_what_is_refused() -> None:
     refused("budget", call=lambda: PolicyTree(treatment_costs={1: 1}).fit(X, SCORES))
     refused("treatment_costs", call=lambda: PolicyTree(budget=3).fit(X, SCORES))
     refused("control", call=lambda: PolicyTree(capacity=3, control="none").fit(X, SCORES))
+
+
+@pytest.mark.compiles
+def test_groups_are_treated_alike_and_the_capacity_is_kept() -> None:
+    groups = np.where(RNG.random(80) < 0.2 + 0.6 * X[:, 0], "f", "m")
+    is_f = groups == "f"
+    values: dict[Any, float] = {}
+    for j, pair in itertools.product(range(3), itertools.product((0, 1), repeat=2)):
+        given = np.where(X[:, j] == 1, pair[1], pair[0])
+        if abs(given[is_f].mean() - given[~is_f].mean()) <= 0.1 and given.sum() <= 60:
+            values[j, pair] = float(SCORES[np.arange(80), given].mean())
+    model = PolicyTree(max_depth=1, capacity=60, parity=0.1).fit(X, SCORES, sensitive_features=groups)
+    given = model.predict(X)
+    assert model.value_ == pytest.approx(max(values.values()))
+    assert abs(given[is_f].mean() - given[~is_f].mean()) <= 0.1
+    assert 0 < given.sum() <= 60
+    assert max(values.values()) < best(60)  # the limit costs something
+    limits = {each["limit_on"]: each for each in model.result_.stats["limits"]}
+    limit = limits["TreatmentParity"]
+    assert limit["holds"]
+    assert limit["rates"]["all"]["f"] == pytest.approx(given[is_f].mean())
+    found = cross_validate_policy(model, X, SCORES, sensitive_features=groups, cv=3)
+    rate, (low, high) = found.group_rates["f"]
+    assert low <= rate <= high
+
+
+def test_parity_and_groups_are_given_together() -> None:
+    refused("sensitive_features", "parity is given", call=lambda: PolicyTree(parity=0.1).fit(X, SCORES))
+    alone = PolicyTree()
+    refused("parity", "give both", call=lambda: alone.fit(X, SCORES, sensitive_features=X[:, 0]))
+
+
+def test_what_a_limit_on_treatment_parity_takes() -> None:
+    task = PolicyValue("dm")
+    given: dict[str, Any] = {"predicted": SCORES, "sensitive_features": X[:, 1]}
+    for limit, argument, said in (
+        (lambda: TreatmentParity() <= 1.5, "limit", "from 0 to 1"),
+        (lambda: TreatmentParity(treated="c") <= 0.5, "treated", "no treatment 'c'"),
+        (lambda: TreatmentParity("age") <= 0.5, "sensitive_features", "one column without a name"),
+    ):
+        refused(argument, said, call=lambda limit=limit: solve(task.subject_to(limit()), X, **given))  # type: ignore[misc]
+    with pytest.raises(TaskError, match="bounded from above only"):
+        TreatmentParity() >= 0.1  # noqa: B015 - it raises
+    assert str(TreatmentParity("sex", treated=[1]) <= 0.2) == "TreatmentParity('sex', treated=(1,)) <= 0.2"
