@@ -16,6 +16,7 @@ from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 
 from streed.kernels.kept import CodeCache
+from streed.kernels.late_linking import soon
 from streed.kernels.places import cache_directory
 from streed.kernels.waiting import aside
 
@@ -24,7 +25,7 @@ def entry(function: Callable[..., Any], **options: Any) -> Any:
     """A function that Python calls: compiled when first called, without the GIL, kept on disk."""
     made = njit(nogil=True, **options)(function)
     made._cache = CodeCache(function, cache_directory())
-    made.compile = functools.partial(aside, made.compile)
+    made.compile = functools.partial(aside, soon(made.compile))
     return made
 
 
@@ -34,7 +35,7 @@ def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         made: Any = CFunc(function, normalize_signature(signature), locals={}, options=options)
         made._cache = CodeCache(function, cache_directory())
-        aside(made.compile)
+        aside(soon(made.compile))
         return made
 
     return decorate

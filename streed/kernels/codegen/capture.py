@@ -217,6 +217,9 @@ def _module_parts(module: types.ModuleType, names: Collection[str]) -> Iterator[
 
 _KNOWN_MODULES = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator", "random"})
 
+_inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+"""For what only generated kernels call."""
+
 
 @functools.lru_cache(maxsize=4096)
 def _global_names(code: types.CodeType) -> tuple[str, ...]:
@@ -265,7 +268,7 @@ class _Copies:
         cells = tuple(types.CellType(names[name]) for name in code.co_freevars)
         made = Function(code, namespace, function.__name__, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
-        self._made[id(original)] = njit(forceinline=True, error_model="numpy")(made)
+        self._made[id(original)] = _inline(made)
         return self._made[id(original)]
 
     def _value(self, value: Any, names: Collection[str]) -> Any:
