@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 _DATA = """
 import numpy as np, streed
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.tasks import *
 draw = np.random.default_rng(0)
 X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)
@@ -25,13 +26,15 @@ _FIRST = "streed.solve(Accuracy(), X, y, max_depth=4)"
 """The search itself, which all others find in the cache."""
 
 _THEN = (
+    "streed.solve(Accuracy(), draw.random((100, 4)), draw.integers(0, 2, 100), max_depth=3)",
     "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3, sensitive_features=X[:, 0])",
     "streed.solve(ClassErrors(), X, y, max_depth=3); streed.solve(F1(), X, y, max_depth=3)",
     "streed.solve(InstanceCosts(), X, costs=draw.integers(0, 10**6, (60, 3)), max_depth=4)",
     "streed.solve(SparseAccuracy(0.01), X, y); streed.solve(Accuracy(), X, draw.integers(0, 3, 60), max_depth=4)",
+    "streed.solve(CostSensitive(CostTable.of([[0, 2], [10, 0]], [TestCost('x0', 0.5)])), X, y, max_depth=3)",
     "streed.solve(Gini(), X, y, max_depth=4); streed.solve(SquaredError(), X, draw.random(60), max_depth=4)",
 )
-"""Lists, fronts, sums of rows, searches of any depth and of several labels, generated kernels."""
+"""All thresholds, lists, fronts, sums of rows, searches of any depth, several labels, test costs, generated kernels."""
 
 
 def compile_ahead() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +16,17 @@ from streed.tree.text import number
 _LONGEST = 26
 """Letters a line, before it is broken."""
 
-_WIDE = frozenset("mwMW@%—–")
-_NARROW = frozenset("iljtfrI.,:;|!'()[]{} ")
+_MOST_LINES = 3
+"""Lines of the counts of classes, before they end in an ellipsis."""
+
+_WIDE = frozenset("mwMW@%—–&")
+_NARROW = frozenset("iljtfrI.,:;|!'()[] ")
+_WIDEST = {"wide": 0.98, "narrow": 0.41, "capital": 0.76, "ideograph": 1.0, "other": 0.64}
+"""Widths in units of the font's size: bounds for words in Helvetica and Arial, and in the wider DejaVu Sans, which
+stands in for them where neither is installed."""
+
+_BOLD = 1.11
+"""How much wider the bold letters of those fonts are."""
 
 
 @attrs.frozen
@@ -37,14 +47,24 @@ def cards(tree: Tree, nodes: Sequence[Seen], *, show_counts: bool = True, show_c
 
 def size(card: Card, font: float) -> tuple[float, float]:
     """(width, height) of a card whose text is `font` high, in the same unit."""
-    widths = [1.06 * text_width(line, font) for line in card.title]
+    widths = [text_width(line, font, bold=True) for line in card.title]
     widths += [0.88 * text_width(line, font) for line in card.lines]
     return max(widths) + 1.6 * font, font * (1.3 * len(card.title) + 1.15 * len(card.lines) + 0.9)
 
 
-def text_width(text: str, font: float) -> float:
-    """About how wide a sans-serif text is; no font is at hand to ask."""
-    return font * sum(0.86 if c in _WIDE else 0.33 if c in _NARROW else 0.66 if c.isupper() else 0.57 for c in text)
+def text_width(text: str, font: float, *, bold: bool = False) -> float:
+    """About how wide a text is in the widest of the usual sans-serif fonts; none is at hand to ask."""
+    return font * (_BOLD if bold else 1.0) * sum(_WIDEST[_kind(letter)] for letter in text)
+
+
+def _kind(letter: str) -> str:
+    if letter in _WIDE:
+        return "wide"
+    if letter in _NARROW:
+        return "narrow"
+    if unicodedata.east_asian_width(letter) in "WF":
+        return "ideograph"
+    return "capital" if letter.isupper() or letter in "<>=+" else "other"
 
 
 def brief(value: Any) -> str:
@@ -62,13 +82,20 @@ def _card(tree: Tree, seen: Seen, total: int, show_counts: bool, show_cost: bool
     share = f" ({100 * seen.rows / total:.1f} %)" if total and seen.rows != total else ""
     lines = [f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"]
     if show_counts and seen.counts is not None:
-        lines += textwrap.wrap(_counts(tree, seen.counts), _LONGEST + 4)[:3]
+        lines += _shortened(textwrap.wrap(_counts(tree, seen.counts), _LONGEST + 4))
     if show_counts and seen.mean is not None:
         lines.append(f"mean {brief(seen.mean)}")
     # Tuples are what the search compares, not what a reader of the tree asks for.
     if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
         lines.append(f"cost {number(seen.cost)}")
     return Card(title, tuple(lines), f"{said}: {', '.join(lines)}")
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """The first few lines, with an ellipsis where there are more."""
+    if len(lines) <= _MOST_LINES:
+        return lines
+    return [*lines[: _MOST_LINES - 1], lines[_MOST_LINES - 1].rstrip(",") + ", …"]
 
 
 def _counts(tree: Tree, counts: tuple[float, ...]) -> str:

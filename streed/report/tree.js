@@ -10,7 +10,8 @@
   const nodes = data.nodes;
   const deepest = Math.max(...nodes.map((node) => node.depth));
   const FONT = 13, GAP = 14, LEVEL = 44, MARGIN = 14;
-  const SMALLEST = 0.75; // smaller text cannot be read: wider trees are scrolled
+  const SMALLEST = 0.75; // smaller text cannot be read: fewer levels are opened at first, and wider trees are scrolled
+  const NARROW = 700, STEP = 16; // narrower views show an outline: a node a line, its children below and to the right
   const closed = new Set();
   let zoom = null; // null: as large as fits and can be read
   const WHOLE = -1;
@@ -29,6 +30,39 @@
     ) + 22,
     FONT * 1.3 * node.title.length + (FONT - 1.5) * 1.3 * node.lines.length + (node.leaf ? 14 : 19),
   ]);
+
+  // In an outline a node says how it is reached and what it asks or predicts; the rest is told when it is pointed at.
+  const outlined = () => view.clientWidth < NARROW;
+  const cut = (text, room, size, weight) => {
+    if (width(text, size, weight) <= room) return text;
+    let end = text.length;
+    while (end > 1 && width(text.slice(0, end) + "…", size, weight) > room) end -= 1;
+    return text.slice(0, end) + "…";
+  };
+  function outlineCard(place, room) {
+    const node = nodes[place], inner = room - 42;
+    const answer = node.parent < 0 ? [] : [cut(`${node.answer}:`, inner, FONT - 1.5, "normal")];
+    const title = node.title.slice(0, 2).map((line) => cut(line, inner, FONT, "bold"));
+    return { answer, title, lines: node.lines.slice(0, 1).map((line) => cut(line, inner, FONT - 1.5, "normal")) };
+  }
+  const normalCard = (place) => ({ answer: [], title: nodes[place].title, lines: nodes[place].lines });
+
+  function outline(places) {
+    const room = Math.max(200, view.clientWidth - 2 * MARGIN - 4), x = {}, tops = {}, size = {}, card = {};
+    let bottom = 0;
+    for (const place of places) {
+      const left = nodes[place].depth * STEP, made = outlineCard(place, room - left);
+      const wide = (nodes[place].leaf ? 24 : 42) + Math.max(...made.answer.map((line) => width(line, FONT - 1.5, "normal")),
+        ...made.title.map((line) => width(line, FONT, "bold")), ...made.lines.map((line) => width(line, FONT - 1.5, "normal")));
+      const high = FONT * 1.3 * made.title.length + (FONT - 1.5) * 1.3 * (made.lines.length + made.answer.length) + 12;
+      card[place] = made;
+      size[place] = [Math.min(wide, room - left), high];
+      x[place] = left + size[place][0] / 2;
+      tops[place] = bottom;
+      bottom += high + 7;
+    }
+    return { x, y: (place) => tops[place], width: room, height: bottom, size, card, outline: true };
+  }
 
   const isOpen = (place) => nodes[place].children.length > 0 && !closed.has(place);
 
@@ -71,7 +105,8 @@
       const middle = isOpen(place) ? (x[below[0]] + x[below[below.length - 1]]) / 2 : left[place] + strip[place] / 2;
       x[place] = Math.min(Math.max(middle, left[place] + half), left[place] + strip[place] - half);
     }
-    return { x, y: (place) => tops[nodes[place].depth], width: strip[0], height: tops[tops.length - 1] - LEVEL };
+    const card = Object.fromEntries(places.map((place) => [place, normalCard(place)]));
+    return { x, y: (place) => tops[nodes[place].depth], width: strip[0], height: tops[tops.length - 1] - LEVEL, size: sizes, card };
   }
 
   function element(name, attributes, parent, text) {
@@ -88,11 +123,11 @@
   };
 
   function draw(focused) {
-    const places = visible(), at = layout(places);
+    const places = visible(), at = outlined() ? outline(places) : layout(places);
     const total = [at.width + 2 * MARGIN, at.height + 2 * MARGIN + 8];
     const room = view.clientWidth - 4;
     const fits = Math.min(1, room / total[0]);
-    const scale = zoom === null ? Math.max(SMALLEST, fits) : zoom === WHOLE ? fits : zoom;
+    const scale = zoom === null ? (at.outline ? 1 : Math.max(SMALLEST, fits)) : zoom === WHOLE ? fits : zoom;
     const svg = element("svg", {
       xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${total[0]} ${total[1]}`,
       width: total[0] * scale, height: total[1] * scale, role: "tree", "aria-label": "decision tree",
@@ -102,20 +137,26 @@
     const edges = element("g", {}, all);
     drawn = new Map();
     for (const place of places) {
-      const node = nodes[place], [wide, high] = sizes[place];
+      const node = nodes[place], [wide, high] = at.size[place];
       const left = at.x[place] - wide / 2, top = at.y(place);
       const found = { node: null, edge: null, label: null };
       if (node.parent >= 0) {
         const above = nodes[node.parent];
-        const startX = at.x[node.parent], startY = at.y(node.parent) + sizes[node.parent][1], middle = (startY + top) / 2;
+        const startX = at.x[node.parent], startY = at.y(node.parent) + at.size[node.parent][1], middle = (startY + top) / 2;
+        const trunk = nodes[node.parent].depth * STEP + 7;
         found.edge = element("path", {
-          d: `M${startX},${startY} C${startX},${middle} ${at.x[place]},${middle} ${at.x[place]},${top}`,
-          fill: "none", stroke: "#9aa5b1", "stroke-width": 1.3,
+          class: "edge", fill: "none", stroke: "#9aa5b1", "stroke-width": 1.3,
+          d: at.outline ? `M${trunk},${startY} V${top + high / 2} H${left}`
+            : `M${startX},${startY} C${startX},${middle} ${at.x[place]},${middle} ${at.x[place]},${top}`,
         }, edges);
+      }
+      if (node.parent >= 0 && !at.outline) {
+        const above = nodes[node.parent];
+        const startX = at.x[node.parent], startY = at.y(node.parent) + at.size[node.parent][1];
         const label = node.answer.length > 22 ? node.answer.slice(0, 21) + "…" : node.answer;
         const x = startX + (at.x[place] - startX) * 0.8, y = startY + (top - startY) * 0.7;
         const wideLabel = width(label, FONT - 1.5, "normal") + 8;
-        found.label = element("g", {}, all);
+        found.label = element("g", { class: "label" }, all);
         element("rect", { x: x - wideLabel / 2, y: y - 9, width: wideLabel, height: 17, fill: "#fff", "fill-opacity": 0.9 }, found.label);
         element("text", { x, y: y + 4, "font-size": FONT - 1.5, fill: "#3e4c59", "text-anchor": "middle" }, found.label, label);
       }
@@ -129,20 +170,26 @@
         x: left, y: top, width: wide, height: high, rx: node.leaf ? 3 : 12, fill,
         stroke: "#52606d", "stroke-width": 1,
       }, group);
+      const middle = at.x[place] - (at.outline && !node.leaf ? 9 : 0);
       let y = top + 5;
-      for (const line of node.title) {
-        y += FONT * 1.3;
-        element("text", { x: at.x[place], y: y - 2, "font-size": FONT, "font-weight": "bold", fill: ink(fill), "text-anchor": "middle" }, group, line);
-      }
-      for (const line of node.lines) {
+      for (const line of at.card[place].answer) {
         y += (FONT - 1.5) * 1.3;
-        element("text", { x: at.x[place], y: y - 1, "font-size": FONT - 1.5, fill: ink(fill), "text-anchor": "middle" }, group, line);
+        element("text", { x: middle, y: y - 1, "font-size": FONT - 1.5, fill: ink(fill), "text-anchor": "middle" }, group, line);
+      }
+      for (const line of at.card[place].title) {
+        y += FONT * 1.3;
+        element("text", { x: middle, y: y - 2, "font-size": FONT, "font-weight": "bold", fill: ink(fill), "text-anchor": "middle" }, group, line);
+      }
+      for (const line of at.card[place].lines) {
+        y += (FONT - 1.5) * 1.3;
+        element("text", { x: middle, y: y - 1, "font-size": FONT - 1.5, fill: ink(fill), "text-anchor": "middle" }, group, line);
       }
       if (!node.leaf) {
         // A mark at the lower edge: minus to close, plus to open.
         const mark = element("g", { class: "mark" }, group);
-        element("circle", { cx: at.x[place], cy: top + high, r: 7, fill: "#fff", stroke: "#52606d" }, mark);
-        element("text", { x: at.x[place], y: top + high + 4, "font-size": 12, "text-anchor": "middle", fill: "#1f2933" }, mark, isOpen(place) ? "−" : "+");
+        const [cx, cy] = at.outline ? [left + wide - 11, top + high / 2] : [at.x[place], top + high];
+        element("circle", { cx, cy, r: 7, fill: "#fff", stroke: "#52606d" }, mark);
+        element("text", { x: cx, y: cy + 4, "font-size": 12, "text-anchor": "middle", fill: "#1f2933" }, mark, isOpen(place) ? "−" : "+");
       }
       found.node = group;
       drawn.set(place, found);
@@ -248,7 +295,11 @@
   });
   window.addEventListener("resize", () => { if (zoom === null || zoom === WHOLE) draw(); });
   document.getElementById("tree-tools").hidden = false;
-  // A large tree opens in part; the slider opens the rest.
-  if (nodes.length > 63) depth.value = Math.min(4, deepest);
+  // A tree opens as far as its text can be read without scrolling sideways; the slider opens the rest.
   openTo();
+  const scaleNow = () => (view.clientWidth - 4) / (layout(visible()).width + 2 * MARGIN);
+  while (!outlined() && Number(depth.value) > 2 && scaleNow() < SMALLEST) {
+    depth.value = Number(depth.value) - 1;
+    openTo();
+  }
 })();

@@ -2,8 +2,9 @@
 
 The first solves run with an empty cache directory of compiled code and must say that they compile; later ones find the
 code there. All are whole processes; what counts is wall time, and where processor time is much less, the machine was
-busy. On one core, as all benchmarks; with --all-cores as a user meets it, where compilation may use a second one. The
-exit code is 1 if something takes longer than it may.
+busy. `--features` times the first use of features instead, each from an empty cache of its own. On one core, as all
+benchmarks; with --all-cores as a user meets it, where compilation may use a second one. The exit code is 1 if something
+takes longer than it may.
 """
 
 from __future__ import annotations
@@ -28,16 +29,80 @@ OTHER = ("solve", "balance-scale", "--multiway", "--task", "sparse-accuracy", "-
 """A solve of another kind (several classes and children, any depth), which needs other compiled code."""
 
 
+PEOPLE = """
+import numpy as np, pandas as pd
+draw = np.random.default_rng(0)
+X = pd.DataFrame({"age": draw.integers(18, 80, 500), "plan": draw.choice(list("abc"), 500)})
+X["pay"] = draw.normal(size=500)
+group = draw.choice(["f", "m"], 500)
+y = np.where((X.age > 40) ^ (draw.random(500) < 0.2), "yes", "no")
+score = X.age * 0.1 + draw.normal(size=500)
+"""
+"""A table of 500 rows, with what is to be predicted of them."""
+
+FEATURES = {
+    "classifier, any depth": "from streed.estimators import OptimalTreeClassifier as T; T().fit(X, y)",
+    "classifier, depth 3": "from streed.estimators import OptimalTreeClassifier as T; T(max_depth=3).fit(X, y)",
+    "three classes, depth 3": "from streed.estimators import OptimalTreeClassifier as T; T(max_depth=3).fit(X, X.plan)",
+    "regression, depth 3": "from streed.estimators import OptimalTreeRegressor as T; T(max_depth=3).fit(X, score)",
+    "fair tree, depth 2": "from streed.estimators import FairTreeClassifier as T\n"
+    "T(max_depth=2, limit=0.05).fit(X, y, sensitive_features=group)",
+    "costs of errors, depth 3": "from streed.estimators import CostSensitiveTreeClassifier as T\n"
+    "T([[0, 5], [1, 0]], max_depth=3).fit(X, y)",
+    "policy, depth 2": "from streed.estimators import PolicyTree as T\n"
+    "T(max_depth=2).fit(X, np.column_stack([0 * score, score - 5]))",
+    "policy with a capacity, depth 2": "from streed.estimators import PolicyTree as T\n"
+    "T(max_depth=2, capacity=0.2).fit(X, np.column_stack([0 * score, score - 5]))",
+    "survival, depth 2": "from streed.estimators import SurvivalTree as T\n"
+    "T(max_depth=2).fit(X, draw.exponential(X.age), event=draw.random(500) < 0.7)",
+    "F1, depth 2": "import streed; from streed.tasks import F1\n"
+    "streed.solve(F1(), X[['age', 'plan']], y, max_depth=2, max_cuts=8)",
+    "all thresholds of numbers, depth 2": "import streed; from streed.tasks import Accuracy\n"
+    "streed.solve(Accuracy(), X, y, max_depth=2)",
+    "a limit on leaves, depth 3": "from streed.estimators import OptimalTreeClassifier as T\n"
+    "T(max_depth=3, max_nodes=4, min_leaf=20).fit(X, y)",
+    "a task of one's own, depth 2": "import streed\n"
+    "from docs_task import WorstLeaf\n"
+    "streed.solve(WorstLeaf(), X[['plan']], y, max_depth=2)",
+    "a report": "from streed.estimators import OptimalTreeClassifier as T; from streed.report import make_report\n"
+    "make_report(T(max_depth=3).fit(X, y), X, y)",
+}
+"""What is used first, after PEOPLE."""
+
+OWN_TASK = """
+import numpy as np, streed
+class WorstLeaf(streed.Task):
+    def statistics(self, data):
+        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+    def leaf_cost(self, s, k):
+        return (s.weight - s.counts[k]) / s.weight if s.weight > 0 else 0.0
+    def combine(self, a, b):
+        return max(a, b)
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """1 if something takes longer than it may, or a first solve is silent about why it takes so long."""
     parser = harness.parser("startup", __doc__, data=False)
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="of all but first solves (default: 5)")
+    parser.add_argument(
+        "--features",
+        nargs="*",
+        metavar="TEXT",
+        help="the first use of features instead: of all, or whose names have TEXT",
+    )
     parser.add_argument("--all-cores", action="store_true", help="do not stay on one core")
     options = parser.parse_args(arguments)
     if options.repeats < 1:
         parser.error("--repeats: give a number >= 1")
     record: harness.Record = {"benchmark": "startup", "machine": harness.start(options), "rows": []}
     rows = record["rows"]
+    if options.features is not None:
+        chosen = [what for what in FEATURES if not options.features or any(text in what for text in options.features)]
+        rows += [first_use(what, FEATURES[what]) for what in chosen]
+        record["what"] = "features"
+        harness.finish(options, record, render(record))
+        return harness.FINE
     for kind in (SOLVE, OTHER):
         with tempfile.TemporaryDirectory() as cache:
             first = _run([_streed(), *kind], cache)
@@ -54,6 +119,17 @@ def main(arguments: list[str] | None = None) -> int:
             rows.append(_row(what, [_run(command, cache) for _ in range(options.repeats)], limit))
     harness.finish(options, record, render(record))
     return harness.FINE if all(row["holds"] for row in rows) else harness.MISSED
+
+
+def first_use(what: str, source: str) -> harness.Record:
+    """The row of a feature that is used for the first time: a process with an empty cache of compiled code."""
+    with tempfile.TemporaryDirectory() as cache:
+        (Path(cache) / "docs_task.py").write_text(OWN_TASK, encoding="utf-8")
+        script = Path(cache) / "first.py"
+        script.write_text(PEOPLE + source + "\n", encoding="utf-8")
+        row = _row(f"{what}, first ever", [_run([sys.executable, str(script)], cache)], None)
+    harness.note(f"{row['what']}: {row['seconds'][0]:.1f} s")
+    return row
 
 
 class Run(NamedTuple):
@@ -74,6 +150,7 @@ def _run(command: Sequence[str], cache: str) -> Run:
     """The command, run with its compiled code kept in `cache`."""
     environment = {key: value for key, value in os.environ.items() if key != "STREED_CACHE"}
     environment["STREED_CACHE_DIR"] = cache
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(harness.ROOT), environment.get("PYTHONPATH", "")]))
     begin, used = time.perf_counter(), _children_seconds()
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,10 +41,10 @@ def test_an_exception_is_wrong() -> None:
     assert "ZeroDivisionError" in explore.try_one(Fuzzer(broken), 0, 0)[0]
 
 
-QUICK = ("engine", "volume costs")
+MARKS: dict[str, Any] = {"volume costs": (), "engine": pytest.mark.compiles}
 """The others compile more."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in QUICK else pytest.mark.slow) for k in FUZZERS])
+@pytest.mark.parametrize("name", [pytest.param(k, marks=MARKS.get(k, pytest.mark.slow)) for k in FUZZERS])
 def test_every_fuzzer_finds_nothing_in_a_few_problems(name: str) -> None:
     assert [found for number in range(4) if (found := FUZZERS[name].wrong(11, number))] == []

@@ -6,8 +6,16 @@ import pytest
 
 from tests.differential.ordered import TASKS, make_instance, wrong_in
 
+COMPILED = ("own gini", "squared error")
+"""Kinds for each of which kernels are compiled."""
 
-@pytest.mark.parametrize("kind", range(len(TASKS)), ids=list(TASKS))
+KINDS = [
+    pytest.param(kind, marks=pytest.mark.compiles if name in COMPILED else (), id=name)
+    for kind, name in enumerate(TASKS)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_raw_numbers(kind: int) -> None:
     for number in range(kind, kind + 12 * len(TASKS), len(TASKS)):
         assert wrong_in(7, number) == []

@@ -14,7 +14,8 @@ from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits, Weigh
 from streed.testing import LAWS, check_separable, datasets, find_violations
 from tests import shipped
 
-DATA_SETS = 20
+EXAMPLES = [6, pytest.param(20, marks=pytest.mark.slow)]
+"""Data sets that every law is tried on; many more laws than data find a fault."""
 
 
 SHIPPED = shipped.of_any_data(Task)
@@ -27,8 +28,8 @@ ENGINE_LAWS = tuple(law for law in LAWS if law.needs_engine)
 ONE_KIND = datasets(weights=False, multiway=False, row_data=ROW_DATA, few_kinds=True)
 """Data for which the engine compiles the costs of a task once."""
 
-OF_EACH_KIND = ("accuracy", "gini", "absolute-error")
-"""Tasks by each of the ways that the engine has."""
+OF_EACH_KIND = ("accuracy", "absolute-error")
+"""Tasks by each of the ways that the engine has, beside gini, whose kernels are compiled for it."""
 
 COMPOSED = {
     "a sum": Misclassifications() + 0.3 * Splits(),
@@ -43,38 +44,41 @@ def _quick_first() -> list[Any]:
     return [pytest.param(e, marks=pytest.mark.slow if e in likes else (), id=e.name) for e in SHIPPED.values()]
 
 
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("entry", _quick_first())
-def test_every_task_that_ships_is_separable(entry: registry.Entry) -> None:
+def test_every_task_that_ships_is_separable(entry: registry.Entry, examples: int) -> None:
     task = shipped.examples(entry.name)[0]
     if isinstance(task, SumTask):  # a score of two classes: there is no such thing on data of one or three
-        assert check_separable(task, y=st.integers(0, 1), max_examples=DATA_SETS, drivers=False).holds
+        assert check_separable(task, y=st.integers(0, 1), max_examples=examples, drivers=False).holds
         return
-    report = check_separable(task, row_data=ROW_DATA, max_examples=DATA_SETS, drivers=False)
+    report = check_separable(task, row_data=ROW_DATA, max_examples=examples, drivers=False)
     assert report["recursion equals enumeration"].examples > 0
 
 
 def _with_engine() -> list[Any]:
     """The tasks whose costs the engine searches; those of which there is one like it here are for the long run."""
     entries = [entry for entry in SHIPPED.values() if not issubclass(entry.made_by, SumTask)]
-    return [pytest.param(e, marks=() if e.name in OF_EACH_KIND else pytest.mark.slow, id=e.name) for e in entries]
+    marks = dict.fromkeys(OF_EACH_KIND, ()) | {"gini": pytest.mark.compiles}
+    return [pytest.param(e, marks=marks.get(e.name, pytest.mark.slow), id=e.name) for e in entries]
 
 
 @pytest.mark.parametrize("entry", _with_engine())
 def test_the_engine_agrees_on_every_task_that_ships(entry: registry.Entry) -> None:
     task = shipped.examples(entry.name)[0]
-    engine = find_violations(task, ENGINE_LAWS, data=ONE_KIND, max_examples=DATA_SETS)
+    engine = find_violations(task, ENGINE_LAWS, data=ONE_KIND, max_examples=20)
     assert engine.holds, engine
     assert engine["drivers equal recursion"].examples > 0 or "refuses it" in engine["drivers equal recursion"].note
 
 
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("name", COMPOSED)
-def test_compositions_are_separable(name: str) -> None:
+def test_compositions_are_separable(name: str, examples: int) -> None:
     task = COMPOSED[name]
     y = st.integers(0, 1)
     if name == "weighted":  # it refuses data without its classes
-        report = check_separable(task, data=_both_classes, max_examples=DATA_SETS)
+        report = check_separable(task, data=_both_classes, max_examples=examples)
     else:
-        report = check_separable(task, y=y, max_examples=DATA_SETS)
+        report = check_separable(task, y=y, max_examples=examples)
     assert report["drivers equal recursion"].verdict == "holds"
 
 

@@ -126,7 +126,7 @@ def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
 
 def test_a_stopped_front_has_points_and_bounds() -> None:
     rng = np.random.default_rng(0)
-    many, labels = rng.integers(0, 2, (2_000, 60)), rng.integers(0, 2, 2_000)
+    many, labels = rng.integers(0, 2, (200, 60)), rng.integers(0, 2, 200)
     result = streed.solve(ClassErrors(), many, labels, max_depth=6, time_limit=1.5)
     assert (result.status, result.stats["stopped"]) == ("feasible", "time")
     assert len(result.front) >= 2

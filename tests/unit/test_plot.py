@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from streed import InputError, Result, Tree, plot
 from streed.data import Dataset
 from streed.plot.canvas import scale, tick_labels
-from streed.plot.cards import cards, size
+from streed.plot.cards import cards, size, text_width
 from streed.plot.gathering import gathered
 from streed.plot.layout import place
 from streed.plot.measures import Rows, measure
@@ -276,3 +277,33 @@ def test_ticks_are_round_and_inside(low: float, high: float) -> None:
     assert 0 <= made(low) <= made(high) <= 100
     labels = tick_labels(made.ticks)
     assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_texts_fit_in_a_wide_font(bold: bool) -> None:
+    ft2font = pytest.importorskip("matplotlib.ft2font")
+    import matplotlib as mpl
+
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
+    font = ft2font.FT2Font(str(Path(mpl.get_data_path()) / "fonts" / "ttf" / name))
+    font.set_size(100, 72)
+    for text in (
+        "odor=musty?",
+        "age <= 37.5",
+        "DEPARTMENT = A",
+        "no: 12,345, yes: 9,876",
+        "8,124 rows (100.0 %)",
+        "MWm",
+    ):
+        font.set_text(text, 0)
+        assert font.get_width_height()[0] / 64 <= text_width(text, 100, bold=bold), text
+
+
+def test_counts_of_many_classes_end_in_an_ellipsis() -> None:
+    labels = [f"a long name of class {place}" for place in range(9)]
+    data = Dataset.make({"x": ["no", "yes"] * 9}, labels * 2)
+    tree = Tree.grown(Leaf(0, 18, 0), data)
+    drawn = plot.tree_svg(tree, {"x": ["no", "yes"] * 9}, labels * 2, shade="none")
+    assert drawn.count("…</text>") == 1
+    few = plot.tree_svg(Tree.grown(Leaf(0, 2, 0), Dataset.make({"x": [0, 1]}, ["a", "b"])), {"x": [0, 1]}, ["a", "b"])
+    assert "…" not in few
