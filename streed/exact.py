@@ -268,7 +268,7 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     largest = abs(Fraction(split) / unit)
     for worth, part in parts:
         largest += abs(worth / unit) * _largest_total(part, row_weights)
-    if largest >= LARGEST_TOTAL:
+    if 2 * largest >= LARGEST_TOTAL:  # twice, as what a search adds is how far a row's costs lie apart
         return _rounded(parts, int(split / unit), unit, row_weights)
     total = _times(parts[0], unit)
     for each in parts[1:]:
@@ -283,10 +283,11 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     total: Any = sum(part.astype(object) * int(worth / unit) for worth, part in parts)
     if weights is not None:
         total = total * weights.astype(object)[:, None]
-    largest = int(np.abs(total).max(axis=1).sum())
+    apart = total.max(axis=1) - total.min(axis=1)
+    largest = int(max(np.abs(total).max(axis=1).sum(), apart.sum()))
     # a split that costs more than any labels may gain never pays, however much more
     capped = min(split, 2 * largest + 1)
-    if largest + abs(capped) < LARGEST_TOTAL:
+    if largest + 2 * abs(capped) + 2 < LARGEST_TOTAL:
         return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit, True)
     if not math.isfinite(_as_float(unit * largest)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")

@@ -124,7 +124,7 @@ def encode(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: 
     plain = KeyCode(digits, np.eye(len(parts), dtype=np.int64), np.ones(len(parts), np.int64))
     if plain.words == 1:
         return plain
-    codes = [_independent(parts, splits, branches, sizes), _directions(parts, splits, branches, sizes)]
+    codes = [_independent(parts, splits, branches, sizes), _directions(parts, splits, branches, sizes), plain]
     return min((code for code in codes if code is not None), key=lambda code: sum(digit.bits for digit in code.digits))
 
 
@@ -142,8 +142,8 @@ def _moves(parts: Sequence[Array], splits: Sequence[int]) -> Array:
     return distinct
 
 
-def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array) -> KeyCode:
-    """The sums without those that are combinations of the others."""
+def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array) -> KeyCode | None:
+    """The sums without those that are combinations of the others; None where combining them could overflow."""
     moves = [[Fraction(x) for x in row] for row in _moves(parts, splits).tolist()]
     chosen, combinations = _eliminate(moves, len(parts))
     divisors = [math.lcm(*(x.denominator for x in combination)) for combination in combinations]
@@ -151,8 +151,15 @@ def _independent(parts: Sequence[Array], splits: Sequence[int], branches: int, s
         [int(combination[i] * divisor) for combination, divisor in zip(combinations, divisors, strict=True)]
         for i in range(len(chosen))
     ]
+    digits = tuple(_digit(parts[j], splits[j], branches, sizes) for j in chosen)
+    largest = [max(abs(digit.least), abs(digit.least + digit.span)) for digit in digits]
+    if any(
+        sum(abs(f) * x for f, x in zip(column, largest, strict=True)) >= 1 << 62
+        for column in zip(*factors, strict=True)
+    ):
+        return None
     return KeyCode(
-        tuple(_digit(parts[j], splits[j], branches, sizes) for j in chosen),
+        digits,
         np.array(factors, np.int64).reshape(len(chosen), len(parts)),
         np.array(divisors, np.int64),
     )

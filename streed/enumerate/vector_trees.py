@@ -228,10 +228,11 @@ class Trees:
         Raises InputError if sums of these over the rows may be beyond 2**60.
         """
         # numpy multiplies without a word about overflow
-        largest = sum(abs(w) * most for w, most in zip(weights, self.largest, strict=False))
-        if largest * self.vectors.shape[1] >= LARGEST_TOTAL:
+        bounded = list(zip(weights, self.largest, strict=False))
+        if sum(abs(w) * most for w, most in bounded) * self.vectors.shape[1] >= LARGEST_TOTAL:
             raise sums_too_large(self.problem.data.weights is not None)
-        costs: Array = self.vectors[:, :, : len(weights)] @ np.array(weights, dtype=np.int64)
+        # a part that no label adds to, as the number of nodes, may have a weight of any size
+        costs: Array = self.vectors[:, :, : len(weights)] @ np.array([w if most else 0 for w, most in bounded])
         return costs
 
     @property

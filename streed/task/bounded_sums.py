@@ -18,6 +18,7 @@ import numpy as np
 from streed.errors import InputError, TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_array
 from streed.task.base import Limit
+from streed.task.row_sums import weight_array
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -133,9 +134,10 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
     The unit is the largest that there is. Raises InputError for weights that are no short decimals: a limit on a sum is
     kept exactly or not at all.
     """
-    if data.weights is None:
+    each = weight_array(data)
+    if each is None:
         return None, Fraction(1)
-    weights, unit, exact = exact_array(data.weights, "sample_weight")
+    weights, unit, exact = exact_array(each, "sample_weight")
     if not exact:
         raise InputError(
             "sample_weight",
@@ -164,7 +166,7 @@ def sums_too_large(weighted: bool) -> InputError:
             "sample_weight",
             "in whole numbers of a common unit, the weights make exact sums beyond 2**60: scores and limits on rates "
             "multiply weights by totals of weights",
-            "round them to fewer digits, so that their total is below about 10**8 of that unit",
+            "round them to fewer digits, so that their total is below about 10**8 of that unit, and 10**6 for kappa",
         )
     return InputError(
         "task",

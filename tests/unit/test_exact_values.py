@@ -225,3 +225,12 @@ def test_a_limited_objective_of_rounded_costs_is_the_trees_own_value(least: floa
     # what rounding leaves open is said
     assert (result.status, result.stats["stopped"]) in {("optimal", None), ("feasible", "rounding")}
     assert result.upper_bound - result.value <= 1e-12
+
+
+def test_costs_of_both_signs_whose_ranges_leave_machine_numbers() -> None:
+    # in units of 1e-16 their sums fit 2**60, and what they lie apart does not
+    low, high = -0.7123456789012345, 0.7123456789012345
+    costs = [[low, high], [high, low]] * 80
+    result = streed.solve(InstanceCosts(), [[0], [1]] * 80, costs=costs, max_depth=1)
+    assert result.value == float(160 * Fraction(repr(low)))
+    assert result.lower_bound <= result.value

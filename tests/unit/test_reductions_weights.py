@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import streed
+from streed.errors import InputError
 from streed.progress import Progress
 from streed.task import Task
 from streed.tasks import (
@@ -121,3 +123,18 @@ def test_costs_that_are_rounded_are_said_to_be() -> None:
     assert result.stats["exact"]
     task = WeightedAccuracy({0: 1 / 3, 1: math.pi}).subject_to(Recall() >= 0.5)
     assert not solved(task, None).stats["exact"]
+
+
+def test_weights_beside_a_price_that_are_beyond_machine_numbers_are_refused() -> None:
+    task = FBeta(1.5) - 0.3 * Splits()
+    with pytest.raises(InputError, match="sample_weight"):
+        streed.solve(task, [[1], [1], [0]], [1, 0, 0], sample_weight=[1, 9, 10 * 2**30], max_depth=1)
+
+
+def test_products_of_weights_and_frequencies_are_exact() -> None:
+    weights, frequency = [3.6414631266905526, 4.236717821102514], [1, 2]
+    result = streed.solve(
+        F1() - 0.3 * Splits(), [[0], [0]], [1, 0], sample_weight=weights, frequency=frequency, max_depth=1
+    )
+    positive, negative = (Fraction(str(w)) * f for w, f in zip(weights, frequency, strict=True))
+    assert result.value == float(2 * positive / (2 * positive + negative))

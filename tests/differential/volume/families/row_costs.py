@@ -205,7 +205,8 @@ def too_fine(problem: Problem, error: StreedError) -> bool:
     if not isinstance(error, InputError) or error.argument != "sample_weight" or problem.sample_weight is None:
         return False
     total: int = sum(whole(row_weights(problem))[0])
-    return total > (10**5 if "Splits" in problem.task else 10**7)
+    products = "Splits" in problem.task or "CohenKappa" in problem.task
+    return total > (10**5 if products else 10**7)
 
 
 def refused(problem: Problem, error: StreedError) -> bool:

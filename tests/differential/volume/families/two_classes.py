@@ -43,6 +43,12 @@ def _matthews(fn: Any, fp: Any, p: Any, n: Any) -> Any:
     return Fraction(above * above) / (p * n * (tp + fp) * (tn + fn)) if above > 0 else Fraction(0)
 
 
+def _mean_rate(errors: list[tuple[Any, Any]]) -> Fraction:
+    """The mean rate of errors of the classes that weigh something."""
+    rates = [Fraction(wrong) / total for wrong, total in errors if total]
+    return sum(rates, Fraction(0)) / len(rates)
+
+
 RANKS: dict[str, Rank] = {
     "F1()": _f_beta(Fraction(1)),
     "F1(positive=0)": _f_beta(Fraction(1)),
@@ -53,7 +59,7 @@ RANKS: dict[str, Rank] = {
     "CohenKappa()": _kappa,
     "MatthewsCorrelation()": _matthews,
     "GMean()": lambda fn, fp, p, n: Fraction((p - fn) * (n - fp)) / (p * n),
-    "BalancedAccuracy()": lambda fn, fp, p, n: 1 - (Fraction(fn) / p + Fraction(fp) / n) / 2,
+    "BalancedAccuracy()": lambda fn, fp, p, n: 1 - _mean_rate([(fn, p), (fp, n)]),
     "MonotoneMetric(worse_rate)": worse_rate,
     "MonotoneMetric(squares, positive=0)": squares,
 }
