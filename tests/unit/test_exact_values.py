@@ -228,9 +228,9 @@ def test_a_limited_objective_of_rounded_costs_is_the_trees_own_value(least: floa
 
 
 def test_costs_of_both_signs_whose_ranges_leave_machine_numbers() -> None:
-    # in units of 1e-17 their sums fit 2**60, and what they lie apart does not
-    low, high = -0.71234567890123456, 0.71234567890123456
-    costs = [[low, high], [high, low]] * 5
-    result = streed.solve(InstanceCosts(), [[0], [1]] * 5, costs=costs, max_depth=1)
-    assert result.value == float(10 * Fraction(repr(low)))
+    # in units of 1e-16 their sums fit 2**60, and what they lie apart does not
+    low, high = -0.7123456789012345, 0.7123456789012345
+    costs = [[low, high], [high, low]] * 80
+    result = streed.solve(InstanceCosts(), [[0], [1]] * 80, costs=costs, max_depth=1)
+    assert result.value == float(160 * Fraction(repr(low)))
     assert result.lower_bound <= result.value
