@@ -18,6 +18,7 @@ from streed.drivers.native import Native
 from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
 from streed.ordered.choice import is_for_thresholds
+from streed.ordered.generated_search import search_generated
 from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
@@ -51,6 +52,8 @@ class OverOrdered(Driver):
             return attrs.evolve(outcome, solutions=tuple(solutions))
         if isinstance(self.driver, (Native, Auto)) and is_for_thresholds(problem):
             found_there = search_ordered(problem, search_limits, self.driver.name)
+            if found_there is None:
+                found_there = search_generated(problem, search_limits, self.driver.name)
             if found_there is not None:
                 return found_there
         _check_size(problem, search_limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from numba.core.errors import NumbaError
 
@@ -14,11 +14,23 @@ from streed.kernels.codegen.spec import KernelSpec
 from streed.task import Task
 from streed.task.constrained import objective
 
+Kernels = TypeVar("Kernels")
+
 
 def compile_kernels(shape: KernelSpec, functions: dict[str, Callable[..., Any]], task: Task) -> generate.Kernels:
     """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
+    return explain_compilation(generate.compile_kernels, shape, functions, task)
+
+
+def explain_compilation(
+    compile_: Callable[[KernelSpec, dict[str, Callable[..., Any]]], Kernels],
+    shape: KernelSpec,
+    functions: dict[str, Callable[..., Any]],
+    task: Task,
+) -> Kernels:
+    """What the function makes of the spec and the methods; raises TaskError, in two lines, if they do not compile."""
     try:
-        return generate.compile_kernels(shape, functions)
+        return compile_(shape, functions)
     except NumbaError as error:
         raise TaskError(_explanation(error, functions, task)) from error
 

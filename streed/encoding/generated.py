@@ -43,7 +43,7 @@ _MOST_GRAINS = 2**49
 
 _COARSER = 2.0**-16
 
-_NOISE = 2.0**-40
+NOISE = 2.0**-40
 """Part of the largest numbers that rounding may cost, in all sums together."""
 
 _REAL = 2.0**-44
@@ -52,7 +52,7 @@ _REAL = 2.0**-44
 _BITS_STEP = 2.0**-49
 """Part of a value that coding it by its bits may lose."""
 
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
 """Native values and Python's may differ by this part of 1 + |value|."""
 
 
@@ -112,7 +112,7 @@ class Scored(Encoding):
         )
         compiled = compile_kernels(shape, methods.functions, task)
         # where all costs cancel, what rounding leaves of the sums must have codes, too
-        scale, on_grains = _grid(kind, own, max(probe.largest, _NOISE * _largest_sum(planes)))
+        scale, on_grains = grid_of(kind, own, max(probe.largest, NOISE * _largest_sum(planes)))
         numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
         packed = planes.pack(problem, merge=alike and not methods.calls)
@@ -184,7 +184,7 @@ class Scored(Encoding):
         solution = self._measured(problem, preorder)
         value, claimed = solution.value, self.value(code)
         apart = abs(value - claimed)
-        near = bool(apart <= _TOLERANCE * (1 + max(abs(value), abs(claimed))))
+        near = bool(apart <= TOLERANCE * (1 + max(abs(value), abs(claimed))))
         if not near and complete and self.coding == coding.GRID and not self.settled:
             # a tree of this value exists, so costs far above it need no codes
             finer = _scale(abs(float(value)))
@@ -235,7 +235,7 @@ class Scored(Encoding):
         if lower <= LOWEST:
             return False
         bound = self.value(lower)
-        return bool(self.sign * (bound - value) > _TOLERANCE * (1 + max(abs(value), abs(bound))))
+        return bool(self.sign * (bound - value) > TOLERANCE * (1 + max(abs(value), abs(bound))))
 
     def _noise(self, problem: Problem, preorder: Array) -> float:
         """How far apart rounding may bring native values and Python's, by the numbers that the tree's leaves meet."""
@@ -243,7 +243,7 @@ class Scored(Encoding):
         labels = range(len(self.task.labels(problem.data)))
         visit = functools.partial(note_costs, self.task, record, labels)
         measure_task(problem, preorder, self.planes.codes, self.planes.sums, self.planes.counts, visit)
-        return _NOISE * max(record.whole, record.real, _largest_sum(self.planes))
+        return NOISE * max(record.whole, record.real, _largest_sum(self.planes))
 
 
 def _largest_sum(planes: StatisticsMatrix) -> float:
@@ -280,7 +280,7 @@ def _scale(largest: float) -> float:
     return 2.0 ** (_GRID_BITS - math.frexp(max(largest, 1e-290))[1])
 
 
-def _grid(kind: str, own: Task, largest: float) -> tuple[float, bool]:
+def grid_of(kind: str, own: Task, largest: float) -> tuple[float, bool]:
     """(codes per unit of cost, whether every cost has a code of its own), by the largest cost that was seen."""
     if kind != coding.GRID:
         return 1.0, False

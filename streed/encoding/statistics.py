@@ -60,7 +60,7 @@ class StatisticsMatrix:
         """The planes of the problem's statistics; `weighs`: whether what rows weigh is asked for, too."""
         sums, counts = problem.sums, problem.data.counts
         asked = {name: values for name, values in sums.items() if weighs or name != "weight"}
-        values, places = _place(asked, counts)
+        values, places = place_statistics(asked, counts)
         codes = writable(problem.data.X)
         integral = values.dtype == np.int64
         if integral:
@@ -70,7 +70,7 @@ class StatisticsMatrix:
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
         per_unit = None
         if not integral:
-            values, per_unit = _add_exactly(problem, values, list(asked))
+            values, per_unit = add_exactly(problem, values, list(asked))
         codes, counts, values, sums = _merge(codes, counts, values, sums)
         return cls(codes, counts, sums, values, places, None, integral, exact, per_unit)
 
@@ -108,7 +108,7 @@ class StatisticsMatrix:
         return padded
 
 
-def _place(sums: dict[str, Array], counts: Array) -> tuple[Array, Places]:
+def place_statistics(sums: dict[str, Array], counts: Array) -> tuple[Array, Places]:
     """(values (n, S) int64 or float64, the planes of each statistic); `counts` (n,) add up to the number of rows."""
     n_rows = len(counts)
     columns: list[Array] = []
@@ -125,7 +125,7 @@ def _place(sums: dict[str, Array], counts: Array) -> tuple[Array, Places]:
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0), np.int64), plane_of
 
 
-def _add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:
+def add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:
     """(values (n, S) float64 whose sums and differences are exact in float64, what to divide them by; None for 1).
 
     Decimals become whole numbers of a unit. What is no decimal is rounded to multiples of a power of two, and never to

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import numbers
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,13 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     `max_depth`, `max_nodes` (branching nodes; None: any), `min_leaf`: the trees that are considered.
     `cost_complexity`: what a branching node costs, in the units that each class states. `limits`: for
     `Task.subject_to`, such as `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`,
-    `threads`: as for `streed.solve`. `binarizer`: "auto" (a `Binarizer()`), a `Binarizer`, or None for a table that has
-    0/1 columns and texts only, which then have a child for each value.
+    `threads`: as for `streed.solve`. `binarizer`: "auto" (a `Binarizer()`), a `Binarizer`, or None for the table as it
+    is, in which every threshold of numbers and dates is tried, and texts have a child for each value; a whole number
+    instead: at most so many thresholds of each column, at quantiles.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
-    `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`.
+    `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`;
+    `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds".
     """
 
     _numeric_target = False
@@ -125,13 +128,17 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         masses = given.get(FREQUENCY) if weights is None else weights * given.get(FREQUENCY, 1)
         labels = y.tolist() if isinstance(y, np.ndarray) else y
         held = None if weights is None or (weights == 1).all() else _whole(weights)
-        if self.binarizer is None:
+        cuts = self.binarizer
+        if cuts is None or (isinstance(cuts, numbers.Integral) and not isinstance(cuts, bool)):
             self.binarizer_ = None
             names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-            return Dataset.make(X, labels, sample_weight=held, names=names, **given)
+            most = None if cuts is None else int(cuts)
+            return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most, **given)
         if not (isinstance(self.binarizer, Binarizer) or self.binarizer == "auto"):
             found = f"{self.binarizer!r} is no Binarizer"
-            raise InputError("binarizer", found, 'give "auto", a streed.Binarizer or None; others go into a pipeline')
+            raise InputError(
+                "binarizer", found, 'give "auto", a streed.Binarizer, None or a whole number; others go into a pipeline'
+            )
         made = Binarizer() if isinstance(self.binarizer, str) else clone(self.binarizer)
         if made.target_type == "auto":
             made.set_params(target_type="numbers" if self._numeric_target else "classes")
@@ -165,6 +172,8 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             self.value_, self.lower_bound_, self.upper_bound_ = (
                 None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
             )
+        every = "all " if data.ordered and self.binarizer is None else ""
+        self.searched_over_ = f"{every}{data.n_questions:,} {'thresholds' if every else 'questions'}"
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
         self._accept_leaves(tree, self.nodes_)
@@ -275,7 +284,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         if not hasattr(self, "tree_"):
             return ""
         bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
-        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds))
+        return tree_html(self.tree_, f"{verdict_html(self.value_, self.optimal_, *bounds)}; over {self.searched_over_}")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree

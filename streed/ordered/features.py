@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.ordered import NO_LIMIT
 from streed.data.questions import Questions
 from streed.encoding.ordered import Ranks, ranks_of
 from streed.exact import Array
@@ -44,6 +45,12 @@ class Features:
             return Branch(int(self.binary[feature - len(self.ordered.ranks)]), (), rows)
         column, limit, gaps = self.ordered.question(feature, rank)
         return Branch(column, (), rows, data.ordered[column].cut(limit, gaps))
+
+    def is_turned(self, feature: int, rank: int) -> bool:
+        """Whether the question's child 0 is for what is above the threshold: gaps come first, and are asked for."""
+        if feature >= len(self.ordered.ranks):
+            return False
+        return not self.ordered.gaps_last[feature] and int(self.ordered.limits[feature][rank]) == NO_LIMIT
 
     def questions(self, questions: Questions) -> tuple[Array, ...]:
         """For each feature (its thresholds,) int64: which question each threshold is."""

@@ -9,7 +9,8 @@ the price of the worst costs of the others):
 
 so that C(t) is at least L(a) + R(b), C(a) - w(a, t], C(b) - w(t, b], L(b) + R(a) - w(a, b], and, as the mean of all
 four, (C(a) + C(b) - w(a, b]) / 2. Where leaves need several rows, (1) fails: only L(b) + R(a) - w(a, b] remains.
-Without worst costs, only L(a) + R(b). All of it holds for lower bounds in place of least costs.
+Without worst costs, only L(a) + R(b). All of it holds for lower bounds in place of least costs, so for costs that were
+rounded down, if the mean is as well.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def bound_between(e, begin_left, begin_right, end_left, end_right, worst):  # ty
     if e.bounded == 1:
         bound = max(bound, end_left + begin_right - worst)
         if e.restrictable == 1:
-            bound = max(bound, (begin_left + begin_right + end_left + end_right - worst + 1) >> 1)
+            bound = max(bound, (begin_left + begin_right + end_left + end_right - worst + e.whole) >> 1)
     return bound
 
 

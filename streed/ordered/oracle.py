@@ -140,6 +140,8 @@ class OrderedOracle(LinearOracle):
             return
         question = int(self._questions[node.column][node.rank])
         children = [node.left, node.right]
+        if self._features.is_turned(node.column, node.rank):
+            children.reverse()
         preorder.append(question)
         for child in children:
             self._write(child, preorder)

@@ -3,15 +3,83 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
+from streed.kernels.ordered import many_labels
+from streed.ordered import units
 from streed.ordered.units import LABELLED, MATRIX, SIGNED
 
 LANES = (np.int16, np.int32, np.int64)
+
+
+class SearchedRows(Protocol):
+    """Rows as a session searches them, whatever they cost: all costs are whole numbers in units of `divisor`.
+
+    They bound what trees cost: a kernel may round down what leaves cost, and worst costs are then rounded up.
+    """
+
+    @property
+    def ranks(self) -> Array:
+        """(F, n) int32: the rows' places among the distinct values of each column, from 0."""
+
+    @property
+    def min_leaf(self) -> int:
+        """Rows that a leaf needs."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def base(self) -> int:
+        """What every tree pays."""
+
+    @property
+    def divisor(self) -> int:
+        """What costs beyond the base are multiples of."""
+
+    @property
+    def price(self) -> int:
+        """Of a branching node."""
+
+    @property
+    def worst(self) -> Array:
+        """(n,) int64: what a row adds at most to the cost of a tree."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the kernels' costs are those of the trees, and not rounded down."""
+
+    @property
+    def kind(self) -> str:
+        """The kernels' kind,"""
+
+    @property
+    def lane(self) -> Any:
+        """and the type of their lanes."""
+
+    @property
+    def kernels(self) -> tuple[int, int]:
+        """The addresses of the kernels that score splits, and that find the best one."""
+
+    @property
+    def scratch_vectors(self) -> int:
+        """Vectors that the kernels write down."""
+
+    def summands(self) -> dict[str, Array]:
+        """What the kernels add up and read, by the record's names."""
+
+    def leaf_of(self, rows: Array) -> tuple[int, int, int]:
+        """(label, cost, rows) of a leaf for these rows (m,), given by number."""
+
+    def check(self) -> None:
+        """Raises ValueError for arrays of other shapes, types or sizes."""
 
 
 @final
@@ -30,6 +98,16 @@ class OrderedRows:
     frequency: Array | None = None
     """(n,) int64 >= 1: how many rows of a leaf each row counts as (its costs are of all of them together)."""
     min_leaf: int = 1
+
+    whole = True
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.costs.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.costs.shape[1])
 
     @functools.cached_property
     def base(self) -> int:
@@ -96,8 +174,31 @@ class OrderedRows:
         least: Array = self.reduced.argmin(axis=1).astype(np.int32)
         return least
 
+    @property
+    def kernels(self) -> tuple[int, int]:
+        counts = self.min_leaf > 1
+        return units.score(self.kind, self.lane, counts).address, units.stump(self.kind, self.lane, counts).address
+
+    @property
+    def scratch_vectors(self) -> int:
+        return many_labels.RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
+
+    def summands(self) -> dict[str, Array]:
+        ones = np.ones(self.n_rows, np.int64)
+        frequency = ones if self.frequency is None else self.frequency
+        return {
+            "frequency": frequency.astype(self.lane) if self.min_leaf > 1 else np.ones(1, self.lane),
+            "amounts": self.amounts,
+            "label_of": self.label_of if self.kind == LABELLED else np.zeros(1, np.int32),
+        }
+
+    def leaf_of(self, rows: Array) -> tuple[int, int, int]:
+        costs = self.costs[rows].sum(axis=0)
+        label = int(costs.argmin())
+        size = len(rows) if self.frequency is None else int(self.frequency[rows].sum())
+        return label, int(costs[label]), size
+
     def check(self) -> None:
-        """Raises ValueError for arrays of other shapes, types or sizes."""
         n = self.costs.shape[0]
         if self.ranks.dtype != np.int32 or self.ranks.ndim != 2 or self.ranks.shape[1] != n:
             raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {n})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, final
 
 import attrs
@@ -65,7 +66,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
         "peak_bytes": process_memory.peak(),
         "columns": len(search.features.ranks),
         "thresholds": search.features.thresholds,
-        "rows": len(search.session.rows.costs),
+        "rows": search.session.rows.n_rows,
         "lane": np.dtype(search.session.rows.lane).name,
         "kernel": search.session.rows.kind,
         "exact": costs.exact,
@@ -93,32 +94,11 @@ class _Search:
 
     def run(self, search_limits: SearchLimits) -> OrderedAnswer:
         """Searches until the optimum is proved or a limit says stop."""
-        begin = time.perf_counter()
-        memory = None
-        if search_limits.memory_limit is not None:
-            memory = max(_SPARE, search_limits.memory_limit - process_memory.resident())
-
-        def look() -> str | None:
-            lower, upper, nodes = self.session.bounds()
-            self.trace.note(time.perf_counter() - begin, _or_infinite(upper), lower, nodes)
-            best, bound = self.value(_or_infinite(upper)), self._costs.value(lower)
-            if search_limits.report is not None:
-                search_limits.report(best, bound, nodes, "searching")
-            return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, bound) else None
-
-        answer = self.session.solve(
-            self._problem.max_depth,
-            self._problem.max_nodes,
-            time_limit=search_limits.time_limit,
-            memory=memory,
-            look=look,
-        )
-        self.trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
-        return answer
+        return run_session(self.session, self._problem, search_limits, self.trace, self.value, self._costs.value)
 
     def value(self, total: int) -> Value | None:
         """The value of a cost; None if it stands for no tree."""
-        return None if total >= _NO_TREE else self._costs.value(total)
+        return None if total >= NO_TREE else self._costs.value(total)
 
     def solution(self, answer: OrderedAnswer) -> Solution:
         """The tree in the data's columns, with its value measured on the raw rows.
@@ -139,9 +119,10 @@ class _Search:
                     gaps = side_of_gaps(data, branch, rows, sides)
                     branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=gaps))
                 parts = [rows[sides == side] for side in range(2)]
-                below = (
-                    grow(child, part, depth + 1) for child, part in zip((node.left, node.right), parts, strict=True)
-                )
+                nodes = (node.left, node.right)
+                if self.features.is_turned(node.column, node.rank):
+                    nodes = (node.right, node.left)
+                below = (grow(child, part, depth + 1) for child, part in zip(nodes, parts, strict=True))
                 return attrs.evolve(branch, children=tuple(below))
             if data.count(rows) < problem.min_leaf:
                 raise MismatchError(f"a leaf has {data.count(rows)} rows, below {problem.min_leaf}; please report this")
@@ -164,9 +145,38 @@ class _Search:
         return Solution(self._costs.value(total), root)
 
 
-_NO_TREE = 2**62
+def run_session(
+    session: OrderedSession,
+    problem: Problem,
+    search_limits: SearchLimits,
+    trace: Trace,
+    value: Callable[[int], Value | None],
+    bound: Callable[[int], Value],
+) -> OrderedAnswer:
+    """The answer of a session, whose `trace` is kept; `value` and `bound` are what costs of trees and bounds mean."""
+    begin = time.perf_counter()
+    memory = None
+    if search_limits.memory_limit is not None:
+        memory = max(_SPARE, search_limits.memory_limit - process_memory.resident())
+
+    def look() -> str | None:
+        lower, upper, nodes = session.bounds()
+        trace.note(time.perf_counter() - begin, _or_infinite(upper), lower, nodes)
+        best, least = value(_or_infinite(upper)), bound(lower)
+        if search_limits.report is not None:
+            search_limits.report(best, least, nodes, "searching")
+        return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, least) else None
+
+    answer = session.solve(
+        problem.max_depth, problem.max_nodes, time_limit=search_limits.time_limit, memory=memory, look=look
+    )
+    trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
+    return answer
+
+
+NO_TREE = 2**62
 """In place of a cost."""
 
 
 def _or_infinite(cost: Any) -> int:
-    return _NO_TREE if cost is None else int(cost)
+    return NO_TREE if cost is None else int(cost)

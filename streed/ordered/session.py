@@ -14,14 +14,13 @@ from streed.exact import Array
 from streed.kernels import buffers
 from streed.kernels.compilation import clock
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.kernels.ordered import many_labels
 from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
 from streed.kernels.pointers import address_of
 from streed.ordered import units
 from streed.ordered.branch import UNLIMITED, WORDS
 from streed.ordered.intervals import FREE, ROWS_OF_HEAP
-from streed.ordered.problem import OrderedRows
+from streed.ordered.problem import SearchedRows
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
@@ -76,16 +75,20 @@ class Unsettled(Exception):
     """The bounds of a subproblem did not meet: an error of the search."""
 
 
+class Inexact(Exception):
+    """A method of a task raised an error, or a cost that was to be a whole number is none."""
+
+
 @final
 class OrderedSession:
     """The memory of a search of the rows of a problem; it can be searched again under other costs."""
 
-    def __init__(self, rows: OrderedRows) -> None:
+    def __init__(self, rows: SearchedRows) -> None:
         rows.check()
         self.rows = rows
         differ = np.flatnonzero(rows.ranks.max(axis=1, initial=0) > rows.ranks.min(axis=1, initial=0))
         self._columns = differ if len(differ) else np.zeros(1, np.int64)
-        ranks = rows.ranks[self._columns] if len(rows.ranks) else np.zeros((1, len(rows.costs)), np.int32)
+        ranks = rows.ranks[self._columns] if len(rows.ranks) else np.zeros((1, rows.n_rows), np.int32)
         self._ranks = np.ascontiguousarray(ranks)
         self._n_columns = len(differ)
         self._orders = sort_rows(self._ranks)
@@ -109,7 +112,7 @@ class OrderedSession:
         `below`: trees that do not cost less need not be found. `memory`: bytes of the nodes of a path.
         """
         rows = self.rows
-        n = len(rows.costs)
+        n = rows.n_rows
         depth = min(n - 1, UNLIMITED if max_depth is None else max_depth)
         splits = UNLIMITED if max_nodes is None else max_nodes
         budget = INFEASIBLE if below is None else min(-((rows.base - below) // rows.divisor), INFEASIBLE)
@@ -120,7 +123,12 @@ class OrderedSession:
         self.control[:] = 0
         self.control[UPPER] = INFEASIBLE
         words = self._record
-        words[[PLACE[name] for name in ("batches", "splits", "nodes", "full", "unsettled", "arena_used")]] = 0
+        words[
+            [
+                PLACE[name]
+                for name in ("batches", "splits", "nodes", "full", "unsettled", "raised", "inexact", "arena_used")
+            ]
+        ] = 0
         words[PLACE["arena"]], words[PLACE["arena_space"]] = address_of(arena), space
         names = np.arange(self._n_columns, dtype=np.int64)
         search = functools.partial(
@@ -135,6 +143,8 @@ class OrderedSession:
                 deadline = None if time_limit is None else clock() + time_limit
                 reason = runner.run([search], self.control, deadline, look)
             lower, upper = int(answer[0]), int(answer[1])
+            if words[PLACE["raised"]] or words[PLACE["inexact"]]:
+                raise Inexact
             if words[PLACE["unsettled"]]:
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
@@ -154,7 +164,7 @@ class OrderedSession:
         best = None if upper >= INFEASIBLE else rows.base + rows.divisor * upper
         return rows.base + rows.divisor * lower, best, nodes
 
-    def reprice(self, rows: OrderedRows) -> None:
+    def reprice(self, rows: SearchedRows) -> None:
         """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
         rows.check()
         self.rows = rows
@@ -166,11 +176,10 @@ class OrderedSession:
 
     def _fill(self) -> None:
         """Writes the record."""
-        rows, n = self.rows, len(self.rows.costs)
-        lane, counts = rows.lane, rows.min_leaf > 1
+        rows, n = self.rows, self.rows.n_rows
+        counts = rows.min_leaf > 1
         columns = max(self._n_columns, 1)
-        vectors = many_labels.RESULTS + 4 * rows.costs.shape[1] + (4 * n if rows.kind == units.LABELLED else 2)
-        frequency = np.ones(n, np.int64) if rows.frequency is None else rows.frequency
+        vectors = rows.scratch_vectors
         worst = rows.worst
         heap_space = columns + 4 * SPLITS + 8 + min(_HEAP, columns * n)
         heap = np.empty((ROWS_OF_HEAP, heap_space), np.int64)
@@ -179,12 +188,10 @@ class OrderedSession:
         arrays = self._kept = {
             "ranks": self._ranks,
             "worst": worst,
-            "frequency": frequency.astype(lane) if counts else np.ones(1, lane),
-            "amounts": rows.amounts,
-            "label_of": rows.label_of if rows.kind == units.LABELLED else np.zeros(1, np.int32),
+            **rows.summands(),
             "control": self.control,
             "mask": np.zeros(n, np.uint32),
-            "scratch": _aligned(vectors * SPLITS, lane),
+            "scratch": _aligned(vectors * SPLITS, rows.lane),
             "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
             "heap": heap,
         }
@@ -193,17 +200,18 @@ class OrderedSession:
         found = {
             "rows": n,
             "columns": self._n_columns,
-            "labels": rows.costs.shape[1],
+            "labels": rows.n_labels,
             "split_cost": rows.price,
             "min_leaf": rows.min_leaf,
             "restrictable": int(not counts),
             "bounded": 1,
             "uniform": int(worst[0]) if is_uniform else 0,
             "least": 0,
+            "whole": int(rows.whole),
             "heap_space": heap_space,
             "scratch_space": vectors,
-            "score": units.score(rows.kind, lane, counts).address,
-            "stump": units.stump(rows.kind, lane, counts).address,
+            "score": rows.kernels[0],
+            "stump": rows.kernels[1],
             **{name: address_of(each) for name, each in arrays.items()},
         }
         for name, word in found.items():
@@ -211,7 +219,7 @@ class OrderedSession:
 
     def _arena_bytes(self, depth: int, memory: int | None) -> int:
         """What the nodes of a path need together, at most `memory`."""
-        n, columns = len(self.rows.costs), max(self._n_columns, 1)
+        n, columns = self.rows.n_rows, max(self._n_columns, 1)
         plan = 1 + WORDS * (2 * n + 1)
         if depth < 30:
             plan = min(plan, 1 + WORDS * (2**depth + 1))
@@ -240,7 +248,7 @@ class _Planting:
     def tree(self) -> OrderedNode:
         """The tree of the whole plan."""
         session = self._session
-        return self._grow(session._orders, len(session.rows.costs), np.arange(session._n_columns))
+        return self._grow(session._orders, session.rows.n_rows, np.arange(session._n_columns))
 
     def _grow(self, orders: Array, n: int, names: Array) -> OrderedNode:
         column, rank, _ = self._entries[self._at]
@@ -263,7 +271,7 @@ class _Planting:
         session, columns = self._session, max(len(names), 1)
         sides = [np.empty(columns * (rows + 1), np.uint32) for rows in (position, n - position)]
         kept = [np.empty(columns, np.int64) for _ in range(2)]
-        side = np.zeros(len(session.rows.costs), np.uint8)
+        side = np.zeros(session.rows.n_rows, np.uint8)
         widths = units.split_rows(
             address_of(session._record),
             orders,
@@ -287,9 +295,4 @@ class _Planting:
         return Cut(int(session._columns[names[local]]), rank, found[0], found[1])
 
     def _ending(self, orders: Array, n: int) -> Ending:
-        rows = self._session.rows
-        here = orders[0, :n] & np.uint32(2**31 - 1)
-        costs = rows.costs[here].sum(axis=0)
-        label = int(costs.argmin())
-        size = n if rows.frequency is None else int(rows.frequency[here].sum())
-        return Ending(label, int(costs[label]), size)
+        return Ending(*self._session.rows.leaf_of(orders[0, :n] & np.uint32(2**31 - 1)))

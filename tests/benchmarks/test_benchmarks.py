@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.benchmarks import accuracy, anytime, harness, report, stopping
+from tests.benchmarks import accuracy, anytime, harness, held_out, report, stopping, thresholds
 
 
 def _machine(instructions: str = "avx512 with vpopcnt", restricted: bool = False) -> harness.Record:
@@ -183,3 +183,35 @@ def test_results_that_are_not_sound_are_named(changes: harness.Record, fault: st
 def test_a_child_that_fails_is_a_crash() -> None:
     with pytest.raises(harness.CrashError, match="exit code 2 before its report"):
         harness.run_job({"data": "nowhere", "table": "sparse", "dataset": "none", "limits": {}})
+
+
+def test_three_quarters_of_every_class_are_learned_from() -> None:
+    y = np.repeat([0, 1, 2], [40, 8, 1])
+    inside = held_out.halves(y, np.random.default_rng(0))
+    assert np.bincount(y[inside]).tolist() == [30, 6, 1]
+
+
+def test_more_errors_over_all_thresholds_than_over_some_would_be_noticed() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    found = held_out.compare(X, y, depth=1, splits=2, cuts=3)
+    assert found["holds"]
+    assert found["learned"][0] >= found["learned"][1]
+    text = held_out.render({"rows": [{"dataset": "a", **found}], "cuts": 3})
+    assert f"{100 * found['difference']:+.2f} points" in text
+
+
+def test_the_thresholds_that_must_hold() -> None:
+    row = {"dataset": "bank", "depth": 3, "status": "optimal", "errors": 23, "seconds": 0.004, "peak_bytes": 2e8}
+    row |= {"peer_seconds": 0.08, "peer_ended": True, "peer_errors": 23}
+    assert thresholds.judge([row]) == []
+    wrong = {"seconds": 0.03, "status": "feasible", "peak_bytes": 4e8, "peer_errors": 22, "peer_seconds": 0.05}
+    said = thresholds.judge([{**row, **wrong}])
+    assert [next(word for word in ("proved", "takes", "MB", "errors", "1.7") if word in line) for line in said] == [
+        "proved",
+        "takes",
+        "MB",
+        "errors",
+        "1.7",
+        "1.7",
+    ]

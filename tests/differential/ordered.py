@@ -35,6 +35,8 @@ from streed.tasks import (
     BalancedAccuracy,
     CostSensitive,
     DemographicParity,
+    Entropy,
+    Gini,
     InstanceCosts,
     MinSupport,
     MisclassificationCosts,
@@ -78,6 +80,23 @@ class OwnGini(Task):
         for count in s.of:
             same += count * count
         return s.rows * s.rows - same
+
+
+@final
+@attrs.frozen
+class OwnMajority(Task):
+    """A user's errors of the majority, of which kernels are generated, with what a row costs at worst."""
+
+    any_label: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(s.of) - max(s.of)
+
+    def worst_per_row(self, data: Dataset) -> Array:
+        return np.ones(data.n_rows)
 
 
 @final
@@ -136,6 +155,9 @@ TASKS: dict[str, Callable[[Draw, int], Task]] = {
     "parity": lambda draw, k: Misclassifications().subject_to(DemographicParity() <= draw.choice((0, 0.1, 0.3))),
     "own errors": lambda draw, k: OwnErrors(),
     "own gini": lambda draw, k: OwnGini(),
+    "own majority": lambda draw, k: OwnMajority(),
+    "gini": lambda draw, k: Gini(),
+    "entropy": lambda draw, k: Entropy(),
     "own columns": lambda draw, k: OwnUpperHalf(),
 }
 

@@ -177,6 +177,13 @@ def test_without_a_binarizer_the_table_is_taken_as_it_is() -> None:
     assert len(model.feature_importances_) == 2
     raw = OptimalTreeClassifier(binarizer=None, max_depth=1).fit([[0.5], [1.5]] * 200, [0, 1] * 200)
     assert raw.predict([[0.9], [1.1]]).tolist() == [0, 1]
+    steps = np.arange(9.0)[:, None]
+    for binarizer, over, errors in ((None, "all 8 thresholds", 0), (2, "2 questions", 1)):
+        grown = OptimalTreeClassifier("misclassifications", binarizer=binarizer, max_depth=1).fit(
+            steps, [0] * 2 + [1] * 7
+        )
+        assert (grown.searched_over_, grown.value_) == (over, errors)
+        assert f"over {over}" in grown._tree_html()
     refused("binarizer", "StandardScaler", call=lambda: OptimalTreeClassifier(binarizer=StandardScaler()).fit(X, y))
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import attrs
 import numpy as np
 import pytest
 
+from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
 from streed.kernels.pointers import address_of
 from streed.ordered import units
+from streed.ordered.generated import GeneratedRows, generated_rows
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
+from streed.problem import Problem
+from streed.task import State, Task
+from streed.tasks import SquaredError
 
 SIZES = (1, 2, 31, 32, 33, 70)
 
@@ -60,13 +66,17 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
     """What the scoring kernel says of splits (column, position)."""
     record = session._record
     record[PLACE["asked_orders"]] = address_of(session._orders)
-    record[PLACE["asked_rows"]] = len(session.rows.costs)
+    record[PLACE["asked_rows"]] = session.rows.n_rows
     record[PLACE["asked_columns"]] = columns
     record[PLACE["asked_splits"]] = len(splits)
     for at, (column, position) in enumerate(splits):
         session._kept["split_columns"][at], session._kept["split_positions"][at] = column, position
     rows = session.rows
-    units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
+    if isinstance(rows, OrderedRows):
+        units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
+    else:
+        assert isinstance(rows, GeneratedRows)
+        rows.compiled.kept[0].ctypes(address_of(record))
     return {name: session._kept[name][: len(splits)] for name in session._kept if name.endswith(("left", "right"))}
 
 
@@ -162,3 +172,73 @@ def test_lanes_are_as_wide_as_the_sums() -> None:
     counted = OrderedRows(ranks, np.array([[0, 1], [1, 0], [0, 1]]), frequency=np.array([2**15, 1, 1]), min_leaf=2)
     assert counted.lane == np.int32
     assert OrderedSession(counted).solve(2).cost == 1
+
+
+@attrs.frozen
+class _Spread(Task):
+    """Twice the number of pairs of rows that differ, of two classes: whole, and more than any row adds."""
+
+    any_label: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"ones": data.y.astype(np.int64)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 2 * s.ones * (s.rows - s.ones)
+
+    def worst_per_row(self, data: Dataset) -> Array:
+        return np.full(data.n_rows, 2.0 * data.n_rows)
+
+
+@pytest.mark.parametrize("min_leaf", [1, 4])
+@pytest.mark.parametrize("task", [_Spread(), SquaredError()])
+def test_generated_scores_are_those_of_numpy(task: Task, min_leaf: int) -> None:
+    rng = np.random.default_rng(min_leaf)
+    for n in (2, 31, 32, 33, 70):
+        _compare_generated(rng, task, n, min_leaf)
+
+
+def _compare_generated(rng: np.random.Generator, task: Task, n: int, min_leaf: int) -> None:
+    ranks = np.stack([rng.integers(0, most, n) for most in (2, 5, 1000)]).astype(np.int32)
+    y = rng.integers(0, 2, n)
+    y[:2] = (0, 1)
+    data = Dataset.make(rng.integers(0, 9, (n, 2)), y if isinstance(task, _Spread) else y * 2.5)
+    rows = generated_rows(Problem(data, task.bind(data), None, None, min_leaf), ranks)
+    assert rows is not None
+    assert rows.whole == isinstance(task, _Spread)
+    session = OrderedSession(rows)
+    # equal rows are merged: each of the others is the one that has its ranks
+    place = [int(np.flatnonzero((rows.ranks == each[:, None]).all(axis=0))[0]) for each in ranks.T]
+
+    def leaf(inside: Array) -> float:
+        here = y[inside[place]]
+        if len(here) < min_leaf:
+            return np.inf if len(here) or min_leaf > 1 else 0.0
+        spread = float(here.sum() * (len(here) - here.sum()))
+        return 2 * spread if rows.whole else 2.5**2 * spread / len(here)
+
+    def stump(inside: Array) -> float:
+        sides = [(ranks, rank) for ranks in rows.ranks for rank in np.unique(ranks[inside])[:-1]]
+        both = (leaf(inside & (ranks <= rank)) + leaf(inside & (ranks > rank)) for ranks, rank in sides)
+        return min(both, default=np.inf)
+
+    def is_near(code: int, cost: float) -> bool:
+        if cost == np.inf or rows.whole:
+            return code == min(cost, INFEASIBLE)
+        # rounded down, by a step or two
+        return 0 <= cost * rows.scale - code <= 3 or code == cost == 0
+
+    width, orders, m = session._n_columns, session._orders, rows.n_rows
+    possible = [(0, 0)] + [(j, int(r)) for j in range(width) for r in np.flatnonzero(orders[j, :m] >= NEW)]
+    drawn = [possible[i] for i in rng.integers(0, len(possible), SPLITS - 1)]
+    found = _ask(session, width, drawn)
+    for at, (column, position) in enumerate(drawn):
+        left = np.isin(np.arange(m), orders[column, :position] & np.uint32(ROW))
+        for side, inside in (("left", left), ("right", ~left)):
+            assert is_near(found[f"leaf_{side}"][at], leaf(inside))
+            assert is_near(found[f"stump_{side}"][at], stump(inside))
+    answer = np.zeros(4, np.int64)
+    units.find_stump(address_of(session._record), orders, m, width, answer)
+    everything = np.ones(m, bool)
+    assert is_near(answer[0], leaf(everything))
+    assert is_near(answer[1], stump(everything))

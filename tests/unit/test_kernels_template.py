@@ -133,6 +133,20 @@ def test_every_text_is_python_that_names_what_there_is(every: bool) -> None:
     assert len(set(texts(every).values())) > (300 if every else 80)  # the traits do change the text
 
 
+def test_the_text_for_thresholds_is_python_that_names_what_there_is() -> None:
+    for made in texts():
+        text = render(made, True)
+        assert "$" not in text
+        assert "#:" not in text
+        tree = ast.parse(text)
+        read, written = names_of(tree)
+        assert read <= written | set(_NAMES) | set(dir(builtins)) | methods(made)
+        kernels = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert {"score_thresholds", "find_stump_of_thresholds", "find_costs_of_labels"} <= kernels
+        # whole costs that turn out not to be whole are noticed
+        assert ("else int64(LOWEST)" in text) != made.real
+
+
 def test_every_line_of_the_template_is_in_some_text_and_its_traits_are_known() -> None:
     conditions = {each for line in SCORE.splitlines() for each in line.partition("  #:")[2].split()}
     assert conditions <= {"COSTS", "TABLE", "BOTH", "CALLED", "BOUND", "FLOORS", "COMBINE", "SUBTRACT", "MULTIWAY"} | {

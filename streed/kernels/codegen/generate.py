@@ -18,13 +18,15 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numba import float64, int64, njit, uint8, uint64
+from numba import float64, int64, njit, uint8, uint32, uint64
 
 from streed.kernels import coding, records, simd, values
 from streed.kernels.codegen.capture import compilable, fingerprint
 from streed.kernels.codegen.render import render
 from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.compiled import entry, unit
+from streed.kernels.ordered import record
+from streed.kernels.ordered.orders import place_rows
 from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.scoring import generated
 from streed.kernels.scoring.lowest import lowest
@@ -58,10 +60,40 @@ def compile_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]
     return _made[name]
 
 
+@attrs.frozen(eq=False)
+class ThresholdKernels:
+    """The compiled kernels of a task in the search over thresholds."""
+
+    kept: tuple[Any, ...]
+    """What holds the code in memory."""
+    costs_of: Callable[..., None]
+    """As that of `Kernels`."""
+    score: int
+    stump: int
+
+
+def compile_threshold_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]]) -> ThresholdKernels:
+    """Those of a task whose values are added, with nothing but sums in its methods; see `compile_kernels`."""
+    text, digest = _text_of(spec, True)
+    name = fingerprint({"text": digest, **functions})
+    if name not in _made_for_thresholds:
+        namespace = _namespace(name, text, functions)
+        made = [unit(KERNEL, error_model="numpy")(namespace[kernel]) for kernel in _OF_THRESHOLDS]
+        costs_of = entry(namespace["find_costs_of_labels"], error_model="numpy")
+        _made_for_thresholds[name] = ThresholdKernels(tuple(made), costs_of, *(kernel.address for kernel in made))
+    return _made_for_thresholds[name]
+
+
+_OF_THRESHOLDS = ("score_thresholds", "find_stump_of_thresholds")
+
+_made_for_thresholds: dict[str, ThresholdKernels] = {}
+"""As `_made`."""
+
+
 @functools.cache
-def _text_of(spec: KernelSpec) -> tuple[str, str]:
+def _text_of(spec: KernelSpec, ordered: bool = False) -> tuple[str, str]:
     """The text, and a hash of it."""
-    text = render(spec)
+    text = render(spec, ordered)
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -69,13 +101,19 @@ _made: dict[str, Kernels] = {}
 """By fingerprint, all that this process compiled or loaded."""
 
 
-def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+def _namespace(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """The names of the module that the text makes."""
     module = types.ModuleType(f"streed_kernels_{name}")
     sys.modules[module.__name__] = module  # where cached code looks for what it names
     namespace = module.__dict__
     namespace.update(_NAMES)
     namespace.update({key: compilable(function, module.__name__) for key, function in functions.items()})
     exec(compile(text, f"<{module.__name__}>", "exec"), namespace)
+    return namespace
+
+
+def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+    namespace = _namespace(name, text, functions)
     kernels = []
     for kernel in ("score", "combine_values", "subtract_values", "find_floors"):
         made = namespace.get(kernel)
@@ -97,6 +135,14 @@ _NAMES = {
     "int64": int64,
     "float64": float64,
     "uint8": uint8,
+    "uint32": uint32,
+    "record_at": record.record_at,
+    "place_rows": place_rows,
+    "NEW": record.NEW,
+    "ROW": record.ROW,
+    "SPLITS": record.SPLITS,
+    "NEVER": record.INFEASIBLE,
+    "LARGEST_CODE": float(coding.LARGEST_CODE),
     "uint64": uint64,
     "matrix": matrix,
     "vector": vector,

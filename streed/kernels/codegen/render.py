@@ -6,16 +6,17 @@ from collections.abc import Mapping
 
 from streed.kernels.codegen.spec import ROWS, KernelSpec, TermSpec
 from streed.kernels.codegen.template import SCORE
+from streed.kernels.codegen.thresholds_template import THRESHOLDS
 from streed.kernels.counting.pair_sums import padded
 
 _MOST_UNROLLED = 12
 """Labels beyond which a loop over them is compiled instead."""
 
 
-def render(spec: KernelSpec) -> str:
-    """The kernels' source."""
+def render(spec: KernelSpec, ordered: bool = False) -> str:
+    """The kernels' source: of those that score questions, or thresholds if `ordered`."""
     inputs = [f"x{p}" for p in range(spec.inputs)]
-    parts = [_head(spec, inputs), SCORE]
+    parts = [_head(spec, inputs), THRESHOLDS if ordered else SCORE]
     text = "\n\n".join(parts)
     infeasible = "math.inf" if spec.real else "INFEASIBLE"
     number = "float64" if (spec.lane == "float64" and not spec.counts) or spec.wide else "int64"
@@ -40,6 +41,19 @@ def render(spec: KernelSpec) -> str:
         "LOAD_C": "\n".join(
             f"b_{x} = {number}(pairs[{p} * stride + max(j, k), min(j, k)])" for p, x in enumerate(sums)
         ),
+        "LOAD_PASSED": "\n".join(f"p_{x} = {number}(passed[{p}])" for p, x in enumerate(sums)),
+        "LOAD_SIDES": "\n".join(
+            f"{side[0]}_{x} = {number}({side}[{p}, l])" for p, x in enumerate(sums) for side in ("left", "right")
+        ),
+        "LOAD_ON_LEFT": "\n".join(f"b_{x} = {number}(on_left[{p}, l])" for p, x in enumerate(sums)),
+        "ARG_L": ", ".join(f"l_{x}" for x in sums),
+        "ARG_R": ", ".join(f"r_{x}" for x in sums),
+        "ARG_L1": ", ".join(f"b_{x}" for x in sums),
+        "ARG_L0": ", ".join(f"l_{x} - b_{x}" for x in sums),
+        "ARG_R1": ", ".join(f"p_{x} - b_{x}" for x in sums),
+        "ARG_R0": ", ".join(f"r_{x} - p_{x} + b_{x}" for x in sums),
+        "ARG_PASSED": ", ".join(f"p_{x}" for x in sums),
+        "ARG_BEHIND": ", ".join(f"t_{x} - p_{x}" for x in sums),
         "ARG_T": ", ".join(f"t_{x}" for x in sums),
         "ARG_P": ", ".join(f"{number}({x})" for x in [*(f"planes[i, {p}]" for p in range(spec.inputs)), "rows[i]"]),
         "ARG_F": ", ".join(f"{number}(rows_of[k, {p}])" for p in range(len(sums))),
@@ -60,6 +74,7 @@ def render(spec: KernelSpec) -> str:
         "COMBINE": "combine" in spec.members,
         "SUBTRACT": "subtract" in spec.members,
         "MULTIWAY": spec.multiway,
+        "WHOLE": not spec.real,
     }
     return _fill(_choose(text, switches), fields)
 

@@ -40,6 +40,7 @@ FACTS = (
     "bounded",  # 1: `worst` says by how much a row can raise the cost of a tree
     "uniform",  # what every row's worst cost is, if it is the same for all, else 0
     "least",  # no tree for any rows costs less
+    "whole",  # 1: costs are whole numbers; else those that kernels give are rounded down, and worst costs up
 )
 
 ADDRESSES = (
@@ -91,6 +92,8 @@ COUNTERS = (
     "splits",  # scored
     "nodes",  # subproblems of depth three or more
     "full",  # 1: the arena was too small
+    "raised",  # 1: a kernel ended by an error
+    "inexact",  # 1: a cost was no whole number though all were to be
     "unsettled",  # 1: a subproblem came back with its bounds apart though nobody stopped it
 )
 

@@ -1,0 +1,173 @@
+"""Rows whose leaves cost what a task's own methods make of the sums of their statistics, for the ordered search.
+
+The search needs costs that grow with the rows, and by no more than is known of each: what `worst_per_row` promises.
+Whole costs are exact. Real costs are rounded down to a grid, by a step more than the methods can lose, and worst costs
+up; then every bound of the search is one of the true costs, and what it cannot tell apart lies within a few steps.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.encoding.compile_errors import explain_compilation
+from streed.encoding.cost_samples import CostSamples, asks_whole
+from streed.encoding.generated import NOISE, grid_of
+from streed.encoding.methods import CompiledMethods
+from streed.encoding.statistics import add_exactly, place_statistics
+from streed.encoding.terms import split_table
+from streed.exact import Array
+from streed.kernels import coding
+from streed.kernels.codegen.generate import ThresholdKernels, compile_threshold_kernels
+from streed.kernels.codegen.spec import KernelSpec
+from streed.ordered.merging import places_of
+from streed.problem import Problem
+from streed.task.analysis.facts import can_generate
+from streed.task.constrained import objective
+
+GENERATED = "generated"
+"""The kind of kernels."""
+
+_MOST = 2**57
+"""Worst costs add up to less."""
+
+_LARGEST_SUM = 2**53
+"""Below this, float64 adds whole numbers exactly."""
+
+
+@final
+@attrs.frozen(eq=False)
+class GeneratedRows:
+    """Rows, equal ones merged, with the sums of their statistics; see `SearchedRows` for what a session asks."""
+
+    ranks: Array
+    worst: Array
+    price: int
+    min_leaf: int
+    scale: float
+    """Units of cost in 1."""
+    whole: bool
+    amounts: Array
+    """(n, S + 1) float64: statistics, and how many rows each row stands for."""
+    numbers: Array
+    """int64 words that the methods read."""
+    compiled: ThresholdKernels
+    kept: tuple[Any, ...]
+    """Arrays that `numbers` has the addresses of."""
+    kind = GENERATED
+    lane = np.int64
+    base = 0
+    divisor = 1
+    n_labels = 1
+    scratch_vectors = 1
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.amounts)
+
+    @property
+    def kernels(self) -> tuple[int, int]:
+        return self.compiled.score, self.compiled.stump
+
+    def summands(self) -> dict[str, Array]:
+        nothing = np.zeros(1, np.int64)
+        return {"frequency": nothing, "label_of": nothing, "amounts": self.amounts, "numbers": self.numbers}
+
+    def leaf_of(self, rows: Array) -> tuple[int, int, int]:
+        return 0, 0, int(self.amounts[rows, -1].sum())
+
+    def check(self) -> None:
+        if self.ranks.dtype != np.int32 or self.ranks.ndim != 2 or self.ranks.shape[1] != self.n_rows:
+            raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {self.n_rows})")
+
+
+def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
+    """The rows of a problem whose columns have these ranks (F, n); None for a task that the search does not take.
+
+    Raises TaskError, with the line, for methods that do not compile.
+    """
+    task, data = problem.task, problem.data
+    own = objective(task)
+    if task.reads_rows or not can_generate(task, data, problem.sums):
+        return None
+    worst = own.worst_per_row(data)
+    methods = CompiledMethods.of(task, data.n_columns)
+    if worst is None or methods.calls or methods.combines or methods.limits:
+        return None
+    table = split_table(methods.terms, problem)
+    if table is not None and ((table != table[0]).any() or table[0] < 0):
+        return None
+    probe = CostSamples.of(problem, table)
+    sums, counts = problem.sums, data.counts
+    asked = {name: values for name, values in sums.items() if methods.reads_weight or name != "weight"}
+    values, places = place_statistics(asked, counts)
+    integral = values.dtype == np.int64
+    largest_sum = float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
+    if probe.larger or (integral and largest_sum >= _LARGEST_SUM):
+        return None
+    per_unit = None
+    if not integral:
+        values, per_unit = add_exactly(problem, values, list(asked))
+    wide = integral and probe.wide
+    is_whole = integral and probe.whole and not wide
+    shape = KernelSpec(
+        terms=methods.term_shapes(places),
+        inputs=values.shape[1],
+        labels=len(task.labels(data)),
+        lane="float64",
+        real=not is_whole,
+        coding=coding.WHOLE if is_whole else coding.GRID,
+        larger=False,
+        limits=(),
+        table=False,
+        members=(),
+        multiway=False,
+        floors=False,
+        counts=integral and not wide and asks_whole(problem),
+        scaled=per_unit is not None,
+        wide=wide,
+    )
+    compiled = explain_compilation(compile_threshold_kernels, shape, methods.functions, task)
+    scale, on_grains = grid_of(shape.coding, own, max(probe.largest, NOISE * largest_sum))
+    on_grains = on_grains and (integral or per_unit is not None)
+    numbers, kept = methods.words(scale, per_unit)
+    weights = 1 if data.weights is None else data.weights
+    steps = np.ceil(worst.astype(np.float64) * weights * counts * scale * (1 + 2.0**-40))
+    if not (steps >= 0).all() or steps.sum() >= _MOST:
+        return None
+    first, place = places_of(ranks)
+    amounts = _by_place(np.column_stack([values, counts]).astype(np.float64), place, len(first))
+    merged = _by_place(steps + (0 if is_whole else 1), place, len(first)).astype(np.int64)
+    price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if is_whole or on_grains else 1 - 2.0**-40))
+    rows = GeneratedRows(
+        np.ascontiguousarray(ranks[:, first]),
+        merged,
+        min(price, int(merged.sum()) + 1),
+        problem.min_leaf,
+        scale,
+        is_whole or on_grains,
+        amounts,
+        numbers,
+        compiled,
+        kept,
+    )
+    return rows if _costs_something(rows, shape) else None
+
+
+def _costs_something(rows: GeneratedRows, shape: KernelSpec) -> bool:
+    """Whether a row by itself costs nothing or more, so that any rows do, under each label."""
+    found = np.zeros((rows.n_rows, shape.labels), np.float64 if shape.real else np.int64)
+    planes, sizes = np.ascontiguousarray(rows.amounts[:, :-1]), np.ascontiguousarray(rows.amounts[:, -1])
+    rows.compiled.costs_of(rows.numbers, planes, sizes, found)
+    # what rounding may make of nothing is less than a step
+    return bool((found >= (-1 / rows.scale if shape.real else 0)).all())
+
+
+def _by_place(values: Array, place: Array, places: int) -> Array:
+    """(places, ...) float64: the sums over the rows of each place; every sum is exact."""
+    found = np.zeros((places, *values.shape[1:]))
+    np.add.at(found, place, values)
+    return found

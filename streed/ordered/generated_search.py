@@ -1,0 +1,153 @@
+"""The ordered route for a task whose costs are made of sums by its own methods, from problem to outcome."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import attrs
+import numpy as np
+
+from streed.bnb import warmup
+from streed.bnb.trace import Trace
+from streed.encoding.certificate import measure_task
+from streed.encoding.generated import TOLERANCE
+from streed.encoding.ordered import side_of_gaps
+from streed.errors import MismatchError, StreedError
+from streed.exact import Array
+from streed.kernels.records import LEAF
+from streed.ordered.features import Features
+from streed.ordered.generated import generated_rows
+from streed.ordered.search import NO_TREE, run_session
+from streed.ordered.session import Cut, Inexact, OrderedNode, OrderedSession
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.task import Value, exact_sums
+from streed.tree import Branch, Leaf, Node
+from streed.tree.rows import sides_in
+
+
+def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name; None for what this search does not take.
+
+    It takes tasks whose values are added, with nothing but sums in their methods, that say what a row costs at worst.
+    """
+    begin = time.perf_counter()
+    data = problem.data
+    if data.categorical:
+        return None
+    features = Features.of(data)
+    rows = generated_rows(problem, features.ranks)
+    if rows is None:
+        return None
+    warmup.begin()
+    session = OrderedSession(rows)
+    trace = Trace()
+
+    def bound(code: int) -> Value:
+        return code if rows.scale == 1.0 else code / rows.scale
+
+    def value(code: int) -> Value | None:
+        return None if code >= NO_TREE else bound(code)
+
+    prepared = time.perf_counter()
+    try:
+        answer = run_session(session, problem, search_limits, trace, value, bound)
+    except Inexact:
+        return None
+    searched = time.perf_counter()
+    solutions: tuple[Solution, ...] = ()
+    lower, rounding = bound(answer.lower), 0.0
+    if answer.tree is not None:
+        assert answer.cost is not None
+        solution = _measured(problem, features, answer.tree)
+        solutions = (solution,)
+        claimed = bound(answer.cost)
+        apart = abs(solution.value - claimed)
+        if apart > (0 if rows.whole else TOLERANCE * (1 + abs(float(claimed)))):
+            raise MismatchError(
+                f"the tree is worth {float(solution.value)!r} by the task's Python methods and {float(claimed)!r} by "
+                "its native ones; a method that depends on more than the sums could be why"
+            )
+        if not rows.whole:
+            lower = min(Fraction(lower), Fraction(solution.value))
+            rounding = float(apart)
+        elif answer.stopped is None:
+            lower = solution.value
+    stats = {
+        "search": name,
+        "route": "thresholds",
+        "threads": 1,
+        "seconds_setup": prepared - begin,
+        "seconds_search": searched - prepared,
+        "seconds_check": time.perf_counter() - searched,
+        **session.counters(),
+        "nodes": answer.nodes,
+        "peak_bytes": process_memory.peak(),
+        "columns": len(features.ranks),
+        "thresholds": features.thresholds,
+        "rows": rows.n_rows,
+        "lane": "float64",
+        "kernel": rows.kind,
+        "exact": rows.whole,
+        "rounding": rounding,
+        "trace": trace.decoded(value, bound),
+    }
+    return Outcome(solutions, lower, answer.stopped, stats, 1, not rows.whole or rows.scale != 1.0)
+
+
+def _measured(problem: Problem, features: Features, tree: OrderedNode) -> Solution:
+    """The tree in the data's columns, measured by the task's Python methods at exact sums of the raw rows.
+
+    Every branch is a column of its own here, 0 for the rows that go left; elsewhere than below it, any number.
+    """
+    data = problem.data
+    preorder: list[int] = []
+    branches: list[Branch] = []
+    answers: list[Array] = []
+
+    def list_nodes(node: OrderedNode, rows: Array) -> None:
+        if not isinstance(node, Cut):
+            preorder.append(LEAF)
+            return
+        branch = features.branch(data, node.column, node.rank, len(rows))
+        sides = sides_in(data, branch, rows)
+        if branch.cut is not None:
+            gaps = side_of_gaps(data, branch, rows, sides)
+            branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=gaps))
+        preorder.append(len(branches))
+        branches.append(branch)
+        answer = np.zeros(data.n_rows, np.uint8)
+        answer[rows] = sides
+        answers.append(answer)
+        is_turned = features.is_turned(node.column, node.rank)
+        list_nodes(node.right if is_turned else node.left, rows[sides == 0])
+        list_nodes(node.left if is_turned else node.right, rows[sides == 1])
+
+    list_nodes(tree, np.arange(data.n_rows))
+    codes = np.ascontiguousarray(np.column_stack(answers) if answers else np.zeros((data.n_rows, 1), np.uint8))
+    names = tuple(f"b{j}" for j in range(codes.shape[1]))
+    asked = attrs.evolve(data, X=codes, names=names, coded={}, categorical=(), pair=(0, 1), ordered={})
+    solution = _worth(attrs.evolve(problem, data=asked), problem, np.array(preorder, np.int64), codes)
+
+    def in_columns(node: Node) -> Node:
+        if isinstance(node, Leaf):
+            return node
+        return attrs.evolve(branches[node.column], children=tuple(map(in_columns, node.children)), rows=node.rows)
+
+    return attrs.evolve(solution, root=in_columns(solution.root))
+
+
+def _worth(asked: Problem, problem: Problem, preorder: Array, codes: Array) -> Solution:
+    """The tree with its value, exact wherever the task's methods take fractions."""
+    task, data = problem.task, problem.data
+    if all(values.dtype.kind in "iu" for values in problem.sums.values()):
+        return measure_task(asked, preorder, codes, problem.sums, data.counts)
+    found = exact_sums(task, data)
+    sums = {name: whole for name, (whole, _) in found.items()}
+    units = {name: unit for name, (_, unit) in found.items()}
+    try:
+        return measure_task(asked, preorder, codes, sums, data.counts, units=units)
+    except StreedError:
+        raise
+    except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
+        return measure_task(asked, preorder, codes, sums, data.counts, units=units, exact=False)
