@@ -6,7 +6,7 @@ import pytest
 
 from tests.differential.ordered import TASKS, make_instance, wrong_in
 
-COMPILED = ("own gini", "squared error")
+COMPILED = ("own gini", "own majority", "gini", "entropy", "squared error")
 """Kinds for each of which kernels are compiled."""
 
 KINDS = [

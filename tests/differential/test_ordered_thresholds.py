@@ -36,7 +36,7 @@ def _always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "FEW", -1)
 
 
-@pytest.mark.parametrize("kind", KINDS + GENERATED)
+@pytest.mark.parametrize("kind", [*KINDS, *(pytest.param(kind, marks=pytest.mark.compiles) for kind in GENERATED)])
 def test_raw_numbers_by_thresholds(kind: str) -> None:
     place = list(TASKS).index(kind)
     for number in range(place, place + 12 * len(TASKS), len(TASKS)):
@@ -99,6 +99,7 @@ def test_the_gap_the_time_and_progress_of_a_long_search() -> None:
     assert close.value - close.lower_bound <= 0.9 * close.value
 
 
+@pytest.mark.compiles
 def test_costs_made_by_a_tasks_methods_beside_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(4):
         rng = np.random.default_rng([17, seed])
