@@ -133,8 +133,9 @@ def test_every_text_is_python_that_names_what_there_is(every: bool) -> None:
     assert len(set(texts(every).values())) > (300 if every else 80)  # the traits do change the text
 
 
-def test_the_text_for_thresholds_is_python_that_names_what_there_is() -> None:
-    for made in texts():
+@pytest.mark.parametrize("every", EVERY)
+def test_the_text_for_thresholds_is_python_that_names_what_there_is(every: bool) -> None:
+    for made in texts(every):
         text = render(made, True)
         assert "$" not in text
         assert "#:" not in text
