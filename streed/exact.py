@@ -129,8 +129,8 @@ def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, b
     """Integers (int64), the worth of one of them, and whether that is exact.
 
     `values` is an array of integers, bools, floats or exact numbers (as objects). Decimals and fractions with a common
-    denominator that fits are scaled exactly; others are rounded to a grid of 2**-44 of their total. Raises InputError
-    for non-finite values and totals of integers beyond 2**60.
+    denominator that fits are scaled exactly; others, and integers whose total is beyond 2**60, are rounded to a grid of
+    2**-44 of their total. Raises InputError for non-finite values.
     """
     whole, unit = exact_integers(values, name)
     if whole.dtype != object:
@@ -143,8 +143,8 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
     """Integers and floats of few decimals as int64 and the worth of 1; None for other numbers."""
     if values.dtype.kind in "bui":
         largest = max(int(values.max(initial=0)), -int(values.min(initial=0)))
-        if largest * values.size >= LARGEST_TOTAL:
-            _check_total(values.astype(np.float64), 1.0, name)
+        if largest * values.size >= LARGEST_TOTAL and float(np.abs(values.astype(np.float64)).sum()) >= LARGEST_TOTAL:
+            return None
         return values.astype(np.int64, copy=False), _ONE
     if values.dtype.kind == "O":
         return None
@@ -168,6 +168,8 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
         fractions = [Fraction(exact_number(x, name)) for x in values.flat]
         common = math.lcm(*{x.denominator for x in fractions})
         whole = [x.numerator * (common // x.denominator) for x in fractions]
+    elif values.dtype.kind in "bui":
+        common, whole = 1, values.ravel().tolist()
     else:
         different, place = np.unique(values, return_inverse=True)
         decimals = [_decimal(x) for x in different.astype(np.float64).tolist()]
@@ -186,11 +188,6 @@ def _decimal(x: float) -> tuple[int, int]:
     written, _, power = repr(x).partition("e")
     whole, _, rest = written.partition(".")
     return int(whole + rest), int(power or 0) - len(rest)
-
-
-def _check_total(values: Array, scale: float, name: str) -> None:
-    if values.size and float(np.abs(values).sum()) * scale >= LARGEST_TOTAL:
-        raise InputError(name, "the total is beyond 2**60", "divide all of them by a common factor")
 
 
 @attrs.frozen(eq=False)
@@ -255,8 +252,9 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
-        costs, unit, _ = exact_array(terms[0][1], "costs")
-        return IntegerCosts(costs, 0, unit, True)
+        costs, unit, exact = exact_array(terms[0][1], "costs")
+        if exact and 2 * _largest_total(costs, None) < LARGEST_TOTAL:
+            return IntegerCosts(costs, 0, unit, True)
     row_weights, row_unit = None, Fraction(1)
     if weights is not None:
         row_weights, row_unit = exact_integers(weights, "sample_weight")

@@ -15,7 +15,15 @@ from streed.data import Dataset
 from streed.exact import Array, exact_array, exact_integers, integer_costs, readable, readable_bound
 from streed.reference import optimum
 from streed.task import State, Task, Totals
-from streed.tasks import Accuracy, BalancedAccuracy, InstanceCosts, SparseAccuracy, Specificity, SquaredError
+from streed.tasks import (
+    Accuracy,
+    BalancedAccuracy,
+    InstanceCosts,
+    QuantileError,
+    SparseAccuracy,
+    Specificity,
+    SquaredError,
+)
 from streed.tree.evaluation import evaluate
 
 WEIGHTS = np.array([1e-9, 1e-4, 0.1, 0.3, 1.0, 1e9])
@@ -234,3 +242,26 @@ def test_costs_of_both_signs_whose_ranges_leave_machine_numbers() -> None:
     result = streed.solve(InstanceCosts(), [[0], [1]] * 80, costs=costs, max_depth=1)
     assert result.value == float(160 * Fraction(repr(low)))
     assert result.lower_bound <= result.value
+
+
+def test_whole_costs_of_any_size() -> None:
+    costs = [[2**59, 0, 2**59 - 1], [0, 2**59, 5], [7, 2**59, 0], [2**59, 3, 1]]
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    result = streed.solve(InstanceCosts(), X, costs=np.array(costs, np.int64), max_depth=1)
+    best = min(
+        sum(min(sum(costs[r][k] for r in part) for k in range(3)) for part in parts)
+        for parts in ([[0, 1, 2, 3]], [[0, 1], [2, 3]], [[0, 2], [1, 3]])
+    )
+    assert result.value == float(best)
+    assert result.lower_bound <= best
+    both = streed.solve(InstanceCosts(), [[0], [1]] * 2, costs=[[2**57, -(2**57)], [-(2**57), 2**57]] * 2, max_depth=1)
+    assert both.value == -4 * 2**57
+
+
+def test_quantiles_of_long_decimals() -> None:
+    y = [-6.345148265310001, 1.234567890123401, 4.00000000000001, 5.5, -3.33333333333303, 2.718281828450301, 8.125, 9.1]
+    result = streed.solve(QuantileError(0.5), [[0, 1], [1, 1]] * 4, y, max_depth=2)
+    left, right = (sorted(Fraction(str(v)) for v in y[side::2]) for side in (0, 1))
+    own = sum(sum(abs(v - part[1]) for v in part) for part in (left, right)) / 2
+    assert result.value == float(own)
+    assert result.status == "optimal"

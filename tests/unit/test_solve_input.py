@@ -262,7 +262,7 @@ def test_costs_of_the_wrong_shape(costs: Any) -> None:
 def test_costs_that_are_no_numbers() -> None:
     for wrong in (NAN, INF):
         refused("costs", call=partial(attempt, task=Given(GOOD + wrong)))
-    refused("costs", "2**60", call=lambda: attempt(task=Given(GOOD * 2**60)))
+    assert attempt(task=Given(GOOD * 2**60)).status in {"optimal", "feasible"}
 
 
 # -- odd and fine ------------------------------------------------------------------------------------------------------
