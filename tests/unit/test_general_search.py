@@ -281,11 +281,15 @@ def test_time_limit(task: Task, limit: float) -> None:
     check_stopped(result, LARGE)
 
 
+_LONGER = (0.3, 3, 30)
+"""Seconds: the first do, unless the machine is busy."""
+
+
 def test_a_longer_search_knows_more() -> None:
-    values = [general(Gini(), LARGE, max_depth=6, time_limit=limit).value for limit in (1e-9, 0.3)]
-    assert values[1] < values[0]
-    fronts = [len(general(FewOfEach(), LARGE, max_depth=6, time_limit=limit).front) for limit in (1e-9, 0.3)]
-    assert fronts[0] == 2 < fronts[1]
+    at_once = general(Gini(), LARGE, max_depth=6, time_limit=1e-9).value
+    assert any(general(Gini(), LARGE, max_depth=6, time_limit=limit).value < at_once for limit in _LONGER)
+    assert len(general(FewOfEach(), LARGE, max_depth=6, time_limit=1e-9).front) == 2
+    assert any(len(general(FewOfEach(), LARGE, max_depth=6, time_limit=limit).front) > 2 for limit in _LONGER)
 
 
 def test_memory_limit() -> None:
