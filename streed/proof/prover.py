@@ -195,13 +195,14 @@ class Prover:
                 moved = self._raise(claim, below, known) or moved
             claim.reached[literal] = min(claim.reached[literal], below.upper)
         claim.upper = min(claim.upper, float(self._by_column(claim, claim.reached)[column]))
+        # else the same column would be chosen for ever
         assert moved or self._by_column(claim, claim.sides)[column] >= min(goal, claim.upper)
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def records(self, root: Claim) -> list[Record]:
         """The claims that the root's bound needs, each after those that it rests on."""
-        whole = self._trim(root)
+        self._trim(root)
         order: list[Claim] = []
         place: dict[int, int] = {}
         stack = [(root, False)]
@@ -215,7 +216,6 @@ class Prover:
                 continue
             stack.append((claim, True))
             stack += [(a, False) for a in claim.kept if isinstance(a, Claim)]
-        del whole
         names = {literal: name for name, literal in self.sums.literal.items()}
         return [
             Record(
@@ -228,7 +228,7 @@ class Prover:
             for number, claim in enumerate(order)
         ]
 
-    def _trim(self, root: Claim) -> set[int]:
+    def _trim(self, root: Claim) -> None:
         """Leaves every claim the anchors that it needs; those that lend bounds of sides keep all."""
         whole: set[int] = set()
         done: set[tuple[int, bool]] = set()
@@ -245,7 +245,6 @@ class Prover:
                     if claim.depth == 3:
                         whole.add(id(anchor))
                     todo.append(anchor)
-        return whole
 
     def _needed(self, claim: Claim) -> list[tuple[Any, Array]]:
         """Few of a claim's anchors that its bound follows from."""
