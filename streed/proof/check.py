@@ -474,7 +474,7 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
     try:
         if min(given.max_depth or 0, given.min_leaf - 1) < 0:
             raise UsageError("--max-depth is zero or more, --min-leaf one or more")
-        limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED - 1), given.min_leaf)
+        limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED), given.min_leaf)
         table = parse_table(given.table.read_bytes(), given, given.table)
         header, body = read_file(given.proof.read_bytes())
         goal = goal_of(given, table, limits, header.get("tree"))

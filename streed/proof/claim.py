@@ -17,6 +17,7 @@ from streed.proof.coded import CodedTable
 from streed.task import Task, Totals
 from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.contract import is_shipped
 from streed.task.sums import SumTask
 from streed.tree import Tree
 
@@ -53,8 +54,8 @@ def claim_of(
     supports = [limit.support for limit in bound.limits if limit.support is not None]
     min_leaf = max([min_leaf, *supports])
     table = CodedTable.of(data)
-    limits = check.Limits(check.UNLIMITED if max_depth is None else min(max_depth, check.UNLIMITED - 1), min_leaf)
-    arguments = ["--target", table.target]
+    limits = check.Limits(check.UNLIMITED if max_depth is None else min(max_depth, check.UNLIMITED), min_leaf)
+    arguments = [f"--target={table.target}"]
     arguments += ["--no-limit"] if max_depth is None else ["--max-depth", str(max_depth)]
     arguments += ["--min-leaf", str(min_leaf)] if min_leaf > 1 else []
     arguments += ["--categorical", *table.categorical] if table.categorical else []
@@ -63,6 +64,7 @@ def claim_of(
         return _of_costs(exact_costs(form, data), table, tree, bound, limits, arguments)
     if (
         isinstance(bound, SumTask)
+        and is_shipped(bound)
         and type(bound).__name__ in _SCORES
         and bound.fraction(Totals(task, data)) is not None
     ):
@@ -103,7 +105,7 @@ def _of_score(task: SumTask, table: CodedTable, tree: Tree, limits: check.Limits
     classes = _classes(table)
     positive = getattr(task, "positive", None)
     number = 1 if positive is None else list(source.classes).index(positive)
-    arguments += ["--task", _SCORES[type(task).__name__], "--positive", classes[number]]
+    arguments += ["--task", _SCORES[type(task).__name__], f"--positive={classes[number]}"]
     if hasattr(task, "beta"):
         arguments += ["--beta", str(Fraction(str(task.beta)))]
     more: dict[str, Any] = {}

@@ -54,7 +54,7 @@ class CodedTable:
         names = _safe([_asked(asked, q) if asked is not None else name for q, name in enumerate(coded.names)])
         target = _safe([*names, "label"])[-1]
         categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
-        classes = _safe([str(label) for label in data.classes])
+        classes = _safe([str(label) for label in data.classes], columns=False)
         return cls(data, asked, X, tuple(names), categorical, target, tuple(classes[k] for k in data.y.tolist()))
 
     def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
@@ -100,13 +100,14 @@ def _asked(asked: Questions, question: int) -> str:
     return name if cut is None else f"{name} {question - int(np.searchsorted(asked.column, asked.column[question]))}"
 
 
-def _safe(names: list[str]) -> list[str]:
-    """Different names of visible characters without quotes."""
+def _safe(names: list[str], *, columns: bool = True) -> list[str]:
+    """Different names of visible characters without quotes; of columns, none that reads as an option of a call."""
+    kind = "column" if columns else "class"
     seen: set[str] = set()
     made = []
     for place, name in enumerate(names):
-        wanted = name if name and name == name.strip() and name.isprintable() and not set(name) & set("\"'") else ""
-        wanted = wanted or f"column {place}"
+        is_plain = name == name.strip() and name.isprintable() and not set(name) & set("\"'")
+        wanted = name if name and is_plain and not (columns and name.startswith("-")) else f"{kind} {place}"
         while wanted in seen:
             wanted += "_"
         seen.add(wanted)

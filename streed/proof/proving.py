@@ -40,7 +40,9 @@ class Proof:
     cost: Fraction
     """What the tree costs."""
     claims: int
+    """How many the proof has beside what needs none."""
     seconds: float
+    """How long proving took, and checking the proof."""
 
     @property
     def optimal(self) -> bool:
@@ -81,10 +83,14 @@ def prove(
 ) -> Proof:
     """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) is over, of a bound.
 
-    `tree` is a result of `streed.solve` or a tree with claims; X, y and the further data are those of the solve. Task
-    and limits are the tree's own claims unless `task` or `limits` (max_depth, min_leaf) are given, so that a tree from
-    anywhere can be proved. Raises InputError for data that is not the tree's and for limits that cannot be proved yet
-    (max_nodes), TaskError for tasks that are neither costs per row and label nor F1, F-beta or Jaccard.
+    `tree` is a result of `streed.solve` or a tree with claims; `X` (n, p) or a table or a `Dataset`, `y` (n,),
+    `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of its solve. Task and
+    limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, None for any, and min_leaf)
+    are given, so that a tree from anywhere can be proved. The rules, and why they are sound, are in
+    docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting, and a
+    similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more than
+    4,096 codes and for limits that cannot be proved yet (max_nodes), TaskError for tasks that are neither costs per row
+    and label nor F1, F-beta or Jaccard.
     """
     began = time.monotonic()
     grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
@@ -100,7 +106,8 @@ def prove(
         raise InputError("costs", str(error), "give numbers of fewer digits") from error
     target = int(made.goal.reached / made.goal.costs.unit) - int(least.sum())
     records = []
-    if made.limits.depth > 2:
+    # trees of any depth without a price part all rows that differ: FLOOR is enough
+    if 2 < made.limits.depth < check.UNLIMITED or (made.limits.depth == check.UNLIMITED and sums.split > 0):
         prover = Prover(sums, None if time_limit is None else began + time_limit)
         records = prover.records(prover.prove(made.limits, target)[0])
     header = {"tree": made.tree, "arguments": list(made.arguments)}

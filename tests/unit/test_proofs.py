@@ -293,3 +293,60 @@ def test_the_shell_proves_and_checks(tmp_path: Path) -> None:
     checked = runner.invoke(app, shlex.split(command))
     assert checked.exit_code == 0, checked.output
     assert runner.invoke(app, ["check-proof", tree, data, "--max-depth", "2"]).exit_code != 0
+
+
+# -- statements that must not be larger than what was shown ------------------------------------------------------------
+
+
+def test_no_depth_limit_without_a_price() -> None:
+    X, y = labels()
+    made = proof.prove(streed.solve(Accuracy(), X, y), X, y)
+    assert made.optimal  # equal rows share a leaf, and others need not
+    assert "trees of any depth" in made.check()
+
+
+def test_a_limit_beyond_the_depths_of_claims_needs_claims_about_any_depth(
+    files: tuple[Path, Path, list[str]], capsys: Any
+) -> None:
+    # claims about depth 4 say nothing of deeper trees
+    for depth in ("254", "255", "100000"):
+        code, said = _said(files, capsys, "--max-depth", depth)
+        assert code in (0, 1)
+        assert "it is optimal" not in said
+    X, y = labels()
+    result = streed.solve(SparseAccuracy(0.02), X, y)
+    deep = proof.prove(result, X, y, limits={"max_depth": 300})
+    assert "of depth 300 or less" in deep.check()
+    assert deep.optimal
+    made = proof.prove(result, X, y, limits={"max_depth": 254})
+    made.save(files[0], files[1])
+    given = list(made.arguments)
+    given[given.index("254")] = "300"
+    assert "it is optimal" in made.check()
+    assert "it is optimal" not in _said((files[0], files[1], given), capsys)[1]
+
+
+def test_a_task_of_ones_own_by_a_known_name_is_refused() -> None:
+    X, y = labels()
+    known = F1
+
+    class F1Like(known):  # type: ignore[misc, valid-type]
+        pass
+
+    F1Like.__name__ = "F1"
+    result = streed.solve(known(), X, y, max_depth=2)
+    with pytest.raises(TaskError, match="not of this task"):
+        proof.prove(result, X, y, task=F1Like())
+
+
+def test_names_that_read_as_options() -> None:
+    X, y = labels()
+    draw = np.random.default_rng(5)
+    table = {"-x": draw.integers(0, 3, 50).tolist(), "--price": X[:, 1].tolist()}
+    signs = np.where(y == 1, "-yes", "-no")
+    for task in (F1(positive="-yes"), Accuracy()):
+        result = streed.solve(task, table, signs, categorical=["-x"], max_depth=3)
+        made = proof.prove(result, table, signs, categorical=["-x"])
+        assert "it is optimal" in made.check()
+    result = streed.solve(Accuracy(), X, np.where(y == 1, 1, -1), max_depth=2)
+    assert proof.prove(result, X, np.where(y == 1, 1, -1)).optimal
