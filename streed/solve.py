@@ -251,6 +251,7 @@ def _parameter_like(name: str) -> str | None:
 
 
 def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
+    """Raises InputError for limits of a search that are none."""
     for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
         if value is None:
             continue

@@ -44,10 +44,10 @@ def rashomon(
 
     How near says one of: `epsilon`, a part of the optimal value, such as 0.05 (the default): of a value that is to be
     small all up to (1 + epsilon) times the optimum, of a score all down to (1 - epsilon) times it, prices of splits
-    included; `slack`, so much beyond the optimum, in the task's own unit; `budget`, the worst value itself, for which no
-    optimum need be known. `columns`: "distinct", equal and complementary columns are one, or "all", a tree counts for
-    each of them. `labels`: "all", a leaf may have any label, or "best", the one that costs it least (the first of
-    these). `trivial`: whether splits into leaves of one label count. Everything else is as in `streed.solve`;
+    included; `slack`, so much beyond the optimum, in the task's own unit; `budget`, the worst value itself, for which
+    no optimum need be known. `columns`: "distinct", equal and complementary columns are one, or "all", a tree
+    counts for each of them. `labels`: "all", a leaf may have any label, or "best", the one that costs it least (the
+    first of these). `trivial`: whether splits into leaves of one label count. Everything else is as in `streed.solve`;
     `threads` are those of the solve that finds the optimum.
 
     Without a limit on the depth, splits must cost something, as in SparseAccuracy. On `time_limit` (seconds),

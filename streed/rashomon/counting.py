@@ -22,7 +22,6 @@ from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, Ro
 from streed.rashomon.splits import Split, find_splits, row_sets
 from streed.task import State, beside_sums, sums_over
 
-
 _AT_ONCE = 3
 """Trees of so few levels are counted all together."""
 
@@ -75,7 +74,7 @@ class Counted:
         branches = _most_branches(question)
         packing = Packing.of(sums, branches) if sums else None
         price = question.split if packing is None else packing.split
-        splits = find_splits(data, banned, distinct=question.columns == "distinct", split_key=price)
+        splits = find_splits(data, banned, distinct=question.columns == "distinct", price=price)
         limit = budget.most if packing is None else packing.budget(budget.most)
         leaves = _leaves(question, packing)
         fits = packing is not None and max(packing.largest, limit) + price < LARGEST_KEY
@@ -86,9 +85,7 @@ class Counted:
             recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=packing is not None)
         everything = (1 << data.n_rows) - 1
         depth = data.n_rows - 1 if question.max_depth is None else min(question.max_depth, data.n_rows - 1)
-        made = cls(
-            question, budget, banned, tuple(extra), recursion, packing, splits, everything, depth, limit
-        )
+        made = cls(question, budget, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
         made._count()
         return made
 
@@ -204,9 +201,9 @@ def _asking(question: Question) -> Callable[[int, int], Any]:
 
     def cost(rows: int, k: int) -> Any:
         members = np.flatnonzero(
-            np.unpackbits(
-                np.frombuffer(rows.to_bytes(-(-data.n_rows // 8), "little"), np.uint8), bitorder="little"
-            )[: data.n_rows]
+            np.unpackbits(np.frombuffer(rows.to_bytes(-(-data.n_rows // 8), "little"), np.uint8), bitorder="little")[
+                : data.n_rows
+            ]
         )
         size = data.count(members)
         if size < question.min_leaf:

@@ -1,10 +1,10 @@
 """Native histograms of trees of depth three or less: pair sums of columns, and tables of keys and counts.
 
-A row costs a key per label, in int64 and never below 0, and a split the key `price`; a tree's key is their sum. Rows are
-bits: `columns` (w, p) uint64 has the words of every column beside each other, `groups` (g, w) the rows of equal keys and
-copies, `keys` (g, k) what a row of a group costs by label, `copies` (g,) how many rows it stands for. `multiple` (p,) says
-how many columns make the same split. Counts are int64; `check[0]` collects how many trees there may be at most, as a
-float, and a caller discards what was counted where that reached 2**62.
+A row costs a key per label, in int64 and never below 0, and a split the key `price`; a tree's key is their sum. Rows
+are bits: `columns` (w, p) uint64 has the words of every column beside each other, `groups` (g, w) the rows of equal
+keys and copies, `keys` (g, k) what a row of a group costs by label, `copies` (g,) how many rows it stands for.
+`multiple` (p,) says how many columns make the same split. Counts are int64; `check[0]` collects how many trees there
+may be at most, as a float, and a caller discards what was counted where that reached 2**62.
 
 `options`: least copies in a leaf, the radix under which a key is its cost, whether leaves have their best label only,
 and whether splits into leaves of one label count.
@@ -533,9 +533,7 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, price, w
                 bound_1[g] = max(
                     bound_1[g], least_1 - worst * (on - shared), least_0 - worst * (size - on - (both[g, g] - shared))
                 )
-                bound_0[g] = max(
-                    bound_0[g], least_0 - worst * (both[g, g] - shared), least_1 - worst * shared
-                )
+                bound_0[g] = max(bound_0[g], least_0 - worst * (both[g, g] - shared), least_1 - worst * shared)
     found = listed(table)
     return best, found[0], found[1]
 
@@ -544,7 +542,14 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, price, w
 def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, times, check):
     """(keys, counts): every sum of a key of each and `add` that is <= budget, counts multiplied; keys rise."""
     table = put_sums(
-        new_table(_FIRST_BITS), int64(0), (first_keys, first_counts), (last_keys, last_counts), add, budget, times, check
+        new_table(_FIRST_BITS),
+        int64(0),
+        (first_keys, first_counts),
+        (last_keys, last_counts),
+        add,
+        budget,
+        times,
+        check,
     )
     return listed(table)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -47,10 +47,12 @@ class NativeRecursion(Recursion):
         multiple = np.array([len(split.asked) for split in self.splits], np.int64)
         options = np.array([leaves.min_leaf, leaves.radix, leaves.best, self.trivial], np.int64)
         self._arrays = (self._columns, groups, keys, copies, multiple, options)
-        self._price = self.splits[0].price if self.splits else 0
+        self._price = int(self.splits[0].price) if self.splits else 0
         # without a least size of leaves: rows that are taken away may leave too few
         worst = int(keys.max(initial=0))
-        is_known = leaves.min_leaf <= 1 and worst * int(sum(m.bit_count() * c for m, c, _ in leaves.groups)) < LARGEST_KEY
+        is_known = (
+            leaves.min_leaf <= 1 and worst * int(sum(m.bit_count() * c for m, c, _ in leaves.groups)) < LARGEST_KEY
+        )
         self._worst = worst if is_known else kernels.INFINITE
 
     def _packed(self, sets: Sequence[int]) -> Array:
@@ -92,9 +94,10 @@ class NativeRecursion(Recursion):
         best = min((key for key in self.leaves.keys(rows) if key is not None), default=kernels.INFINITE)
         best = min(best, cut + 1)
         # every split costs its price, whatever the leaves do
-        for _, _, optima in self._ranked(rows, depth, lambda: best - 1) if best > self._price else ():
-            best = min(best, sum(optima) + self._price)
-        return best
+        limit = [best - 1]
+        for _, _, optima in self._ranked(rows, depth, limit) if best > self._price else ():
+            limit[0] = min(limit[0], sum(optima) + self._price - 1)
+        return limit[0] + 1
 
     def _shallow(self, rows: int, depth: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
         check = np.zeros(1)
@@ -143,10 +146,15 @@ class NativeRecursion(Recursion):
     def affordable(
         self, rows: int, depth: int, budget: Key
     ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
-        return self._ranked(rows, depth, lambda: budget)
+        return self._ranked(rows, depth, [budget])
 
-    def _ranked(self, rows: int, depth: int, limit: Any) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
-        """The splits of a least key <= limit(), likely ones first, with the children and the least keys of these."""
+    def _ranked(
+        self, rows: int, depth: int, limit: list[int]
+    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+        """The splits of a least key <= limit[0], which may fall meanwhile, with the children and their least keys.
+
+        Likely ones come first.
+        """
         asked = [(f, parted(split, rows)) for f, split in enumerate(self.splits)]
         asked = [(f, children) for f, children in asked if len(children) == 2]
         active = np.array([f for f, _ in asked], np.int64)
@@ -164,7 +172,7 @@ class NativeRecursion(Recursion):
         for i in np.argsort(np.array(guesses, object), kind="stable").tolist():
             self.watch.look()
             f, (without, having) = asked[i]
-            room = limit() - self._price
+            room = limit[0] - self._price
             low_without, low_having = bounds[:, i].tolist()
             if low_without + low_having > room:
                 continue

@@ -1,4 +1,4 @@
-"""What is asked of near-optimal trees: the task as sums over rows and nodes, or as a cost of leaves, and the options."""
+"""What is asked of near-optimal trees: the task as sums over rows and nodes or as a cost of leaves, and the options."""
 
 from __future__ import annotations
 
@@ -72,7 +72,15 @@ class Question:
 
     @classmethod
     def of(
-        cls, task: Task, data: Dataset, *, max_depth: int | None, min_leaf: int, labels: str, trivial: bool, columns: str
+        cls,
+        task: Task,
+        data: Dataset,
+        *,
+        max_depth: int | None,
+        min_leaf: int,
+        labels: str,
+        trivial: bool,
+        columns: str,
     ) -> Question:
         """The question; raises InputError for a task whose trees cannot be counted exactly, and says why."""
         _check_choice("labels", labels, LABELS)
@@ -80,7 +88,9 @@ class Question:
         bound = task.bind(data)
         inner = objective(bound)
         if not trivial and not task.shows_labels:
-            raise InputError("trivial", "the leaves of this task show no labels, by which splits are trivial", "use True")
+            raise InputError(
+                "trivial", "the leaves of this task show no labels, by which splits are trivial", "use True"
+            )
         supports = [limit.support for limit in bound.limits if limit.support is not None]
         needed = min(max([min_leaf, *supports]), data.size + 1)
         made = functools.partial(cls, task, data, bound, max_depth, needed, labels, trivial, columns)
@@ -94,18 +104,18 @@ class Question:
             )
         if several and any(limit.support is None for limit in bound.limits):
             raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
-        limits = _intervals(form.intervals, data)
+        limits = interval_sums(form.intervals, data)
         if form.components is not None:
             sums, fraction = _fraction(task, form.objective, data, form.price)
             return made(sums, fraction, limits, 0)
         if inner.value_limits:
             parts = inner.value_parts
             assert parts is not None
-            more = [_row_sum(part, data, most=limit) for part, limit in inner.value_limits]
-            return made((_row_sum(parts[0], data),), None, (*limits, *more), 0)
+            more = [row_sum(part, data, most=limit) for part, limit in inner.value_limits]
+            return made((row_sum(parts[0], data),), None, (*limits, *more), 0)
         form_of_rows = row_cost_form(form.objective if form.intervals else bound, data)
         if form_of_rows is not None:
-            return made((_row_sum(form_of_rows, data),), None, limits, 0)
+            return made((row_sum(form_of_rows, data),), None, limits, 0)
         if limits:
             raise _refused(task, "its leaves cost no sum over their rows, which limits on sums need", "")
         return made((), None, (), _split_of(task, inner, data))
@@ -156,13 +166,14 @@ def _plain(x: Fraction | int) -> Fraction | int:
     return int(x) if x.denominator == 1 else x
 
 
-def _intervals(sums: Sequence[BoundedSum], data: Dataset) -> tuple[RowSum, ...]:
+def interval_sums(sums: Sequence[BoundedSum], data: Dataset) -> tuple[RowSum, ...]:
+    """The sums that limits keep in intervals, row weights multiplied in."""
     weights, unit = integer_weights(data)
     each = 1 if weights is None else weights[:, None]
     return tuple(RowSum(s.costs * each, s.split, unit, s.least, s.most) for s in sums)
 
 
-def _row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
+def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
     """The sum that is the value of a bound task; raises InputError where it is none, or none in exact integers."""
     form = row_cost_form(task, data)
     if form is None:
@@ -178,9 +189,7 @@ def _row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
     return RowSum(costs.costs, costs.split, costs.unit, None, cap)
 
 
-def _fraction(
-    task: Task, rated: Any, data: Dataset, price: Any
-) -> tuple[tuple[RowSum, ...], LinearFraction]:
+def _fraction(task: Task, rated: Any, data: Dataset, price: Any) -> tuple[tuple[RowSum, ...], LinearFraction]:
     """The sums of a task of several, and its score as a fraction of them."""
     fraction = None if price is not None else rated.fraction(Totals(rated, data))
     if fraction is None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -13,16 +12,46 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, MismatchError
-from streed.exact import readable
+from streed.exact import Array, readable
 from streed.rashomon.counting import Counted
+from streed.rashomon.quantities import limited_sums, quantity
+from streed.rashomon.question import RowSum
 from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
-from streed.task import Totals
 from streed.tree import Claims, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import Branch
 
 COMPLETE, STOPPED = "complete", "stopped"
+
+MOST_ASKED = 100_000
+"""Trees that are asked one by one unless the caller says how many."""
+
+
+@final
+@attrs.frozen
+class Best:
+    """The best tree of a set by a quantity."""
+
+    quantity: Any
+    """The least that a tree of the set has,"""
+    value: Any
+    """the best value of such a tree,"""
+    tree: Tree
+    """one of them,"""
+    ties: int
+    """and how many there are of that quantity and value."""
+
+
+@final
+@attrs.frozen
+class Importance:
+    """What a column is to the trees of a set."""
+
+    share: float
+    """The part of the trees that ask it."""
+    best_without: Any
+    """The best value of a tree of the set that does not ask it; None if they all do."""
 
 
 @final
@@ -37,15 +66,15 @@ class RashomonSet:
 
     counted: Counted
     optimum: Any
-    """The optimal value; None if it is not known, or if there is no tree."""
-    limits: Any = None
-    """The stop limits of further counts: a function that gives a `Watch`."""
+    """The best value: the optimum, and of a part of a set that of its trees. None if not known or without trees."""
+    limits: Callable[[], Watch] = Watch
+    """Gives the limits of a further count, which begins then."""
 
     # -- how many --------------------------------------------------------------------------------------------------
 
     @property
     def status(self) -> str:
-        """"complete", or "stopped": by a time limit, a memory limit or Ctrl-C, and only some of the trees are here."""
+        """Whether all trees are here: "complete", or "stopped" by a time limit, a memory limit or Ctrl-C."""
         return COMPLETE if self.counted.stopped is None else STOPPED
 
     @property
@@ -149,6 +178,146 @@ class RashomonSet:
         claims = Claims(task, shown, *worst, "feasible", root.rows, question.max_depth, None, question.min_leaf)
         tree = Tree.grown(root, data, labels, claims=claims)
         return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+
+    # -- what they have in common ----------------------------------------------------------------------------------
+
+    def histogram_of(self, *quantities: Any) -> dict[tuple[Any, ...], int]:
+        """How many trees have each value and each of further quantities, as {(value, quantity, ...): trees}.
+
+        A quantity is a task of costs per row, such as Splits() or InstanceCosts(), or a gap, such as
+        DemographicParity(). Values come the best first.
+        """
+        joint = self._joint(quantities)
+        found: dict[tuple[Any, ...], int] = {}
+        for rank, numbers in sorted(joint, key=lambda key: (self._sign * key[0], key[1])):
+            value, count = joint[rank, numbers]
+            name = (self.counted.question.shown(value), *map(readable, numbers))
+            found[name] = found.get(name, 0) + count
+        return found
+
+    def best(self, by: Any) -> Best:
+        """The tree of the least quantity, of these one of the best value; with how many tie in both."""
+        self._check_not_empty()
+        joint = self._joint((by,))
+        rank, (least,) = min(joint, key=lambda key: (key[1], self._sign * key[0]))
+        value, count = joint[rank, (least,)]
+        question = self.counted.question
+        made = quantity(by, question)
+        among = self._again(self.counted.banned, (*self.counted.extra, *made.sums))
+        width = len(made.sums)
+        for key in among.counted.histogram.keys.tolist():
+            totals = among.counted.extras(key)[-width:]
+            if made.of(totals) == least and question.rank(among.counted.value(key)) == rank:
+                return Best(readable(least), question.shown(value), among._tree(key, 0), count)
+        raise AssertionError("a quantity that was counted has no tree; please report this")
+
+    def within(self, limit: Any) -> RashomonSet:
+        """The trees of the set that keep a limit: `DemographicParity() <= 0.1`, `Splits() <= 3`."""
+        return self._again(self.counted.banned, (*self.counted.extra, *limited_sums(limit, self.counted.question)))
+
+    def without(self, *columns: Any) -> RashomonSet:
+        """The trees of the set that do not ask these columns, given by name or number; the budget stays what it is.
+
+        Of columns that part the rows alike, one that is left takes the place of one that is not.
+        """
+        return self._again(self.counted.banned | {self._column(each) for each in columns}, self.counted.extra)
+
+    def needed(self, column: Any) -> bool:
+        """Whether every tree of the set asks the column; False where there are trees without it.
+
+        Raises InputError if the count was stopped before there was one without it.
+        """
+        self._check_not_empty()
+        rest = self.without(column)
+        if rest.lower_count == 0 and rest.status != COMPLETE:
+            raise InputError("column", "the count without it was stopped", "give it more time or memory")
+        return rest.lower_count == 0
+
+    def importance(self) -> dict[str, Importance]:
+        """By column: the share of the trees that ask it, and the best value of a tree of the set that does not.
+
+        A count of its own for every column. Raises InputError if the set, or one of these counts, was stopped.
+        """
+        self._check_not_empty()
+        found = {}
+        for j, name in enumerate(self.counted.question.data.names):
+            rest = self.without(j)
+            if self.status != COMPLETE or rest.status != COMPLETE:
+                raise InputError("time_limit", "the count was stopped, so shares are not known", "raise the limits")
+            share = Fraction(self.lower_count - rest.lower_count, self.lower_count)
+            found[name] = Importance(float(share), next(iter(rest.histogram), None))
+        return found
+
+    def predict_proba(self, X: Any, *, samples: int | None = None, rng: Any = None) -> Array:
+        """(n, K) the share of the trees that give each row of X each label.
+
+        All trees are asked, or `samples` of them, drawn by `rng`, where these are many.
+        """
+        self._check_not_empty()
+        if samples is None and self.lower_count > MOST_ASKED:
+            raise InputError(
+                "samples", f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}", "give samples=1000, say"
+            )
+        trees = list(self) if samples is None else self.sample(samples, rng)
+        votes: Array | None = None
+        for tree in trees:
+            leaves = np.array([leaf.label for leaf in tree.leaves()])
+            labels = leaves[tree.apply(X)]
+            votes = np.zeros((len(labels), self.counted.question.n_labels)) if votes is None else votes
+            votes[np.arange(len(labels)), labels] += 1
+        assert votes is not None
+        return votes / len(trees)
+
+    def distinct_predictions(self) -> int:
+        """How many different predictions of the rows the trees make; raises InputError for too many trees."""
+        if self.lower_count > MOST_ASKED:
+            raise InputError(
+                "count", f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}", "lower epsilon"
+            )
+        data = self.counted.question.data
+        return len({tree.predict(data).tobytes() for tree in self})
+
+    @property
+    def _sign(self) -> int:
+        return -1 if self.counted.question.task.maximize else 1
+
+    def _joint(self, quantities: Sequence[Any]) -> dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]]:
+        """By exact score and quantities a value that has the score, and how many trees there are."""
+        question = self.counted.question
+        made = [quantity(each, question) for each in quantities]
+        sums = tuple(each for one in made for each in one.sums)
+        counted = self._again(self.counted.banned, (*self.counted.extra, *sums)).counted
+        if counted.stopped is not None:
+            raise InputError("time_limit", f"the joint count was stopped ({counted.stopped})", "raise the limits")
+        found: dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]] = {}
+        for key, count in counted.histogram.table.items():
+            totals = iter(counted.extras(key)[len(self.counted.extra) :])
+            numbers = tuple(each.of([next(totals) for _ in each.sums]) for each in made)
+            value = counted.value(key)
+            name = question.rank(value), numbers
+            found[name] = value, count + (found[name][1] if name in found else 0)
+        return found
+
+    def _again(self, banned: frozenset[int], extra: Sequence[RowSum]) -> RashomonSet:
+        """The same question with columns banned and further sums."""
+        counted = Counted.of(
+            self.counted.question, self.counted.budget, banned=banned, extra=extra, watch=self.limits()
+        )
+        found = RashomonSet(counted, None, self.limits)
+        return attrs.evolve(found, optimum=next(iter(found.histogram), None)) if found.status == COMPLETE else found
+
+    def _column(self, given: Any) -> int:
+        """The number of a column."""
+        names = self.counted.question.data.names
+        if isinstance(given, str) and given in names:
+            return names.index(given)
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < len(names):
+            return int(given)
+        raise InputError("column", f"there is no column {given!r}", f"use one of {', '.join(names[:8])}")
+
+    def _check_not_empty(self) -> None:
+        if not self.lower_count:
+            raise InputError("trees", "the set has no trees", "widen the budget")
 
     # -- what is shown ---------------------------------------------------------------------------------------------
 

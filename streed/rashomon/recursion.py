@@ -3,9 +3,9 @@
     hist(S, d, B) = leaves of S + sum over splits of  price + hist(S_1, d - 1, B_1) * hist(S_0, d - 1, B_0)
 
 with * the sums of keys and products of counts, B_1 = B - price - opt(S_0), and so for B_0; opt is the least key of any
-tree. Every tree is made in one way, by its root and its subtrees, so the union is disjoint and nothing is counted twice;
-what the budgets leave out is beyond B whatever it is joined with. Splits are skipped by the least keys of their sides
-alone. Sets of rows are whole numbers, bit i for row i.
+tree. Every tree is made in one way, by its root and its subtrees, so the union is disjoint and nothing is counted
+twice; what the budgets leave out is beyond B whatever it is joined with. Splits are skipped by the least keys of their
+sides alone. Sets of rows are whole numbers, bit i for row i.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Watch:
         if self.deadline is not None and time.perf_counter() >= self.deadline:
             raise SearchStopped("time")
         self._looks += 1
-        if self.memory_limit is not None and self._looks % _MEMORY_EVERY == 1:
-            if process_memory.resident() > self.memory_limit:
-                raise SearchStopped("memory")
+        is_time = self.memory_limit is not None and self._looks % _MEMORY_EVERY == 1
+        if is_time and process_memory.resident() > (self.memory_limit or 0):
+            raise SearchStopped("memory")
 
 
 @attrs.define(eq=False)
@@ -80,7 +80,7 @@ class Recursion(abc.ABC):
 
     @abc.abstractmethod
     def optimum(self, rows: int, depth: int, cut: Key | None) -> Key | None:
-        """The least key of a tree if it is <= cut (None: any), else None or a number > cut below which there is none."""
+        """The least key of a tree if it is <= cut (None: any); else None, or a number > cut that none is below."""
 
     def histogram(self, rows: int, depth: int, budget: Key) -> Histogram:
         """The trees of depth <= `depth` of keys <= budget."""
@@ -153,9 +153,7 @@ class Recursion(abc.ABC):
             if optima is not None:
                 yield split, children, optima
 
-    def _least(
-        self, split: Split, children: tuple[int, ...], depth: int, budget: Key | None
-    ) -> tuple[Key, ...] | None:
+    def _least(self, split: Split, children: tuple[int, ...], depth: int, budget: Key | None) -> tuple[Key, ...] | None:
         """The least keys of the children; None if the budget does not allow the split."""
         room = None if budget is None else budget - split.price
         optima = [self.optimum(child, depth - 1, None) for child in children]

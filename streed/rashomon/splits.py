@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from fractions import Fraction
 from typing import final
 
 import attrs
@@ -33,7 +34,7 @@ class Split:
     """The first one stands for all where columns are distinct; then it is alone."""
     parts: tuple[int, ...]
     """The children of the first question that have rows, in their order."""
-    price: int
+    price: Fraction | int
     """What a branching node costs that asks it, a key."""
 
     @property
@@ -48,7 +49,7 @@ def row_sets(columns: Array) -> list[int]:
     return [int.from_bytes(each.tobytes(), "little") for each in packed]
 
 
-def find_splits(data: Dataset, banned: Collection[int], *, distinct: bool, split_key: int) -> list[Split]:
+def find_splits(data: Dataset, banned: Collection[int], *, distinct: bool, price: Fraction | int) -> list[Split]:
     """The splits of the data on columns that are not banned, in the order of their first questions.
 
     `distinct`: questions that part the rows alike are one; otherwise each of them is counted.
@@ -72,6 +73,4 @@ def find_splits(data: Dataset, banned: Collection[int], *, distinct: bool, split
         asked = found.setdefault(tuple(sorted(parts)), [])
         if not asked or not distinct:
             asked.append(Asked(column, questions.cut(q), children))
-    return [
-        Split(tuple(asked), tuple(each for each in asked[0].children if each), split_key) for asked in found.values()
-    ]
+    return [Split(tuple(asked), tuple(each for each in asked[0].children if each), price) for asked in found.values()]

@@ -1,8 +1,8 @@
 """The trees of a count by number: the i-th tree of a key, found by the counts of subtrees.
 
-The trees of some rows of one key stand in this order: leaves by their labels; then by split, in the order of columns; by
-the keys of the children, first child first; by the question that makes the split; by the number of the first child's
-tree, then of the next one's. No number leads nowhere, so a random number gives a random tree, each with the same chance.
+The trees of some rows of one key stand in this order: leaves by their labels; then by split, in the order of columns;
+by the keys of the children, first child first; by the question that makes the split; by the number of the first child's
+tree, then of the next one's. No number leads nowhere, so a random number gives a random tree, each with equal chance.
 """
 
 from __future__ import annotations
@@ -58,11 +58,6 @@ class Trees:
     def tree(self, key: Key, number: int) -> Node:
         """The tree of that number among those of a key."""
         return self._node(self._counted.everything, self._counted.depth, key, number)
-
-    def every(self, key: Key) -> Iterator[Node]:
-        """All trees of a key, in order."""
-        for number in range(self._counted.histogram.table.get(key, 0)):
-            yield self.tree(key, number)
 
     def _node(self, rows: int, depth: int, key: Key, number: int) -> Node:
         for choice in self.choices(rows, depth, key):
@@ -177,4 +172,3 @@ def _product(counts: Sequence[int]) -> int:
     for count in counts:
         found *= count
     return found
-

@@ -25,6 +25,7 @@ from streed.data import Dataset
 from streed.exact import exact_number, readable
 from streed.reference.near_optimal import counted_trees
 from streed.task import Task
+from streed.task.algebra import at_most
 from streed.tree import Branch, Leaf, Node
 
 MOST_TREES = 20_000
@@ -120,7 +121,7 @@ def _limited(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
     elif kind == "errors":
         base = base.subject_to(tasks.ErrorRateParity() <= draw.choice((0.1, 0.3)))
     elif kind == "splits":
-        return base.subject_to(tasks.Splits() <= draw.choice((1, 2))), {}, -2
+        return base.subject_to(at_most(tasks.Splits(), draw.choice((1, 2)))), {}, -2
     elif kind == "support":
         return base.subject_to(tasks.MinSupport(2)), {}, 2
     else:
@@ -230,10 +231,8 @@ def differences(posed: Posed) -> list[str]:
     values = [tree.claims.value for tree in listed if tree.claims is not None]
     if values != [readable(score) for score, _ in kept]:
         wrong.append("trees out of order of value")
-    for number in (0, len(kept) // 2, -1):
-        if found[number] != listed[number]:
-            wrong.append(f"tree {number} is another one when asked for alone")
-    return wrong
+    apart = [number for number in (0, len(kept) // 2, -1) if found[number] != listed[number]]
+    return [*wrong, *(f"tree {number} is another one when asked for alone" for number in apart)]
 
 
 def _written(node: Node) -> Any:
