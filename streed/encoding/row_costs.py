@@ -84,6 +84,9 @@ class RowCosts(Encoding):
     def bound(self, code: int) -> Any:
         return self.costs.lower(self._total(code))
 
+    def target(self, value: Any) -> int:
+        return -((self.packed.groups.base - self.costs.above(value)) // self.divisor)
+
     def rounding(self, preorder: Array) -> Any:
         wide = self.costs.wide
         return 0 if wide is None else wide.rounding(int(np.count_nonzero(preorder != LEAF)))
