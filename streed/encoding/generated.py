@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -147,6 +147,17 @@ class Scored(Encoding):
         own = self._own_bound()
         return own if own is not None and self.task.better(widened, own) else widened
 
+    def target(self, value: Any) -> int:
+        """On a grid, so far above the value that rounding takes no better tree there; by bits, nowhere."""
+        beat: Any = self.sign * value
+        if self.coding == coding.WHOLE:
+            above: int = math.ceil(beat)
+            return above
+        reach = float(beat) * self.scale
+        if self.coding != coding.GRID or not abs(reach) < coding.LARGEST_CODE:
+            return INFINITE
+        return math.ceil((float(beat) + self._slack(math.ceil(reach))) * self.scale) + (not self.exact)
+
     def _own_bound(self) -> Value | None:
         """The task's own bound at the state of all rows."""
         sums = state_of(self.problem.sums, np.arange(self.problem.data.n_rows), self.problem.data)
@@ -159,11 +170,15 @@ class Scored(Encoding):
         """How far rounding may have moved the value of any tree: on the grid by half a step for each leaf and split."""
         if self.exact:
             return 0.0
-        size = max(self.largest, abs(float(self.value(code))))
-        limits = [self.problem.max_nodes, None if self.problem.max_depth is None else 2**self.problem.max_depth - 1]
-        branches = min([self.problem.data.n_rows - 1, *(each for each in limits if each is not None)])
+        size, branches = max(self.largest, abs(float(self.value(code)))), self._most_branches
         steps = (2 * branches + 1) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
         return steps + _REAL * size + self.lost
+
+    @property
+    def _most_branches(self) -> int:
+        """No tree within the limits has more branching nodes."""
+        limits = [self.problem.max_nodes, None if self.problem.max_depth is None else 2**self.problem.max_depth - 1]
+        return min([self.problem.data.n_rows - 1, *(each for each in limits if each is not None)])
 
     def less_precise(self) -> Encoding | None:
         assert self.packed.scoring is not None
