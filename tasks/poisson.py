@@ -108,7 +108,9 @@ class PoissonDeviance(Task):
         exposures = np.ones(len(rows))
         if "exposure" in data.row_data:
             exposures = row_numbers(data, "exposure", "PoissonDeviance")[rows]
-        return 2.0 * half_deviance_of_rows(data.targets[rows], exposures, None if data.weights is None else data.weights[rows])
+        return 2.0 * half_deviance_of_rows(
+            data.targets[rows], exposures, None if data.weights is None else data.weights[rows]
+        )
 
     def lower_bound(self, s: State) -> Any:
         return 0.0

@@ -66,7 +66,9 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
         found = _minimise(oracle, score, f, incumbent, proving=proving)
         if found is None or not incumbent.offer(found):
             return incumbent.found is not None
-        if is_settled(_whole_weights(score, f), _whole_weights(score, incumbent.rank), found.vector, oracle.value_ranges()):
+        if is_settled(
+            _whole_weights(score, f), _whole_weights(score, incumbent.rank), found.vector, oracle.value_ranges()
+        ):
             return True
 
 

@@ -191,10 +191,10 @@ class Search:
         return self._question(self.incumbent.rank + self.price * at, ends[form] * self.price, at, ends[0], form)
 
     def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int, form: int = 0) -> Relaxed:
-        """N - s D - per_node (k - at) > 0 in whole numbers, whose sums over all rows are within 64 bits where they can be.
+        """N - s D - per_node (k - at) > 0 in whole numbers.
 
-        Where they are not, s is rounded down, and per_node down or, where k <= at (form 1), up: as D > 0, that asks for
-        less, so that no tree is lost.
+        Where their sums over all rows are beyond 64 bits, s is rounded down, and per_node down or, where k <= at
+        (form 1), up: as D > 0, that asks for less, so that no tree is lost.
         """
         for bits in (None, 40, 30, 20, 10):
             if bits is not None:

@@ -14,7 +14,17 @@ from streed.errors import NotSeparableError, TaskError
 from streed.reductions import penalised
 from streed.reference import optimal_front
 from streed.task import Task, Totals
-from streed.tasks import F1, Accuracy, CohenKappa, FBeta, MatthewsCorrelation, MinSupport, MonotoneMetric, SparseAccuracy, Splits
+from streed.tasks import (
+    F1,
+    Accuracy,
+    CohenKappa,
+    FBeta,
+    MatthewsCorrelation,
+    MinSupport,
+    MonotoneMetric,
+    SparseAccuracy,
+    Splits,
+)
 from tests.searches import NATIVE
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import streed
-from streed.errors import InputError
 from streed.progress import Progress
 from streed.task import Task
 from streed.tasks import (
@@ -127,9 +126,7 @@ def test_costs_that_are_rounded_are_said_to_be() -> None:
 
 def test_weights_beside_a_price_whose_products_are_beyond_machine_numbers() -> None:
     weights = [1, 9, 10 * 2**30]
-    result = streed.solve(
-        FBeta(1.5) - 0.3 * Splits(), [[1], [1], [0]], [1, 0, 0], sample_weight=weights, max_depth=1
-    )
+    result = streed.solve(FBeta(1.5) - 0.3 * Splits(), [[1], [1], [0]], [1, 0, 0], sample_weight=weights, max_depth=1)
     # one split finds the positive row with a weight of 9 beside it, a leaf all others, too
     split, leaf = (Fraction(13, 4) / (Fraction(13, 4) + wrong) for wrong in (9, 9 + weights[2]))
     assert result.status == "optimal"
