@@ -52,7 +52,7 @@ def _listed(labels: Any) -> tuple[Any, ...] | None:
 class InstanceCosts(RowCostTask):
     """The (weighted) cost of all rows, each with its own cost per label; negative costs are gains."""
 
-    sums: ClassVar[tuple[str, ...]] = ("costs",)
+    pushes_down: ClassVar[tuple[str, ...]] = ("costs",)
 
     labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", validator=_distinct, converter=_listed)
 

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.data.database import MOMENTS
 from streed.errors import InputError
 from streed.exact import Array, exact_integers, exact_number
-from streed.data.database import MOMENTS
 from streed.task import State, Task, bound, weight_array
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class SquaredError(Task):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = (MOMENTS,)
+    pushes_down: ClassVar[tuple[str, ...]] = (MOMENTS,)
 
     cost_complexity: Any = attrs.field(default=0, validator=_penalty)
     normalized: bool = False

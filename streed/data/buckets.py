@@ -40,21 +40,22 @@ def find_thresholds(
         return {}
     steps = ", ".join(repr(step / (max_cuts + 1)) for step in range(1, max_cuts + 1))
     found: dict[str, Thresholds] = {}
-    counted = ", ".join(f"approx_count_distinct({_quoted(name)}) AS c{at}" for at, name in enumerate(names))
+    counted = ", ".join(f"approx_count_distinct({quoted(name)}) AS c{at}" for at, name in enumerate(names))
     many = fetch(f"SELECT {counted} FROM {source}")
     wanted = [name for name, count in zip(names, many.values(), strict=True) if int(count[0]) > max_cuts + 1]
     if not wanted:
         return {}
-    asked = ", ".join(f"approx_quantile({_quoted(name)}, [{steps}]) AS c{at}" for at, name in enumerate(wanted))
+    asked = ", ".join(f"approx_quantile({quoted(name)}, [{steps}]) AS c{at}" for at, name in enumerate(wanted))
     for name, values in zip(wanted, fetch(f"SELECT {asked} FROM {source}").values(), strict=True):
         cuts = sorted(set(np.asarray(values[0]).tolist()))
-        column = _quoted(name)
+        column = quoted(name)
         sql = "(" + " + ".join(f"CAST({column} > ? AS SMALLINT)" for _ in cuts) + ")"
         found[name] = Thresholds(sql, tuple(cuts))
     return found
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A column's name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -109,7 +110,7 @@ def with_buckets(data: Dataset, buckets: Mapping[str, Buckets]) -> Dataset:
         codes[:, j] = np.append(places, len(values))[codes[:, j]]
         ordered[j] = OrderedValues(values, scale, has_gaps, cuts)
         coded[j] = Column(name, (), False, scale, has_gaps)
-    return attrs.evolve(data, X=codes, ordered=ordered, coded=coded)
+    return attrs.evolve(data, X=codes, ordered=dict(sorted(ordered.items())), coded=coded)
 
 
 def _ends(least: Array, most: Array) -> tuple[Array, Array]:

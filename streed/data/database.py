@@ -3,8 +3,9 @@
     SELECT features, target, groups, ..., count(*) FROM rows GROUP BY all of them
 
 Rows that agree in all that a task reads are one row with a frequency, so 10**8 rows of 10**5 kinds are solved as 10**5.
-What a task only adds up (`Task.sums`) need not agree: it is summed by the database, in whole numbers of a decimal unit,
-so that no sum depends on the order of the rows. Numbers may be cut at quantiles there, too (`buckets.py`).
+What a task only adds up (`Task.pushes_down`) need not agree: it is summed by the database, in whole numbers of a
+decimal unit, so that no sum depends on the order of the rows. Numbers may be cut at quantiles there, too
+(`buckets.py`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from streed.data.buckets import Buckets, find_thresholds, with_buckets
+from streed.data.buckets import Buckets, find_thresholds, quoted, with_buckets
+from streed.data.roles import Roles, listed_names
 from streed.errors import InputError
 from streed.exact import Array
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from streed.data.dataset import Dataset
 
 MOMENTS = "moments"
-"""Among `Task.sums`: the sums of y and of its squares."""
+"""Among `Task.pushes_down`: the sums of y and of its squares."""
 
 MOST_ROWS = 20_000_000
 """Of more different rows, reading them as they are takes no more memory."""
@@ -36,73 +38,27 @@ _DIGITS = 6
 
 _LARGEST_SUM = 2**60
 
+_NUMBERS = (
+    "TINY",
+    "SMALL",
+    "INTEGER",
+    "BIG",
+    "UTINY",
+    "USMALL",
+    "UINTEGER",
+    "UBIG",
+    "HUGE",
+    "UHUGE",
+    "FLOAT",
+    "DO",
+    "DECI",
+)
+"""How the names of the types of numbers begin."""
+
 _TYPES = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
     *("HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP", "VARCHAR", "ENUM", "INTERVAL"),
 )
-
-
-@final
-@attrs.frozen
-class Roles:
-    """Which column is what."""
-
-    features: tuple[str, ...]
-    target: str | None
-    sample_weight: str | None
-    frequency: str | None
-    row_data: Mapping[str, str | tuple[str, ...]]
-    """A column, or the columns of a table, by the name of the row data."""
-
-    @property
-    def named(self) -> list[tuple[str, str]]:
-        """(argument, column) of every column but the features."""
-        found = [("target", self.target), ("sample_weight", self.sample_weight), ("frequency", self.frequency)]
-        beside = [(name, each) for name, given in self.row_data.items() for each in _listed(given)]
-        return [(argument, column) for argument, column in (*found, *beside) if column is not None]
-
-    @classmethod
-    def of(
-        cls,
-        known: Sequence[str],
-        features: Any,
-        target: Any,
-        sample_weight: Any,
-        frequency: Any,
-        row_data: Mapping[str, Any],
-    ) -> Roles:
-        """The roles of the columns `known`; raises InputError for columns that are not there, or are named twice."""
-        beside = {name: _columns(name, given) for name, given in row_data.items() if given is not None}
-        for argument, name in (("target", target), ("sample_weight", sample_weight), ("frequency", frequency)):
-            if name is not None and not isinstance(name, str):
-                raise InputError(argument, f"it is {name!r}", "give the name of a column")
-        roles = cls((), target, sample_weight, frequency, beside)
-        taken = [column for _, column in roles.named]
-        if features is None:
-            chosen = tuple(name for name in known if name not in taken)
-        else:
-            chosen = _listed(_columns("features", features))
-        for argument, name in [*(("features", name) for name in chosen), *roles.named]:
-            if name not in known:
-                raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(known)}"[:500])
-        if len(set(chosen)) < len(chosen):
-            raise InputError("features", "a column is named twice", "name every column once")
-        for argument, name in roles.named:
-            if argument in ("target", "sample_weight", "frequency") and name in chosen:
-                raise InputError(argument, f"{name!r} is a feature, too", "leave it out of features")
-        return attrs.evolve(roles, features=chosen)
-
-
-def _columns(argument: str, given: Any) -> str | tuple[str, ...]:
-    if isinstance(given, str):
-        return given
-    if isinstance(given, Sequence) and given and all(isinstance(name, str) for name in given):
-        return tuple(given)
-    raise InputError(argument, f"it is {given!r}", "give the name of a column, or a list of names")
-
-
-def _listed(given: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else given
 
 
 @contextlib.contextmanager
@@ -183,11 +139,6 @@ def _types(connection: Any, source: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def quoted(name: str) -> str:
-    """A column's name as SQL has it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _run(connection: Any, sql: str, parameters: Sequence[Any] = ()) -> Any:
     """The result of a query; raises InputError with the database's own words."""
     duckdb = _duckdb()
@@ -229,16 +180,20 @@ class _Reader:
             remedy = "multiply the columns by the weights in the query, or leave out task="
             raise InputError("sample_weight", "what is added up by the database has no weights", remedy)
         self._check_complete()
-        listed = set(roles.features) if categorical is True else set(_listed(categorical or ()))
+        listed = set(roles.features) if categorical is True else set(listed_names(categorical or ()))
         cut = find_thresholds(self._fetch, self.source, self._cuttable(listed), max_cuts)
         keys = [cut[name].sql if name in cut else quoted(name) for name in roles.features]
         parameters = [value for name in roles.features if name in cut for value in cut[name].thresholds]
-        plain = [column for argument, column in roles.named if argument != "frequency" and not self._is_summed(argument)]
+        plain = [
+            column for argument, column in roles.named if argument != "frequency" and not self._is_summed(argument)
+        ]
         keys += [quoted(name) for name in plain]
         copies = "count(*)" if roles.frequency is None else f"sum({quoted(roles.frequency)})"
         added, units = self._sums(summed, moments)
         ends = [f"{end}({quoted(name)})" for name in roles.features if name in cut for end in ("min", "max")]
-        chosen = ", ".join(f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added, *ends]))
+        chosen = ", ".join(
+            f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added, *ends])
+        )
         where = "" if roles.frequency is None else f" WHERE {quoted(roles.frequency)} > 0"
         grouped = ", ".join(str(at + 1) for at in range(len(keys)))
         order = f" GROUP BY {grouped} ORDER BY {grouped}" if keys else ""
@@ -258,9 +213,9 @@ class _Reader:
         sizes = iter(columns[len(keys) + 1 :])
         for name, given in roles.row_data.items():
             if name in summed:
-                beside[name] = _table(given, [_scaled(next(sizes), units[each]) for each in _listed(given)])
+                beside[name] = _table(given, [_scaled(next(sizes), units[each]) for each in listed_names(given)])
             else:
-                beside[name] = _table(given, [_values(by_name[each]) for each in _listed(given)])
+                beside[name] = _table(given, [_values(by_name[each]) for each in listed_names(given)])
         if moments:
             assert roles.target is not None
             beside[MOMENTS] = _moments(next(sizes), next(sizes), units[roles.target])
@@ -287,7 +242,9 @@ class _Reader:
     def _cuttable(self, listed: set[str]) -> list[str]:
         """The features that are numbers or times, and not called categorical."""
         unordered = ("BOOLEAN", "VARCHAR", "ENUM", "INTERVAL")
-        return [name for name in self.roles.features if name not in listed and not self.types[name].startswith(unordered)]
+        return [
+            name for name in self.roles.features if name not in listed and not self.types[name].startswith(unordered)
+        ]
 
     def _check_complete(self) -> None:
         """Raises InputError for rows without a target, a weight or row data, and for frequencies that are none."""
@@ -300,16 +257,16 @@ class _Reader:
             if int(missing[0]):
                 remedy = "leave these rows out of the query"
                 raise InputError(argument, f"column {name!r} is NULL in {int(missing[0]):,} rows", remedy)
-        if self.roles.frequency is not None:
-            name = quoted(self.roles.frequency)
-            if self.types[self.roles.frequency] in ("BOOLEAN", "VARCHAR") or int(
-                self._fetch(f"SELECT count(*) AS c FROM {self.source} WHERE {name} < 0 OR {name} <> floor({name})")["c"][0]
-            ):
-                raise InputError("frequency", "not all are whole numbers >= 0", "give numbers of rows")
+        if self.roles.frequency is None:
+            return
+        name = quoted(self.roles.frequency)
+        broken = f"SELECT count(*) AS c FROM {self.source} WHERE {name} < 0 OR {name} <> floor({name})"
+        if not self.types[self.roles.frequency].startswith(_NUMBERS) or int(self._fetch(broken)["c"][0]):
+            raise InputError("frequency", "not all are whole numbers >= 0", "give numbers of rows")
 
     def _sums(self, summed: Mapping[str, Any], moments: bool) -> tuple[list[str], dict[str, int]]:
         """(the SQL of the sums in whole units, how many units make 1, by column)."""
-        names = [each for name in self.roles.row_data if name in summed for each in _listed(summed[name])]
+        names = [each for name in self.roles.row_data if name in summed for each in listed_names(summed[name])]
         target = self.roles.target if moments else None
         units = {name: self._unit(name) for name in [*names, *([] if target is None else [target])]}
         copies = "" if self.roles.frequency is None else f" * CAST({quoted(self.roles.frequency)} AS HUGEINT)"
@@ -326,21 +283,19 @@ class _Reader:
     def _unit(self, name: str) -> int:
         """How many units make 1, a power of ten, so that all numbers of a column are whole numbers of it."""
         column = quoted(name)
-        if self.types[name] in ("VARCHAR", "BOOLEAN", "DATE") or self.types[name].startswith(("TIMESTAMP", "ENUM", "IN")):
-            if not self.types[name].startswith("INTEGER"):
-                argument = next(argument for argument, each in self.roles.named if each == name)
-                raise InputError(argument, f"column {name!r} has the type {self.types[name]}", "give numbers")
-            return 1
-        tried = [10**digits for digits in range(_DIGITS + 1)]
+        argument = next(argument for argument, each in self.roles.named if each == name)
+        if not self.types[name].startswith(_NUMBERS):
+            raise InputError(argument, f"column {name!r} has the type {self.types[name]}", "give numbers")
+        tried: list[int] = [10**digits for digits in range(_DIGITS + 1)]
+        real = f"{column}::DOUBLE"
         asked = ", ".join(
-            f"bool_and(isfinite({column}::DOUBLE) AND round({column}::DOUBLE * {unit}) / {unit} = {column}::DOUBLE) AS c{at}"
+            f"bool_and(isfinite({real}) AND round({real} * {unit}) / {unit} = {real}) AS c{at}"
             for at, unit in enumerate(tried)
         )
         found = self._fetch(f"SELECT {asked} FROM {self.source}")
         for unit, holds in zip(tried, found.values(), strict=True):
             if bool(holds[0]):
                 return unit
-        argument = next(argument for argument, each in self.roles.named if each == name)
         remedy = "round it in the query: sums of other numbers depend on the order of the rows"
         raise InputError(argument, f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
 
@@ -370,5 +325,7 @@ def _moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]:
     """The sums of y and of its squares, (m,) whole numbers of the unit and of its square, and how many units make 1."""
     whole, square = np.asarray(sums), np.asarray(squares)
     if float(np.abs(square.astype(np.float64)).sum()) >= _LARGEST_SUM:
-        raise InputError("target", "the sum of its squares is beyond 2**60", "subtract its mean in the query, or scale it")
+        raise InputError(
+            "target", "the sum of its squares is beyond 2**60", "subtract its mean in the query, or scale it"
+        )
     return {"sum": whole, "square": square, "unit": np.full(len(whole), unit)}

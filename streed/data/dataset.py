@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from streed.data.binary import binary_codes
-from streed.data.column import Column, code_column, shown
+from streed.data.column import Column, code_column
 from streed.data.database import MOST_ROWS, file_query, own_connection, read_query
 from streed.data.labels import check_classes, code_labels, read_targets
 from streed.data.naming import column_names, listed_columns
@@ -53,7 +53,7 @@ class Dataset:
     ordered: Mapping[int, OrderedValues] = attrs.field(factory=dict)
     """The values of each ordered column, by its number."""
     summed: frozenset[str] = frozenset()
-    """The row data that are sums over the rows that a row stands for (`Task.sums`); weights are None then."""
+    """The row data that are sums over the rows that a row stands for (`Task.pushes_down`); weights are None then."""
     recipe: Any = None
     """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
 
@@ -150,10 +150,10 @@ class Dataset:
 
         `features`: None is every column that is named for nothing else. `row_data`: a column, or a list of columns for
         a table, by the name that the task asks for (`sensitive_features="sex"`). `task`: the task that the data are
-        for, so that the database adds up what that only adds (`Task.sums`); the data then serve such tasks alone.
-        `max_cuts`: numbers and times of more values are cut at so many quantiles in the database. At most `most_rows`
-        different rows are read. The order is that of the values, whatever that of the rows. Raises InputError for
-        columns that are not there or not usable, and with the database's words for a query that fails.
+        for, so that the database adds up what that only adds (`Task.pushes_down`); the data then serve such tasks
+        alone. `max_cuts`: numbers and times of more values are cut at so many quantiles in the database. At most
+        `most_rows` different rows are read. The order is that of the values, whatever that of the rows. Raises
+        InputError for columns that are not there or not usable, and with the database's words for a query that fails.
         """
         return read_query(
             connection,

@@ -77,7 +77,7 @@ class Task(Composable):
     reads_rows: ClassVar[bool] = False
     """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
 
-    sums: ClassVar[tuple[str, ...] | None] = None
+    pushes_down: ClassVar[tuple[str, ...] | None] = None
     """What a database may add up over rows of equal features in place of listing them: names of row data that the task
     only adds up, as they are, or "moments", the sums of y and of its squares. None, the default, is nothing."""
 

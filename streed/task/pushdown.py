@@ -1,9 +1,9 @@
 """What a database may add up before rows are read: sums in place of rows, where a task only adds.
 
 Rows of equal features go to the same leaf of every tree. Where all that a task reads of them are sums, the sums of such
-rows say as much as the rows. A task declares by `sums` which those are: names of row data that it adds up as they are,
-or `"moments"`, the sums of y and of its squares; () if it reads nothing of a row. Every other task gets each different
-row once, with its frequency: class counts, counts by group, and rows for functions of the rows of a leaf.
+rows say as much as the rows. A task declares by `pushes_down` which those are: names of row data that it adds up as
+they are, or `"moments"`, the sums of y and of its squares; () if it reads nothing of a row. Every other task gets each
+different row once, with its frequency: class counts, counts by group, and rows for functions of the rows of a leaf.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def summed_rows(task: Task) -> frozenset[str]:
     found: set[str] = set()
     for part in parts_of(task):
         if part.stands_alone:
-            if part.sums is None:
+            if part.pushes_down is None:
                 return frozenset()
-            found.update(part.sums)
+            found.update(part.pushes_down)
     return frozenset(found)
