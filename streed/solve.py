@@ -93,12 +93,12 @@ def solve(
     )
     check_weights(task, data)
     data = in_copies(task, data)
-    most_depth = _limit("max_depth", max_depth, 0, data.n_rows)
-    most_nodes = _limit("max_nodes", max_nodes, 0, data.n_rows)
-    leaf_rows = _limit("min_leaf", min_leaf, 1, None)
+    most_depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+    most_nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
+    leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
     if leaf_rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
-    _check_orders(time_limit, memory_limit, threads)
+    check_stops(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
         shipped = is_shipped(task)
@@ -262,7 +262,7 @@ def _kind(task: Task, bound: Task, data: Dataset) -> str:
     return f"{type(objective(task)).__name__} with {len(bound.labels(data))} labels"
 
 
-def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
+def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
     """A whole number >= least, or None where that is allowed or where the number of rows is no limit at all.
 
     A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
@@ -299,7 +299,8 @@ def _parameter_like(name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)), None)
 
 
-def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
+def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
+    """Raises InputError for limits of a search that are none."""
     for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
         if value is None:
             continue
