@@ -14,18 +14,8 @@ from streed.datasets import load
 from streed.tasks import SparseAccuracy
 
 ASKED = ("rashomon", "monks-1", "--task", "sparse-accuracy", "--lam", "0.01", "--max-depth", "4", "--epsilon", "0.2")
-FAIR = (
-    "rashomon",
-    "berkeley",
-    "--target",
-    "admitted",
-    "--task",
-    "sparse-accuracy",
-    "--lam",
-    "0.01",
-    "--max-depth",
-    "3",
-)
+ADMITTED = ("rashomon", "berkeley", "--target", "admitted", "--task", "sparse-accuracy", "--lam", "0.01")
+FAIR = (*ADMITTED, "--max-depth", "3", "--sensitive", "gender")
 
 
 def run(*words: str, code: int = 0) -> Any:
