@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -13,6 +14,7 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
+from streed.kernels.counting.equal_rows import find_classes
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.histogram import Histogram
@@ -20,8 +22,15 @@ from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, check_exact
 from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
-from streed.rashomon.splits import Split, find_splits, row_sets
+from streed.rashomon.splits import Asked, Split, find_splits, row_sets
 from streed.task import State, beside_sums, sums_over
+
+_FEW_SPLITS = 256
+"""Trees of three levels over so few splits are counted all together, in a moment."""
+
+
+_AT_ONCE = 256
+"""Groups of rows whose sets are made at once."""
 
 
 @final
@@ -89,7 +98,7 @@ class Counted:
                     engine = Engine.of(question.bound, data, splits, groups, depth, question.min_leaf, packing.split)
                 places = data.n_rows
                 if engine is not None:
-                    splits, groups, everything = _placed(engine, splits, groups, everything, data.n_rows)
+                    splits, groups, everything = _placed(engine, splits, groups, data.n_rows)
                     places = 64 * engine.words
                 leaves = _row_leaves(question, groups, packing)
                 recursion = NativeRecursion(leaves, splits, question.trivial, watch, n_rows=places, engine=engine)
@@ -126,12 +135,12 @@ class Counted:
             self.stopped = "memory"
         finally:
             if engine is not None:
-                engine.begin(SearchLimits())
+                engine.end()
 
     def _count_splits(self) -> None:
         """Counts root split by root split, so that what is counted when it is stopped is a set of trees, too."""
         recursion, depth, budget = self.recursion, self.depth, self.limit
-        if depth < LEAST_DEPTH:
+        if depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS):
             self.parts.append(recursion.histogram(self.everything, depth, budget))
             self.finished.extend(self.splits)
             return
@@ -211,18 +220,20 @@ def _row_leaves(question: Question, groups: Sequence[Group], packing: Packing) -
 
 
 def _placed(
-    engine: Engine, splits: Sequence[Split], groups: Sequence[Group], everything: int, n_rows: int
+    engine: Engine, splits: Sequence[Split], groups: Sequence[Group], n_rows: int
 ) -> tuple[list[Split], list[Group], int]:
     """The splits, groups and all rows, as sets of the places that rows have in the engine."""
-
-    def moved(rows: int) -> int:
-        return engine.placed(rows, n_rows)
-
+    sets = [part for split in splits for part in split.parts]
+    sets += [members for members, _, _ in groups]
+    moved = dict(zip(sets, engine.placed(sets, n_rows), strict=True))
     there = []
     for split in splits:
-        asked = tuple(attrs.evolve(each, children=tuple(map(moved, each.children))) for each in split.asked)
-        there.append(attrs.evolve(split, asked=asked, parts=tuple(map(moved, split.parts))))
-    return there, [(moved(members), copies, keys) for members, copies, keys in groups], moved(everything)
+        asked = tuple(
+            Asked(each.column, each.cut, tuple(moved[c] if c else 0 for c in each.children)) for each in split.asked
+        )
+        there.append(Split(asked, tuple(moved[part] for part in split.parts), split.price))
+    whole = functools.reduce(operator.or_, (moved[members] for members, _, _ in groups))
+    return there, [(moved[members], copies, keys) for members, copies, keys in groups], whole
 
 
 Group = tuple[int, int, tuple[int, ...]]
@@ -231,6 +242,8 @@ Group = tuple[int, int, tuple[int, ...]]
 
 def _groups(costs: Array, frequency: Array | None) -> list[Group]:
     """The rows of equal keys and copies."""
+    if costs.dtype != object:
+        return _groups_of_integers(costs, np.ones(len(costs), np.int64) if frequency is None else frequency)
     copies = [1] * len(costs) if frequency is None else frequency.tolist()
     members: dict[tuple[int, ...], list[int]] = {}
     for row, each in enumerate(zip(copies, map(tuple, costs.tolist()), strict=True)):
@@ -241,6 +254,18 @@ def _groups(costs: Array, frequency: Array | None) -> list[Group]:
         inside[rows] = 1
         found.append((row_sets(inside)[0], count, tuple(keys)))
     return found
+
+
+def _groups_of_integers(costs: Array, copies: Array) -> list[Group]:
+    """The same, of int64 costs (n, K)."""
+    told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+    first, member = find_classes(told_apart.view(np.uint8))
+    numbers = np.arange(len(first))
+    sets: list[int] = []
+    for at in range(0, len(first), _AT_ONCE):
+        sets += row_sets((member[:, None] == numbers[at : at + _AT_ONCE]).astype(np.uint8))
+    kinds = told_apart[first].tolist()
+    return [(rows, each[0], tuple(each[1:])) for rows, each in zip(sets, kinds, strict=True)]
 
 
 def _asking(question: Question) -> Callable[[int, int], Any]:

@@ -85,16 +85,23 @@ class Engine:
             dict(enumerate(column)), {at: bool(each) for at, each in enumerate(packed.flipped)},
         )  # fmt: skip
 
-    def placed(self, rows: int, n_rows: int) -> int:
-        """A set of numbers of rows as a set of their places."""
-        held = np.zeros(64 * self.words, np.uint8)
-        held[self.places[_bits(rows, n_rows)]] = 1
-        return int.from_bytes(np.packbits(held, bitorder="little").tobytes(), "little")
+    def placed(self, sets: Sequence[int], n_rows: int) -> list[int]:
+        """Sets of numbers of rows as sets of their places."""
+        held = np.zeros((len(sets), 64 * self.words), np.uint8)
+        size = -(-n_rows // 8)
+        given = np.frombuffer(b"".join(rows.to_bytes(size, "little") for rows in sets), np.uint8)
+        held[:, self.places] = np.unpackbits(given.reshape(len(sets), size), axis=1, count=n_rows, bitorder="little")
+        packed = np.packbits(held, axis=1, bitorder="little")
+        return [int.from_bytes(each.tobytes(), "little") for each in packed]
 
     def begin(self, limits: SearchLimits) -> None:
         """From now on these limits hold."""
         entries, split = self._entries
         self._sets = self.oracle.row_sets(entries, split, limits)
+
+    def end(self) -> None:
+        """From now on no limits hold."""
+        self._sets = None
 
     def run(self, work: Callable[[], None]) -> None:
         """Has the work done, until time is up or Ctrl-C ends it; raises SearchStopped then."""
@@ -110,6 +117,8 @@ class Engine:
 
         `base` is what every tree of the rows pays.
         """
+        if self._sets is None:
+            self.begin(SearchLimits())
         sets = self._sets
         assert sets is not None
         room = (budget - base) // sets.unit
