@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
     from streed.progress import Progress
+    from streed.rashomon import RashomonSet, rashomon
     from streed.result import Result
     from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
@@ -40,6 +41,7 @@ __all__ = [
     "MismatchError",
     "NotSeparableError",
     "Progress",
+    "RashomonSet",
     "Result",
     "RowCostTask",
     "State",
@@ -51,6 +53,7 @@ __all__ = [
     "explain",
     "maximize",
     "minimize",
+    "rashomon",
     "solve",
 ]
 
@@ -66,6 +69,7 @@ _HOMES = {
     "MismatchError": "streed.errors",
     "NotSeparableError": "streed.errors",
     "Progress": "streed.progress",
+    "RashomonSet": "streed.rashomon",
     "Result": "streed.result",
     "RowCostTask": "streed.task",
     "State": "streed.task",
@@ -76,6 +80,7 @@ _HOMES = {
     "explain": "streed.task.analysis.facts",
     "maximize": "streed.task.algebra",
     "minimize": "streed.task.algebra",
+    "rashomon": "streed.rashomon",
     "solve": "streed.solve",
 }
 
@@ -97,14 +102,14 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """The package as a module on which `streed.solve` stays the function.
+    """The package as a module on which `streed.solve` and `streed.rashomon` stay the functions.
 
     Importing the submodule `streed.solve` makes Python assign that module to the package's attribute `solve`.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "solve" and isinstance(value, types.ModuleType):
-            value = value.solve
+        if name in ("rashomon", "solve") and isinstance(value, types.ModuleType):
+            value = getattr(value, name)
         super().__setattr__(name, value)
 
 

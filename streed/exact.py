@@ -244,6 +244,12 @@ class IntegerCosts:
         """No tree that costs at least `total` has a value below this."""
         return self.value(total) if self.wide is None else self.wide.lower(total)
 
+    def above(self, value: int | Fraction) -> int:
+        """Every tree of a value below this has a total below that."""
+        if self.wide is None:
+            return math.ceil(value / Fraction(self.unit))
+        return math.ceil((value / Fraction(self.wide.unit) - self.wide.least) / (1 << self.wide.shift))
+
 
 def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
     """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.

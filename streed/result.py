@@ -12,7 +12,7 @@ import attrs
 from streed.task import TOTAL, Task
 from streed.tree import Tree
 
-STATUSES = ("optimal", "feasible", "infeasible", "unknown")
+STATUSES = ("optimal", "feasible", "no better", "infeasible", "unknown")
 
 
 @attrs.frozen
@@ -43,17 +43,18 @@ class TightestLimit:
 class Result:
     """The outcome of a solve.
 
-    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible"
-    where no tree meets the limits, and "unknown" where it stopped before it found one; `value` and `tree` then are
-    None. Of costs per row, bounds meet exactly or not at all: if numbers had to be rounded, and the proof ends within
-    that rounding, the tree is "feasible" and `stats["stopped"]` is "rounding". Where a task's own methods compute
-    with real numbers, bounds are widened by what rounding can do, `stats["rounding"]`, and "optimal" is up to that.
-    The value is always the tree's own, from the raw data, rounded once. No tree within the limits has a value below
-    `lower_bound` or above `upper_bound`: a minimised task's incumbent is the upper one, a maximised task's the lower;
-    None is not known. Of a front, value and tree are those of the best score, and "optimal" says that the front is
-    complete. One that is "feasible" may lack points, and hold points dominated by those that it lacks; its bound is
-    the ideal point, which no tree is better than in any component, and stands where a bound on the optimum would:
-    `lower_bound` if the first component is minimised, `upper_bound` if it is maximised.
+    `status` is "optimal" where the bounds met, "feasible" where the solve stopped early with a tree, "infeasible" where
+    no tree meets the limits, "no better" where none that does is better than the `upper_bound` to beat, and "unknown"
+    where it stopped before it found one; `value` and `tree` then are None. Of costs per row, bounds meet exactly or not
+    at all: if numbers had to be rounded, and the proof ends within that rounding, the tree is "feasible" and
+    `stats["stopped"]` is "rounding". Where a task's own methods compute with real numbers, bounds are widened by what
+    rounding can do, `stats["rounding"]`, and "optimal" is up to that. The value is always the tree's own, from the raw
+    data, rounded once. No tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised
+    task's incumbent is the upper one, a maximised task's the lower; None is not known. Of a front, value and tree are
+    those of the best score, and "optimal" says that the front is complete. One that is "feasible" may lack points, and
+    hold points dominated by those that it lacks; its bound is the ideal point, which no tree is better than in any
+    component, and stands where a bound on the optimum would: `lower_bound` if the first component is minimised,
+    `upper_bound` if it is maximised.
     """
 
     value: Any
@@ -110,7 +111,8 @@ class Result:
         from streed.tree.text import number, size_text
 
         if self.tree is None:
-            reason = "no tree meets the limits" if self.status == "infeasible" else "stopped before a tree was found"
+            reasons = {"infeasible": "no tree meets the limits", "no better": "no tree is better than the upper bound"}
+            reason = reasons.get(self.status, "stopped before a tree was found")
             return "\n".join([f"status  {self.status}: {reason}", *(f"limit   {limit}" for limit in self.tightest)])
         size = size_text(self.tree)
         if self._is_front:

@@ -17,8 +17,9 @@ import attrs
 from streed import drivers as searches
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import readable, readable_bound
-from streed.problem import Driver, Problem, SearchLimits, Solution
+from streed.exact import exact_number, readable, readable_bound
+from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
+from streed.problem.to_beat import adopt, beats, read_upper_bound, value_of_score
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
@@ -53,6 +54,8 @@ def solve(
     progress: bool | Callable[[Progress], object] | None = None,
     threads: int = 1,
     gap: float | None = None,
+    upper_bound: Any = None,
+    warm_start: Tree | None = None,
     categorical: Any = None,
     max_cuts: int | None = None,
     **row_data: Any,
@@ -60,19 +63,22 @@ def solve(
     """The best tree for the task, with proof, or the best one found before a limit with bounds on the optimum.
 
     `X`: an array (n, p), a table (pandas, polars, dict of columns), or a `Dataset`, of binary, categorical and ordered
-    columns. X = 1 goes right; numbers of more than two values and dates are ordered, and a branch on them reads
-    `x <= t`, for which the rows go left. They may have gaps (None, NaN). `categorical` names the columns that are to
-    have one child per value. `max_cuts`: at most so many thresholds of each ordered column are tried, at quantiles;
-    None, the default, is all. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and
-    at most `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights,
-    none below 0. `frequency`: n whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf`
-    and wherever else rows are counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or
-    a driver. `time_limit` is in seconds of search, `memory_limit` in bytes of this process; on either, and on Ctrl-C,
-    the result is the best tree so far with its bounds. (What must be compiled first does not count as search, and is
-    said on standard error; Ctrl-C before the search begins raises KeyboardInterrupt. Signal handlers stay as they are.)
-    `gap`: the search may stop, too, when the best tree's value and the bound differ by at most this part of the value.
-    `progress`: True for a live line, or a callable that is given `Progress` records. `row_data`: what the task asks
-    for, one entry per row.
+    columns. X = 1 goes right; numbers of more than two values and dates are ordered, and a branch on them reads `x <=
+    t`, for which the rows go left. They may have gaps (None, NaN). `categorical` names the columns that are to have one
+    child per value. `max_cuts`: at most so many thresholds of each ordered column are tried, at quantiles; None, the
+    default, is all. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and at most
+    `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights, none below
+    0. `frequency`: n whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf` and wherever
+    else rows are counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or a driver.
+    `time_limit` is in seconds of search, `memory_limit` in bytes of this process; on either, and on Ctrl-C, the result
+    is the best tree so far with its bounds. (What must be compiled first does not count as search, and is said on
+    standard error; Ctrl-C before the search begins raises KeyboardInterrupt. Signal handlers stay as they are.) `gap`:
+    the search may stop, too, when the best tree's value and the bound differ by at most this part of the value.
+    `upper_bound`: a value to beat, in the task's own units: trees that are no better need not be found, and where none
+    is better the status is "no better", with the bound that was proved. `warm_start`: a tree that is known already, as
+    of a solve with tighter limits, on columns of these names; it is measured on these data, searches begin with its
+    value, and it is the answer unless a better one is found. `progress`: True for a live line, or a callable that is
+    given `Progress` records. `row_data`: what the task asks for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
     refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
@@ -87,12 +93,12 @@ def solve(
     )
     check_weights(task, data)
     data = in_copies(task, data)
-    most_depth = _limit("max_depth", max_depth, 0, data.n_rows)
-    most_nodes = _limit("max_nodes", max_nodes, 0, data.n_rows)
-    leaf_rows = _limit("min_leaf", min_leaf, 1, None)
+    most_depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+    most_nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
+    leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
     if leaf_rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
-    _check_orders(time_limit, memory_limit, threads)
+    check_stops(time_limit, memory_limit, threads)
     _check_gap(gap)
     with reporter(progress) as listener:
         shipped = is_shipped(task)
@@ -110,6 +116,15 @@ def solve(
         # more rows than there are: no leaf has them, however many more
         needed = min(max([leaf_rows, *supports]), data.size + 1)
         problem = Problem(data, bound, most_depth, most_nodes, needed)
+        known = None if warm_start is None else adopt(warm_start, problem)
+        goal = read_upper_bound(upper_bound)
+        if known is not None:
+            reached = task.score(known.value, totals)
+            beats(task, reached, reached)
+            if goal is not None and not beats(task, reached, goal):
+                known = None
+            else:
+                goal = reached
 
         def shown(value: Any) -> Any:
             return None if value is None else readable(task.score(value, totals))
@@ -121,10 +136,18 @@ def solve(
         def close(best: Any, bound: Any) -> bool:
             return within_gap(shown(best), shown(bound), gap)
 
+        def hopeless(value: Any) -> bool:
+            return not beats(task, task.score(value, totals), goal)
+
         told, stops = None if listener.silent else report, None if gap is None else close
+        search_limits = SearchLimits(_capped(time_limit), _capped(memory_limit), threads, told, stops)
+        if goal is not None and driver.knows_gap(task):
+            beat = known.value if known is not None else value_of_score(task, exact_number(goal), totals)
+            search_limits = attrs.evolve(search_limits, beat=beat, hopeless=hopeless)
         with Compilation(functools.partial(_kind, task, bound, data)) as compilation:
-            search_limits = SearchLimits(_capped(time_limit), _capped(memory_limit), threads, told, stops)
             outcome = driver.search(problem, search_limits)
+        if goal is not None:
+            outcome = _beating(task, outcome, goal, known, hopeless, totals)
         if not shipped:
             for solution in outcome.solutions:
                 check_declarations(bound, data, solution.root)
@@ -133,7 +156,7 @@ def solve(
             score_bound = task.score(outcome.lower, totals)
             bound_score = readable_bound(score_bound, None, upper=task.maximize, real=outcome.real)
         if not outcome.solutions:
-            status = "infeasible" if outcome.stopped is None else "unknown"
+            status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
         else:
             status = "optimal" if outcome.stopped is None else "feasible"
         front = []
@@ -171,6 +194,32 @@ def solve(
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
+
+
+def _beating(
+    task: Task, outcome: Outcome, goal: Any, known: Solution | None, hopeless: Callable[[Any], bool], totals: Totals
+) -> Outcome:
+    """The outcome without solutions that do not beat the goal; the known tree, which has its score, in their place.
+
+    A search that was stopped because no tree can beat the goal has proved that, and so has one whose bound says so.
+    """
+
+    def score(solution: Solution) -> Any:
+        return task.score(solution.value, totals) if solution.score is None else solution.score
+
+    better = tuple(each for each in outcome.solutions if beats(task, score(each), goal))
+    lower, stopped = outcome.lower, outcome.stopped
+    if better:
+        return outcome
+    if lower is not None and outcome.score_bound is None and hopeless(lower):
+        stopped = None
+    if known is None:
+        return attrs.evolve(outcome, solutions=(), stopped=stopped)
+    if stopped is None and outcome.score_bound is None:
+        lower = known.value
+    bound = known.score if outcome.score_bound is None or stopped is not None else goal
+    bound = outcome.score_bound if stopped is not None else bound
+    return attrs.evolve(outcome, solutions=(known,), lower=lower, stopped=stopped, unit=1, score_bound=bound)
 
 
 def _tightest_limits(task: Task, data: Dataset, **arguments: Any) -> tuple[TightestLimit, ...]:
@@ -213,7 +262,7 @@ def _kind(task: Task, bound: Task, data: Dataset) -> str:
     return f"{type(objective(task)).__name__} with {len(bound.labels(data))} labels"
 
 
-def _limit(name: str, value: Any, least: int, rows: int | None) -> Any:
+def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
     """A whole number >= least, or None where that is allowed or where the number of rows is no limit at all.
 
     A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
@@ -250,7 +299,8 @@ def _parameter_like(name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)), None)
 
 
-def _check_orders(time_limit: Any, memory_limit: Any, threads: Any) -> None:
+def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
+    """Raises InputError for limits of a search that are none."""
     for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
         if value is None:
             continue

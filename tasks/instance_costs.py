@@ -16,7 +16,7 @@ table with a column per label; the label of column k is its name in a table, its
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
@@ -51,6 +51,8 @@ def _listed(labels: Any) -> tuple[Any, ...] | None:
 @attrs.frozen
 class InstanceCosts(RowCostTask):
     """The (weighted) cost of all rows, each with its own cost per label; negative costs are gains."""
+
+    pushes_down: ClassVar[tuple[str, ...]] = ("costs",)
 
     labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", validator=_distinct, converter=_listed)
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.data.database import MOMENTS
 from streed.errors import InputError
 from streed.exact import Array, exact_integers, exact_number
 from streed.task import State, Task, bound, weight_array
@@ -64,6 +65,35 @@ def _squared_error(data: Dataset, rows: Array) -> Fraction:
     return worth * unit * unit * (squares - Fraction(total * total, size))
 
 
+def _moments_error(data: Dataset, rows: Array) -> Fraction:
+    """As `_squared_error`, of rows of which the sums of targets and of their squares are known."""
+    known, size = data.row_data[MOMENTS][rows], data.count(rows)
+    if not size:
+        return Fraction(0)
+    total, squares, unit = int(known["sum"].sum()), int(known["square"].sum()), int(known["unit"][0])
+    return (squares - Fraction(total * total, size)) / unit**2
+
+
+def _moments_from(data: Dataset, center: Any) -> dict[str, Array]:
+    """The statistics of such rows, of targets as measured from the center, which has the units' decimals."""
+    known, counts = data.row_data[MOMENTS], data.counts.astype(object)
+    unit = int(known["unit"][0])
+    start = int(exact_number(center) * unit)
+    sums, squares = known["sum"].astype(object), known["square"].astype(object)
+    offsets, spread = sums - counts * start, squares - 2 * start * sums + counts * start * start
+    if unit == 1:
+        return {"weight": data.counts, "sum": offsets.astype(np.int64), "square": spread.astype(np.int64)}
+    return {
+        "weight": data.counts,
+        "sum": (offsets / unit).astype(np.float64),
+        "square": (spread / unit**2).astype(np.float64),
+    }
+
+
+def _decimals(moments: Array) -> int:
+    return len(str(int(moments["unit"][0]))) - 1
+
+
 def _penalty(task: SquaredError, attribute: Any, value: Any) -> None:
     if exact_number(value, "cost_complexity") < 0:
         raise InputError("cost_complexity", f"{value!r} is negative", "give a cost >= 0 per branching node")
@@ -77,6 +107,7 @@ class SquaredError(Task):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
+    pushes_down: ClassVar[tuple[str, ...]] = (MOMENTS,)
 
     cost_complexity: Any = attrs.field(default=0, validator=_penalty)
     normalized: bool = False
@@ -88,6 +119,12 @@ class SquaredError(Task):
     """What squared errors are multiplied by: a division per leaf would take longer than all else of it."""
 
     def bind(self, data: Dataset) -> Task:
+        if MOMENTS in data.summed:
+            known = data.row_data[MOMENTS]
+            center = int(known["sum"].sum()) / (int(known["unit"][0]) * data.size)
+            center = round(center) if known["unit"][0] == 1 else round(center, _decimals(known))
+            squares = float(_moments_error(data, np.arange(data.n_rows))) if self.normalized else 0.0
+            return attrs.evolve(self, center=center, scale=1 / squares if squares > 0 else 1)
         targets = data.targets
         center = np.average(targets, weights=data.weights).item()
         center = round(center) if targets.dtype.kind == "i" else float(f"{center:.6g}")
@@ -96,6 +133,8 @@ class SquaredError(Task):
         return attrs.evolve(self, center=center, offsets=offsets, scale=1 / squares if squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
+        if MOMENTS in data.summed:
+            return _moments_from(data, self.center)
         known, offsets = self.offsets
         if known is not data:
             offsets = _offsets(data.targets, self.center)
@@ -112,15 +151,21 @@ class SquaredError(Task):
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         """The squared errors as a fraction: 0 of equal targets."""
+        error = _moments_error if MOMENTS in data.summed else _squared_error
         if not self.normalized or self.scale == 1:
-            return _squared_error(data, rows)
-        return _squared_error(data, rows) / (_squared_error(data, np.arange(data.n_rows)) or 1)
+            return error(data, rows)
+        return error(data, rows) / (error(data, np.arange(data.n_rows)) or 1)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return self.cost_complexity
 
-    def worst_per_row(self, data: Dataset) -> Array:
-        """The square of the distance to the farthest target: a row adds w n / (n + w) (y - mean)^2."""
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        """The square of the distance to the farthest target: a row adds w n / (n + w) (y - mean)^2.
+
+        None where only the sums of targets are known.
+        """
+        if MOMENTS in data.summed:
+            return None
         targets = data.targets.astype(np.float64)
         farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2 * self.scale
         return farthest

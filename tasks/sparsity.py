@@ -41,6 +41,7 @@ class Splits(RowCostTask):
 
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
+    pushes_down: ClassVar[tuple[str, ...]] = ()
 
     def row_costs(self, data: Dataset) -> Array:
         return np.zeros((data.n_rows, data.n_classes), dtype=np.int64)

@@ -62,9 +62,13 @@ def _search(
     depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
     relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
-    control[UPPER] = control[SHARED_UPPER] = INFINITE
+    control[UPPER] = INFINITE
     threads = 1 if is_short(packed, depth) else search_limits.threads
+    target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
+    control[SHARED_UPPER] = target
     workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)
+    for each in workspaces:
+        each.engine["root_target"] = target
     trace = Trace()
     packed_at = time.perf_counter()
 
@@ -80,7 +84,7 @@ def _search(
         best, bound = best_of(upper), bound_of(lower)
         if search_limits.report is not None:
             search_limits.report(best, bound, nodes, "searching")
-        return "gap" if lower < upper and search_limits.is_enough(best, bound) else None
+        return "gap" if lower < min(upper, target) and search_limits.is_enough(best, bound) else None
 
     try:
         searches = [
@@ -97,7 +101,9 @@ def _search(
         nodes, lower, upper = bounds_of(workspaces)
         trace.note(searched_at - packed_at, upper, lower, nodes)
         preorder = None
-        if upper < INFINITE:
+        if upper < target:
+            for each in workspaces:
+                each.engine["root_target"] = INFINITE
             best = min(workspaces, key=lambda each: each.root_bounds[1])
             preorder = extract_best(best, packed, depth, budget)
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
@@ -110,7 +116,7 @@ def _search(
     if _overflowed(problem, workspaces):
         return None
     stats |= {"nodes": nodes, "exact": encoding.exact, "route": encoding.route}
-    stopped = (reason or "memory") if lower < upper else None
+    stopped = (reason or "memory") if lower < min(upper, target) else None
     return _certify(problem, encoding, preorder, (lower, upper), bound_of(lower), stopped, stats)
 
 

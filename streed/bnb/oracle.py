@@ -22,7 +22,7 @@ from streed.encoding.row_costs import RowCosts, category_counts
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
-from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
 from streed.kernels.counting.group_costs import set_prices
 from streed.kernels.counting.groups import Groups, place_groups
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
@@ -157,7 +157,7 @@ class NativeOracle(LinearOracle):
         engine["split_cost"] = split_cost
         engine["class_bound"] = accuracy
         if self.problem.max_depth is None or self.problem.max_depth > _DEEP:
-            mask, floors = find_floors(packed.row_bits, packed.groups.places, costs[self._kinds], divisor)
+            mask, floors = find_floors(packed.row_bits, packed.groups.places, NO_TIMES, costs[self._kinds], divisor)
             if mask.any():
                 self._floors = mask, floors
                 engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)

@@ -77,6 +77,11 @@ if TYPE_CHECKING:
     help="A yes/no question per category, or one child per category.",
 )
 @question_options
+@click.option(
+    "--query",
+    metavar="SQL",
+    help="Rows by a query in which `data` is the Parquet or CSV file, read and grouped by DuckDB: for many rows.",
+)
 @click.option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON.")
 @json_option
 @click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
@@ -102,6 +107,7 @@ def solve(
     one_hot: bool,
     thresholds: str,
     n_thresholds: int,
+    query: str | None,
     out: Path | None,
     as_json: bool,
     progress: bool | None,
@@ -117,11 +123,29 @@ def solve(
         objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
         from streed.cli.preparation import make_dataset
 
-        table, reading = read_data(
-            data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds, frequency
-        )
+        if query is None:
+            table, reading = read_data(
+                data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds, frequency
+            )
+            dataset = make_dataset(table, reading)
+        else:
+            from streed.cli.query import query_data
 
-        dataset = make_dataset(table, reading)
+            if thresholds not in ("all", "quantiles"):
+                fail(f"thresholds: a database cuts at quantiles or everywhere, not by {thresholds!r}; leave it out")
+            most = None if thresholds == "all" else n_thresholds
+            reading = None
+            dataset = query_data(
+                data,
+                query,
+                objective,
+                target=target,
+                weights=weights,
+                frequency=frequency,
+                sensitive=sensitive,
+                categorical=categorical,
+                max_cuts=most,
+            )
         result = streed.solve(
             objective,
             dataset,
@@ -153,12 +177,12 @@ def solve(
         sys.exit(code_of(result))
 
 
-def with_reading(tree: Tree | None, reading: Reading) -> Tree | None:
-    """The tree with all that it takes to check its claims again."""
+def with_reading(tree: Tree | None, reading: Reading | None) -> Tree | None:
+    """The tree with all that it takes to check its claims again; of a query, that is the query's to know."""
     import attrs
 
-    if tree is None or tree.claims is None:
-        return None
+    if tree is None or tree.claims is None or reading is None:
+        return tree
     return attrs.evolve(tree, claims=attrs.evolve(tree.claims, reading=reading))
 
 

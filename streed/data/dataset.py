@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +12,10 @@ import attrs
 import numpy as np
 
 from streed.data.binary import binary_codes
-from streed.data.column import Column, code_column, shown
+from streed.data.column import Column, code_column
+from streed.data.database import MOST_ROWS, file_query, own_connection, read_query
 from streed.data.labels import check_classes, code_labels, read_targets
+from streed.data.naming import column_names, listed_columns
 from streed.data.new_rows import encode
 from streed.data.ordered import OrderedValues
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
@@ -50,6 +52,8 @@ class Dataset:
     """(n,) int64 >= 1: how many equal rows each row stands for; None where each stands for itself."""
     ordered: Mapping[int, OrderedValues] = attrs.field(factory=dict)
     """The values of each ordered column, by its number."""
+    summed: frozenset[str] = frozenset()
+    """The row data that are sums over the rows that a row stands for (`Task.pushes_down`); weights are None then."""
     recipe: Any = None
     """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
 
@@ -97,8 +101,8 @@ class Dataset:
             weights = None if weights is None else weights[kept]
             read = {name: array[kept] for name, array in read.items()}
             n, copies = len(kept), some_copies(copies[kept])
-        named = _names(source, names, p)
-        listed = _listed(categorical, named, p)
+        named = column_names(source, names, p)
+        listed = listed_columns(categorical, named, p)
         held = weigh_copies(weights, copies)
         coding = functools.partial(code_column, weights=held, max_cuts=most)
         if isinstance(source, np.ndarray):
@@ -125,6 +129,65 @@ class Dataset:
             frequency=copies,
             ordered=ordered,
         )
+
+    @classmethod
+    def from_query(
+        cls,
+        connection: Any,
+        sql: str,
+        *,
+        target: str | None = None,
+        features: Sequence[str] | None = None,
+        sample_weight: str | None = None,
+        frequency: str | None = None,
+        task: Any = None,
+        categorical: bool | Sequence[str] | None = None,
+        max_cuts: int | None = None,
+        most_rows: int = MOST_ROWS,
+        **row_data: str | Sequence[str],
+    ) -> Dataset:
+        """The rows of a query on a DuckDB connection, equal ones as one with a frequency; all columns by name.
+
+        `features`: None is every column that is named for nothing else. `row_data`: a column, or a list of columns for
+        a table, by the name that the task asks for (`sensitive_features="sex"`). `task`: the task that the data are
+        for, so that the database adds up what that only adds (`Task.pushes_down`); the data then serve such tasks
+        alone. `max_cuts`: numbers and times of more values are cut at so many quantiles in the database. At most
+        `most_rows` different rows are read. The order is that of the values, whatever that of the rows. Raises
+        InputError for columns that are not there or not usable, and with the database's words for a query that fails.
+        """
+        return read_query(
+            connection,
+            sql,
+            features=features,
+            target=target,
+            sample_weight=sample_weight,
+            frequency=frequency,
+            categorical=categorical,
+            max_cuts=_most_cuts(max_cuts),
+            sums=frozenset() if task is None else task.summed_rows(),
+            most_rows=most_rows,
+            row_data=row_data,
+        )
+
+    @classmethod
+    def from_parquet(
+        cls, path: Any, *, memory_limit: int | None = None, threads: int | None = None, **given: Any
+    ) -> Dataset:
+        """The rows of a Parquet file, of several by a pattern such as "part-*.parquet", or of a list of them.
+
+        The database takes at most `memory_limit` bytes and so many `threads` (None: as it likes), and spills to disk
+        what does not fit. The other arguments are those of `from_query`.
+        """
+        with own_connection(memory_limit, threads) as connection:
+            return cls.from_query(connection, file_query(path, "read_parquet"), **given)
+
+    @classmethod
+    def from_csv(
+        cls, path: Any, *, memory_limit: int | None = None, threads: int | None = None, **given: Any
+    ) -> Dataset:
+        """The rows of a CSV file, whose types DuckDB finds out; the arguments are those of `from_parquet`."""
+        with own_connection(memory_limit, threads) as connection:
+            return cls.from_query(connection, file_query(path, "read_csv"), **given)
 
     @property
     def n_rows(self) -> int:
@@ -244,53 +307,6 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_rows} rows, {self.n_columns} columns, {self.n_classes} classes)"
-
-
-def _names(source: Array | Table, names: Sequence[str] | None, p: int) -> tuple[str, ...] | None:
-    own = source.names if isinstance(source, Table) else None
-    if names is None:
-        return own
-    if own is not None:
-        raise InputError("names", "given for a table, which names its columns itself", "rename the table's columns")
-    if isinstance(names, str):
-        raise InputError("names", f"it is the text {names!r}", "give a list of texts, one per column")
-    given = tuple(names)
-    if not all(isinstance(name, str) for name in given):
-        raise InputError("names", f"not all are texts: {shown(given)}", "give one text per column")
-    if len(given) != p:
-        raise InputError("names", f"there are {len(given)} names for {p} columns", "give one name per column")
-    if len(set(given)) < p:
-        twice = next(name for i, name in enumerate(given) if name in given[:i])
-        raise InputError("names", f"two columns are named {twice!r}", "give every column its own name")
-    return given
-
-
-def _listed(categorical: Any, names: tuple[str, ...] | None, p: int) -> Collection[int]:
-    """The positions of the columns that the caller calls categorical."""
-    if categorical is None or categorical is False:
-        return ()
-    if categorical is True:
-        return range(p)
-    if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
-        raise InputError("categorical", f"it is {categorical!r}", "give True, or a list of column names or positions")
-    known = {name: j for j, name in enumerate(f"x{j}" for j in range(p))} if names is None else _positions(names)
-    chosen: set[int] = set()
-    for item in categorical:
-        if isinstance(item, str):
-            if item not in known:
-                raise InputError("categorical", f"there is no column {item!r}", f"the columns are {shown(known)}")
-            chosen.add(known[item])
-        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-            if not 0 <= item < p:
-                raise InputError("categorical", f"there is no column {item}", f"positions go from 0 to {p - 1}")
-            chosen.add(int(item))
-        else:
-            raise InputError("categorical", f"{item!r} is no column name or position", "give texts or whole numbers")
-    return chosen
-
-
-def _positions(names: tuple[str, ...]) -> dict[str, int]:
-    return {name: j for j, name in enumerate(names)}
 
 
 def _code_array(

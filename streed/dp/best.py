@@ -35,6 +35,8 @@ class BestSearch:
     def __init__(self, problem: Problem, states: States, budgets: Budgets, monitor: StopMonitor) -> None:
         self.best: Found | None = None
         """The best solution so far."""
+        self.beat: Value | None = None
+        """Only solutions of a better value than this are looked for."""
         self.pruned = 0
         self._task = states.task
         self._problem = problem
@@ -49,7 +51,7 @@ class BestSearch:
         rising = range(_FIRST_DEPTHS if deepest is None else deepest)
         for depth in [*rising, deepest]:
             limits = self._budgets.useful(root.most_leaves, depth, nodes)
-            found = self._solve(root, *limits, (), None if self.best is None else self.best[0])
+            found = self._solve(root, *limits, (), self.beat if self.best is None else self.best[0])
             self.best = found or self.best
             if self._monitor.stopped:
                 return False

@@ -60,19 +60,21 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
             search_limits.report(best, bound, nodes, "searching")
         return search_limits.is_enough(best, bound)
 
-    monitor = StopMonitor(
-        search_limits, None if search_limits.report is None and search_limits.within_gap is None else report
-    )
+    watched = (search_limits.report, search_limits.within_gap, search_limits.hopeless)
+    monitor = StopMonitor(search_limits, report if any(each is not None for each in watched) else None)
     widths = [len(data.column(j).categories) for j in data.categorical]
     n_splits = data.n_questions
     budgets = Budgets(n_splits, max([2, *widths]))
     stopped, complete, states = None, False, None
     kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
+    beat = search_limits.beat if kind is BestSearch else None
     prepared = time.perf_counter()
     with _deep(min(data.n_rows, n_splits + 1)):
         try:
             states = States(problem, monitor)
             search = kind(problem, states, budgets, monitor)
+            if isinstance(search, BestSearch):
+                search.beat = beat
             prepared = time.perf_counter()
             complete = search.run()
             stopped = monitor.stopped
@@ -84,7 +86,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
     exact = exact and not _measures_apart(problem.task)
     lower, rounding = None, 0.0
     if is_total and search is not None:
-        lower = (solutions[0].value if solutions else None) if complete else search.bound()
+        lower = (solutions[0].value if solutions else beat) if complete else search.bound()
         if isinstance(lower, numbers.Real) and not exact:
             rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
             if states is not None and _measures_apart(problem.task):

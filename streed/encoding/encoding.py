@@ -11,6 +11,7 @@ from typing import Any
 
 from streed.exact import Array
 from streed.kernels.packed import PackedProblem
+from streed.kernels.records import INFINITE
 from streed.problem import Outcome, Problem, Solution
 
 
@@ -36,6 +37,10 @@ class Encoding(abc.ABC):
     def bound(self, code: int) -> Any:
         """No tree whose code is proved to be this or more has a better value (default: the value of the code)."""
         return self.value(code)
+
+    def target(self, value: Any) -> int:
+        """A code that every tree of a better value than this is below (default: INFINITE, which all are)."""
+        return INFINITE
 
     def rounding(self, preorder: Array) -> Any:
         """How far the value of this tree may be from its `bound`, where the search was complete (default: 0)."""

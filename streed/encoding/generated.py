@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.certificate import measure_task
 from streed.encoding.compile_errors import compile_kernels
-from streed.encoding.cost_samples import CostSamples, asks_whole
+from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.methods import CompiledMethods
 from streed.encoding.overflow import Record, note_costs
@@ -71,6 +71,8 @@ class Scored(Encoding):
     exact: bool
     largest: float
     """Of the costs that were seen beforehand."""
+    lost: float
+    """What the rounding of sums may add to the value of any tree, or take from it."""
     settled: bool = False
     """Whether a finer grid was found to be too fine."""
     route = "generated"
@@ -134,7 +136,8 @@ class Scored(Encoding):
         )
         packed = attrs.evolve(packed, scoring=scoring)
         exact = whole or (on_grains and (planes.integral or planes.per_unit is not None))
-        return cls(packed, problem, task, planes, kind, scale, sign, exact, probe.largest)
+        lost = 0.0 if exact else lost_in_sums(problem, not (planes.integral or planes.per_unit is not None))
+        return cls(packed, problem, task, planes, kind, scale, sign, exact, probe.largest, lost)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
@@ -143,6 +146,17 @@ class Scored(Encoding):
         widened = self.value(code) - self.sign * self._slack(code)
         own = self._own_bound()
         return own if own is not None and self.task.better(widened, own) else widened
+
+    def target(self, value: Any) -> int:
+        """On a grid, so far above the value that rounding takes no better tree there; by bits, nowhere."""
+        beat: Any = self.sign * value
+        if self.coding == coding.WHOLE:
+            above: int = math.ceil(beat)
+            return above
+        reach = float(beat) * self.scale
+        if self.coding != coding.GRID or not abs(reach) < coding.LARGEST_CODE:
+            return INFINITE
+        return math.ceil((float(beat) + self._slack(math.ceil(reach))) * self.scale) + (not self.exact)
 
     def _own_bound(self) -> Value | None:
         """The task's own bound at the state of all rows."""
@@ -156,11 +170,15 @@ class Scored(Encoding):
         """How far rounding may have moved the value of any tree: on the grid by half a step for each leaf and split."""
         if self.exact:
             return 0.0
-        size = max(self.largest, abs(float(self.value(code))))
-        limits = [self.problem.max_nodes, None if self.problem.max_depth is None else 2**self.problem.max_depth - 1]
-        branches = min([self.problem.data.n_rows - 1, *(each for each in limits if each is not None)])
+        size, branches = max(self.largest, abs(float(self.value(code)))), self._most_branches
         steps = (2 * branches + 1) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
-        return steps + _REAL * size
+        return steps + _REAL * size + self.lost
+
+    @property
+    def _most_branches(self) -> int:
+        """No tree within the limits has more branching nodes."""
+        limits = [self.problem.max_nodes, None if self.problem.max_depth is None else 2**self.problem.max_depth - 1]
+        return min([self.problem.data.n_rows - 1, *(each for each in limits if each is not None)])
 
     def less_precise(self) -> Encoding | None:
         assert self.packed.scoring is not None
@@ -186,8 +204,8 @@ class Scored(Encoding):
         apart = abs(value - claimed)
         near = bool(apart <= TOLERANCE * (1 + max(abs(value), abs(claimed))))
         if not near and complete and self.coding == coding.GRID and not self.settled:
-            # a tree of this value exists, so costs far above it need no codes
-            finer = _scale(abs(float(value)))
+            # a tree of this value exists, so costs far above it need no codes, nor what rounding leaves of the sums
+            finer = _scale(max(abs(float(value)), NOISE * _largest_sum(self.planes)))
             if finer > 2 * self.scale:
                 raise TooImprecise(self._scaled(finer))
         near = near or bool(apart <= self._noise(problem, preorder))

@@ -14,7 +14,8 @@ from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array, IntegerCosts
 from streed.kernels.counting import groups
 from streed.kernels.counting.copies import group_copies
-from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
+from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import Outcome, Problem, Solution
@@ -73,7 +74,8 @@ class RowCosts(Encoding):
         if tests is not None:
             packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
         elif rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
-            mask, floors = find_floors(packed.row_bits, rows.places, costs.costs, divisor)
+            times = NO_TIMES if rows.times is None else rows.times
+            mask, floors = find_floors(packed.row_bits, rows.places, times, costs.costs, divisor)
             if mask.any():
                 packed = attrs.evolve(packed, floors=(mask, floors))
         return cls(packed, costs, divisor, tests)
@@ -83,6 +85,9 @@ class RowCosts(Encoding):
 
     def bound(self, code: int) -> Any:
         return self.costs.lower(self._total(code))
+
+    def target(self, value: Any) -> int:
+        return -((self.packed.groups.base - self.costs.above(value)) // self.divisor)
 
     def rounding(self, preorder: Array) -> Any:
         wide = self.costs.wide
@@ -113,8 +118,8 @@ def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: 
     """The row groups of a problem with costs (n, K) int64; `counts_rows`: leaves are asked how many rows they have."""
     codes, frequency = writable(problem.data.X), problem.data.frequency
     if counts_rows and frequency is not None:
-        return group_copies(costs, divisor, frequency, codes)
-    return groups.group_rows(costs, divisor, counts_rows, codes)
+        return merge_counted(group_copies(costs, divisor, frequency, codes), codes)
+    return merge_counted(groups.group_rows(costs, divisor, counts_rows, codes), codes)
 
 
 def category_counts(problem: Problem) -> Array:

@@ -15,6 +15,7 @@ from streed.kernels import coding
 from streed.kernels.codegen.spec import ROWS
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
+from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.counting.pair_sums import FOUR
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.problem import Problem
@@ -66,7 +67,7 @@ class StatisticsMatrix:
         if integral:
             groups = group_vectors(np.hstack([values, counts[:, None]]), MOST_GROUPS)
             if groups is not None:
-                return cls(codes, counts, sums, values, places, groups, True, True)
+                return cls(codes, counts, sums, values, places, merge_counted(groups, codes), True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
         per_unit = None
         if not integral:

@@ -13,6 +13,9 @@ from streed.kernels import kinds
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import Groups
 
+NO_FLIPS = np.zeros(0, np.int8)
+"""The places of the rows tell which columns have more than half ones."""
+
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
 
@@ -173,8 +176,9 @@ def pack(
     codes: Array, categories: Array, groups: Groups, n_labels: int, split: int, min_leaf: int, merge: bool = True
 ) -> PackedProblem:
     """The problem for codes (n, p) uint8 with `categories` (p,) int64 per column (0 for binary columns)."""
+    flips = NO_FLIPS if groups.flips is None else groups.flips
     column, flipped, literals, column_rows, row_bits = pack_columns(
-        codes, groups.places, categories, int(groups.words[-1]), merge
+        codes, groups.places, categories, int(groups.words[-1]), merge, flips
     )
     return PackedProblem(
         column=column,

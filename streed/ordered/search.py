@@ -45,11 +45,12 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
         return None
     search = _Search(problem, costs, Features.of(data))
     prepared = time.perf_counter()
-    answer = search.run(search_limits)
+    below = None if search_limits.beat is None else costs.above(search_limits.beat)
+    answer = search.run(search_limits, below)
     searched = time.perf_counter()
     solutions: tuple[Solution, ...] = ()
     lower = costs.value(answer.lower)
-    if answer.tree is not None:
+    if answer.tree is not None and (below is None or answer.cost is None or answer.cost < below):
         solution = search.solution(answer)
         solutions = (solution,)
         if answer.stopped is None:
@@ -92,9 +93,10 @@ class _Search:
         rows = OrderedRows(features.ranks, costs.costs, costs.split, frequency, problem.min_leaf)
         self.session = OrderedSession(merge_rows(rows, always=problem.max_depth is None))
 
-    def run(self, search_limits: SearchLimits) -> OrderedAnswer:
-        """Searches until the optimum is proved or a limit says stop."""
-        return run_session(self.session, self._problem, search_limits, self.trace, self.value, self._costs.value)
+    def run(self, search_limits: SearchLimits, below: int | None) -> OrderedAnswer:
+        """Searches until the optimum is proved, or that no tree costs less than `below`, or a limit says stop."""
+        trace = self.trace
+        return run_session(self.session, self._problem, search_limits, trace, self.value, self._costs.value, below)
 
     def value(self, total: int) -> Value | None:
         """The value of a cost; None if it stands for no tree."""
@@ -152,8 +154,12 @@ def run_session(
     trace: Trace,
     value: Callable[[int], Value | None],
     bound: Callable[[int], Value],
+    below: int | None = None,
 ) -> OrderedAnswer:
-    """The answer of a session, whose `trace` is kept; `value` and `bound` are what costs of trees and bounds mean."""
+    """The answer of a session, whose `trace` is kept; `value` and `bound` are what costs of trees and bounds mean.
+
+    Trees that do not cost less than `below` need not be found.
+    """
     begin = time.perf_counter()
     memory = None
     if search_limits.memory_limit is not None:
@@ -168,7 +174,7 @@ def run_session(
         return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, least) else None
 
     answer = session.solve(
-        problem.max_depth, problem.max_nodes, time_limit=search_limits.time_limit, memory=memory, look=look
+        problem.max_depth, problem.max_nodes, below=below, time_limit=search_limits.time_limit, memory=memory, look=look
     )
     trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
     return answer

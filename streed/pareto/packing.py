@@ -12,7 +12,7 @@ from streed.exact import Array
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
 from streed.kernels.counting.rows import WORD_ROWS
-from streed.kernels.packed import writable
+from streed.kernels.packed import NO_FLIPS, writable
 from streed.kernels.simd import LANES
 from streed.pareto.staircases import DIRECTIONS
 from streed.pareto.units import FrontRows, Scratch
@@ -102,7 +102,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     vectors = np.ascontiguousarray(vectors)
     groups = group_vectors(vectors, MOST_GROUPS) or _sliced(vectors)
     columns, flipped, _, column_rows, row_bits = pack_columns(
-        writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True
+        writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True, NO_FLIPS
     )
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
         return None

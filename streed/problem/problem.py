@@ -48,9 +48,15 @@ class SearchLimits:
     """Called now and then with the best value so far, the bound, the nodes visited, and what is being done."""
     within_gap: Callable[[Value, Value], bool] | None = None
     """Whether a best value and a bound are so close that the search may stop."""
+    beat: Value | None = None
+    """Only trees of a better value than this are asked for; a search that finds none need not find any tree."""
+    hopeless: Callable[[Value], bool] | None = None
+    """Where there is a value to beat: whether a bound shows that no tree beats it, so that the search may stop."""
 
     def is_enough(self, best: Value | None, bound: Value | None) -> bool:
         """Whether the search may stop with these, None for what is not known."""
+        if self.hopeless is not None and bound is not None and self.hopeless(bound):
+            return True
         return self.within_gap is not None and best is not None and bound is not None and self.within_gap(best, bound)
 
 

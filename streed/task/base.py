@@ -77,6 +77,10 @@ class Task(Composable):
     reads_rows: ClassVar[bool] = False
     """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
 
+    pushes_down: ClassVar[tuple[str, ...] | None] = None
+    """What a database may add up over rows of equal features in place of listing them: names of row data that the task
+    only adds up, as they are, or "moments", the sums of y and of its squares. None, the default, is nothing."""
+
     takes_weights: ClassVar[bool | None] = None
     """Whether a row of weight w counts as w equal rows; weights are refused if it is False. None: as the methods show,
     which take no weights if they ask how many rows a state has, or are functions of rows and never read
@@ -104,6 +108,12 @@ class Task(Composable):
     @abc.abstractmethod
     def leaf_cost(self, s: State, k: int) -> Value:
         """g(s, k), the cost of a leaf with label number k at state s (STreeD, Eq. 4)."""
+
+    def summed_rows(self) -> frozenset[str]:
+        """What a database may add up over rows of equal features for this task, all that it is made of included."""
+        from streed.task.pushdown import summed_rows
+
+        return summed_rows(self)
 
     # -- what a task may say ---------------------------------------------------------------------------------------
 

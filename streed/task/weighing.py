@@ -44,6 +44,8 @@ def in_copies(task: Task, data: Dataset) -> Dataset:
     Such a task is given the data as they are if it declares that it takes weights. Raises InputError for more than
     2**20 rows.
     """
+    if data.summed:
+        check_summed_rows(task, data)
     if data.frequency is None or not task.reads_rows:
         return data
     asking = [part for part in parts_of(task) if part.reads_rows and part.stands_alone]
@@ -57,6 +59,13 @@ def in_copies(task: Task, data: Dataset) -> Dataset:
             "let it use data.weights and declare takes_weights = True, or give fewer rows",
         )
     return data.expanded()
+
+
+def check_summed_rows(task: Task, data: Dataset) -> None:
+    """Raises InputError for data whose rows were added up for tasks that are not this one."""
+    if data.summed != task.summed_rows():
+        found = f"its rows were added up ({', '.join(sorted(data.summed))}), and {type(task).__name__} reads others"
+        raise InputError("X", found, "read the data with task= this one, or without task=")
 
 
 def parts_of(task: Task) -> Iterator[Task]:

@@ -26,7 +26,7 @@ from streed.exact import Array
 from streed.kernels import buffers, values
 from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
-from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
 from streed.kernels.counting.groups import group_rows
 from streed.kernels.counting.rows import load_child, load_node, spread_rows
 from streed.kernels.packed import PackedProblem, pack
@@ -132,7 +132,7 @@ class Instance:
             categories[j] = len(self.data.column(j).categories)
         groups = group_rows(self.costs, 1, self.min_leaf > 1)
         packed = pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
-        return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, self.costs, 1))
+        return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, NO_TIMES, self.costs, 1))
 
     @cached_property
     def _recursion(self) -> Recursion:

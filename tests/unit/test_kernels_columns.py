@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from streed.exact import Array
 from streed.kernels.counting.columns import pack_columns
+from streed.kernels.packed import NO_FLIPS
 from streed.kernels.simd import LANES
 
 
@@ -22,7 +23,9 @@ def _pack(codes: Array, categories: list[int], places: list[tuple[int, int]] | N
     pairs = [(row, row) for row in range(len(codes))] if places is None else places
     size = -(-len(codes) // 64) if words is None else words
     flat = np.array(pairs, np.int64).reshape(-1)
-    return pack_columns(np.ascontiguousarray(codes, np.uint8), flat, np.array(categories, np.int64), size, True)
+    return pack_columns(
+        np.ascontiguousarray(codes, np.uint8), flat, np.array(categories, np.int64), size, True, NO_FLIPS
+    )
 
 
 def _check(codes: Array, categories: list[int], places: list[tuple[int, int]], words: int) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
-from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
 from streed.kernels.records import UNLIMITED
 from tests.unit.kernel_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
@@ -69,7 +69,7 @@ def test_floors_stand_at_the_first_place_of_a_class() -> None:
     rows, places = [0, 1, 2, 3, 4, 5], [64, 0, 65, 66, 1, 2]
     row_bits[places, 0] = [5, -7, 5, 5, -7, 0]
     costs = np.array([[0, 6], [3, 9], [6, 0], [0, 6], [10, 2], [0, 6]])
-    mask, floors = find_floors(row_bits, np.column_stack([rows, places]).reshape(-1), costs, 2)
+    mask, floors = find_floors(row_bits, np.column_stack([rows, places]).reshape(-1), NO_TIMES, costs, 2)
     assert np.flatnonzero(floors).tolist() == [0, 64]
     assert floors[[0, 64]].tolist() == [3, 3]
     assert mask.tolist() == [1, 1]

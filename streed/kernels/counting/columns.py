@@ -51,7 +51,7 @@ def _hash(words, flip, valid):  # type: ignore[no-untyped-def]
 
 
 @native
-def _keep_distinct(raw, valid, rows, categories, column, flipped, merge):  # type: ignore[no-untyped-def]
+def _keep_distinct(raw, valid, rows, categories, column, flipped, merge, flips):  # type: ignore[no-untyped-def]
     """How many binary columns remain without constants, repetitions and complements; lists them in order."""
     p = len(categories)
     words = len(valid)
@@ -73,6 +73,8 @@ def _keep_distinct(raw, valid, rows, categories, column, flipped, merge):  # typ
             continue
         lowest = valid[first] & (uint64(0) - valid[first])
         flip = 2 * ones > rows or (2 * ones == rows and (raw[f, first] & lowest) != uint64(0))
+        if len(flips) > 0:
+            flip = flips[f] != 0
         inverse = uint64(0) - uint64(flip)
         slot = int64(_hash(raw[f], inverse, valid) & uint64(size - 1))
         repeated = False
@@ -114,13 +116,14 @@ def _add_literals(codes, position, categories, sets, kept, column, literals):  #
 
 
 @entry
-def pack_columns(codes, position, categories, words, merge):  # type: ignore[no-untyped-def]
+def pack_columns(codes, position, categories, words, merge, flips):  # type: ignore[no-untyped-def]
     """(column, flipped, literals, column_rows, row_bits) of a problem.
 
     codes (n, p) uint8: 0 or 1, or the category where `categories` (p,) names how many there are (0: binary).
     position (m, 2) flattened as pairs (row, place): the place of each row in the padded order; a row may have several
     places or none. `words` is the number of 64-row words of the padded order. Equal columns are kept once only if
-    `merge`: if a branching cost tells columns apart, they are not the same split.
+    `merge`: if a branching cost tells columns apart, they are not the same split. `flips` (p,) int8 says which binary
+    columns have more than half ones, where places do not tell; empty where they do.
 
     column (F,) int64 is the caller's column of each bit column, flipped (F,) whether it holds the complement,
     literals (c + 1,) where the literals of the c-th categorical column begin; column_rows (F, words) uint64 and
@@ -142,7 +145,7 @@ def pack_columns(codes, position, categories, words, merge):  # type: ignore[no-
             n_categorical += 1
     column = np.empty(p + n_literals, np.int64)
     flipped = np.zeros(p + n_literals, np.uint8)
-    kept = _keep_distinct(raw, valid, rows, categories, column, flipped, merge)
+    kept = _keep_distinct(raw, valid, rows, categories, column, flipped, merge, flips)
     space = (kept + n_literals + WORD - 1) // WORD * WORD
     sets = np.zeros((space, words), np.uint64)
     for f in range(kept):

@@ -17,15 +17,19 @@ from streed.kernels.views import native, vector
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
-_FEW_BITS = 10
+_FEW_BITS, _SOME_BITS = 10, 18
+
+NO_TIMES = np.zeros(0, np.int64)
+"""Every row stands for itself."""
 
 
 @entry
-def find_floors(row_bits, places, costs, divisor):  # type: ignore[no-untyped-def]
+def find_floors(row_bits, places, times, costs, divisor):  # type: ignore[no-untyped-def]
     """(mask, floors): the floor of every class of equivalent rows, at the place of the first of them.
 
-    row_bits (N, P / 32) int32 are the columns of every place, places (m,) int64 flat pairs (row, place), costs (n, K)
-    int64. floors (N,) int64 counts in units of `divisor`; mask (N / 64,) uint64 has a bit for each that is not zero.
+    row_bits (N, P / 32) int32 are the columns of every place, places (m,) int64 flat pairs (row, place), times (m / 2,)
+    int64 how many equal rows each pair's row stands for (empty: 1), costs (n, K) int64. floors (N,) int64 counts in
+    units of `divisor`; mask (N / 64,) uint64 has a bit for each that is not zero.
     """
     n, labels = costs.shape
     size = 64
@@ -57,7 +61,7 @@ def find_floors(row_bits, places, costs, divisor):  # type: ignore[no-untyped-de
             first_place[c] = place
         least = costs[row].min()
         for k in range(labels):
-            sums[c, k] += costs[row, k] - least
+            sums[c, k] += (costs[row, k] - least) * (times[i // 2] if len(times) else 1)
     floors = np.zeros(len(row_bits), np.int64)
     mask = np.zeros(len(row_bits) // 64, np.uint64)
     for c in range(classes):
@@ -126,11 +130,10 @@ def find_classes(codes):  # type: ignore[no-untyped-def]
     class_of = np.empty(n, np.int64)
     # few slots stay in the fastest cache, and often rows are of few classes
     classes = _classify(codes, np.empty(1 << _FEW_BITS, np.int64), class_of, first)
-    if classes < 0:
-        size = 1 << _FEW_BITS
-        while size <= 2 * n:
-            size *= 2
+    size = 1 << _SOME_BITS
+    while classes < 0:
         classes = _classify(codes, np.empty(size, np.int64), class_of, first)
+        size *= 16
     return first[:classes].copy(), class_of
 
 

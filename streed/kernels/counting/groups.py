@@ -43,6 +43,12 @@ class Groups:
     There is one group then, whose rows are the distinct ones."""
     counted: int = 0
     """How many rows the rows stand for, where the rows plane adds up more than one for a row."""
+    sliced: bool = False
+    """Whether rows stand in the groups of their costs' binary digits."""
+    times: Array | None = None
+    """int64, for each pair of `places`: how many equal rows it stands for, in all its places together; None: 1."""
+    flips: Array | None = None
+    """(p,) int8: the binary columns that have ones in more than half of the rows, where places do not tell."""
 
 
 def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None = None) -> Groups:
@@ -62,6 +68,7 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
             return Groups(places, words, profits, distinct.base, distinct.worst, distinct.values)
     if len(words) == 0:
         places, words, profits, base, worst = _slice(costs, divisor, count_rows)
+        return Groups(places, words, profits, int(base), int(worst), sliced=True)
     return Groups(places, words, profits, int(base), int(worst))
 
 

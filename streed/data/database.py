@@ -1,0 +1,331 @@
+"""Rows grouped where they lie: DuckDB reads files or a query, and only what is different comes out.
+
+    SELECT features, target, groups, ..., count(*) FROM rows GROUP BY all of them
+
+Rows that agree in all that a task reads are one row with a frequency, so 10**8 rows of 10**5 kinds are solved as 10**5.
+What a task only adds up (`Task.pushes_down`) need not agree: it is summed by the database, in whole numbers of a
+decimal unit, so that no sum depends on the order of the rows. Numbers may be cut at quantiles there, too
+(`buckets.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from streed.data.buckets import Buckets, find_thresholds, quoted, with_buckets
+from streed.data.roles import Roles, listed_names
+from streed.errors import InputError
+from streed.exact import Array
+
+if TYPE_CHECKING:
+    from streed.data.dataset import Dataset
+
+MOMENTS = "moments"
+"""Among `Task.pushes_down`: the sums of y and of its squares."""
+
+MOST_ROWS = 20_000_000
+"""Of more different rows, reading them as they are takes no more memory."""
+
+_DIGITS = 6
+"""Decimals that summed numbers may have."""
+
+_LARGEST_SUM = 2**60
+
+_NUMBERS = (
+    "TINY",
+    "SMALL",
+    "INTEGER",
+    "BIG",
+    "UTINY",
+    "USMALL",
+    "UINTEGER",
+    "UBIG",
+    "HUGE",
+    "UHUGE",
+    "FLOAT",
+    "DO",
+    "DECI",
+)
+"""How the names of the types of numbers begin."""
+
+_TYPES = (
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    *("HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP", "VARCHAR", "ENUM", "INTERVAL"),
+)
+
+
+@contextlib.contextmanager
+def own_connection(memory_limit: int | None, threads: int | None) -> Iterator[Any]:
+    """A database in memory, which may spill to a folder that is gone afterwards.
+
+    Raises InputError where DuckDB is not installed, and for limits that are none.
+    """
+    duckdb = _duckdb()
+    with tempfile.TemporaryDirectory(prefix="streed-") as folder:
+        connection = duckdb.connect()
+        try:
+            connection.execute("SET temp_directory = ?", [folder])
+            connection.execute("SET preserve_insertion_order = false")
+            for name, value in (("memory_limit", memory_limit), ("threads", threads)):
+                if value is None:
+                    continue
+                if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                    raise InputError(name, f"{value!r} is no whole number above 0", "give a whole number, or None")
+                connection.execute(f"SET {name} = '{value}{'B' if name == 'memory_limit' else ''}'")
+            yield connection
+        finally:
+            connection.close()
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise InputError("duckdb", "it is not installed", 'pip install "streed[scale]"') from None
+    return duckdb
+
+
+def file_query(path: Any, reader: str) -> str:
+    """The rows of a file, of several by a pattern, or of a list of them, as SQL; raises InputError for no file."""
+    paths = [path] if isinstance(path, (str, Path)) else list(path)
+    if not paths:
+        raise InputError("path", "it is empty", "give a file")
+    for each in map(str, paths):
+        if not any(sign in each for sign in "*?[:") and not Path(each).is_file():
+            raise InputError("path", f"there is no file {each!r}", "check the path")
+    written = ", ".join("'" + str(each).replace("'", "''") + "'" for each in paths)
+    return f"SELECT * FROM {reader}([{written}])"
+
+
+def read_query(
+    connection: Any,
+    sql: str,
+    *,
+    features: Any,
+    target: Any,
+    sample_weight: Any,
+    frequency: Any,
+    categorical: Any,
+    max_cuts: int | None,
+    sums: frozenset[str],
+    most_rows: int,
+    row_data: Mapping[str, Any],
+) -> Dataset:
+    """The data set of a query's rows, grouped; the arguments are those of `Dataset.from_query`."""
+    if not hasattr(connection, "execute") or not hasattr(connection, "register"):
+        raise InputError("connection", f"{type(connection).__name__} is no DuckDB connection", "use duckdb.connect()")
+    if not isinstance(sql, str) or not sql.strip():
+        raise InputError("sql", f"{sql!r}", "give a query as text")
+    source = f"({sql.strip().rstrip(';')}) AS streed_rows"
+    types = _types(connection, source)
+    roles = Roles.of(tuple(types), features, target, sample_weight, frequency, row_data)
+    used = [("features", name) for name in roles.features] + roles.named
+    for argument, name in used:
+        if types[name].partition("(")[0].partition(" ")[0] not in _TYPES or types[name].endswith("]"):
+            found = f"column {name!r} has the type {types[name]}"
+            raise InputError(argument, found, "give numbers, truth values, texts, dates or durations: cast it in SQL")
+    return _Reader(connection, source, types, roles, sums, most_rows).read(categorical, max_cuts)
+
+
+def _types(connection: Any, source: str) -> dict[str, str]:
+    rows = _run(connection, f"DESCRIBE SELECT * FROM {source}").fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def _run(connection: Any, sql: str, parameters: Sequence[Any] = ()) -> Any:
+    """The result of a query; raises InputError with the database's own words."""
+    duckdb = _duckdb()
+    try:
+        return connection.execute(sql, list(parameters)) if parameters else connection.execute(sql)
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.OutOfMemoryException as error:
+        remedy = "give a larger memory_limit, or fewer thresholds by max_cuts"
+        raise InputError("memory_limit", f"it is too small ({_first_line(error)})", remedy) from None
+    except duckdb.Error as error:
+        raise InputError("sql", f"the database says: {_first_line(error)}", "check the query and its columns") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:300]
+
+
+@attrs.frozen(eq=False)
+class _Reader:
+    """One reading: its query and what becomes of the columns that it gives."""
+
+    connection: Any
+    source: str
+    types: Mapping[str, str]
+    roles: Roles
+    sums: frozenset[str]
+    most_rows: int
+
+    def read(self, categorical: Any, max_cuts: int | None) -> Dataset:
+        """The data set; raises InputError for rows that cannot be read."""
+        from streed.data.dataset import Dataset
+
+        roles = self.roles
+        summed = {name: roles.row_data[name] for name in self.sums if name in roles.row_data}
+        moments = MOMENTS in self.sums and roles.target is not None
+        adding = bool(summed) or moments
+        if adding and roles.sample_weight is not None:
+            remedy = "multiply the columns by the weights in the query, or leave out task="
+            raise InputError("sample_weight", "what is added up by the database has no weights", remedy)
+        self._check_complete()
+        listed = set(roles.features) if categorical is True else set(listed_names(categorical or ()))
+        cut = find_thresholds(self._fetch, self.source, self._cuttable(listed), max_cuts)
+        keys = [cut[name].sql if name in cut else quoted(name) for name in roles.features]
+        parameters = [value for name in roles.features if name in cut for value in cut[name].thresholds]
+        plain = [
+            column for argument, column in roles.named if argument != "frequency" and not self._is_summed(argument)
+        ]
+        keys += [quoted(name) for name in plain]
+        copies = "count(*)" if roles.frequency is None else f"sum({quoted(roles.frequency)})"
+        added, units = self._sums(summed, moments)
+        ends = [f"{end}({quoted(name)})" for name in roles.features if name in cut for end in ("min", "max")]
+        chosen = ", ".join(
+            f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added, *ends])
+        )
+        where = "" if roles.frequency is None else f" WHERE {quoted(roles.frequency)} > 0"
+        grouped = ", ".join(str(at + 1) for at in range(len(keys)))
+        order = f" GROUP BY {grouped} ORDER BY {grouped}" if keys else ""
+        sql = f"SELECT {chosen} FROM {self.source}{where}{order} LIMIT {self.most_rows + 1}"
+        columns = list(self._fetch(sql, parameters).values())
+        frequency = np.asarray(columns[len(keys)])
+        if not len(frequency) or not frequency.sum():
+            raise InputError("sql", "there are no rows", "give at least one row")
+        if len(frequency) > self.most_rows:
+            found = f"there are more than {self.most_rows:,} different rows"
+            raise InputError("max_cuts", found, "cut numbers by max_cuts=, name fewer features, or raise most_rows")
+        by_name = dict(zip([*roles.features, *plain], columns, strict=False))
+        tail = iter(columns[len(keys) + 1 + len(added) :])
+        buckets = {name: Buckets.of(by_name[name], next(tail), next(tail)) for name in roles.features if name in cut}
+        table = {name: buckets[name].shown if name in buckets else _values(by_name[name]) for name in roles.features}
+        beside: dict[str, Any] = {}
+        sizes = iter(columns[len(keys) + 1 :])
+        for name, given in roles.row_data.items():
+            if name in summed:
+                beside[name] = _table(given, [_scaled(next(sizes), units[each]) for each in listed_names(given)])
+            else:
+                beside[name] = _table(given, [_values(by_name[each]) for each in listed_names(given)])
+        if moments:
+            assert roles.target is not None
+            beside[MOMENTS] = _moments(next(sizes), next(sizes), units[roles.target])
+        data = Dataset.make(
+            table or np.zeros((len(frequency), 0), np.uint8),
+            None if moments or roles.target is None else _values(by_name[roles.target]),
+            sample_weight=None if roles.sample_weight is None else _values(by_name[roles.sample_weight]),
+            frequency=frequency,
+            categorical=[name for name in roles.features if name in listed] or None,
+            **beside,
+        )
+        if adding:
+            # the sums have all rows in them already: no sum is to be multiplied by how many there are
+            data = attrs.evolve(data, weights=None, frequency=data.counts, summed=frozenset(self.sums & set(beside)))
+        return with_buckets(data, buckets)
+
+    def _fetch(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Array]:
+        found: dict[str, Array] = _run(self.connection, sql, parameters).fetchnumpy()
+        return found
+
+    def _is_summed(self, argument: str) -> bool:
+        return argument in self.sums or (argument == "target" and MOMENTS in self.sums)
+
+    def _cuttable(self, listed: set[str]) -> list[str]:
+        """The features that are numbers or times, and not called categorical."""
+        unordered = ("BOOLEAN", "VARCHAR", "ENUM", "INTERVAL")
+        return [
+            name for name in self.roles.features if name not in listed and not self.types[name].startswith(unordered)
+        ]
+
+    def _check_complete(self) -> None:
+        """Raises InputError for rows without a target, a weight or row data, and for frequencies that are none."""
+        named = self.roles.named
+        if not named:
+            return
+        asked = ", ".join(f"count(*) - count({quoted(name)}) AS c{at}" for at, (_, name) in enumerate(named))
+        found = self._fetch(f"SELECT {asked} FROM {self.source}")
+        for (argument, name), missing in zip(named, found.values(), strict=True):
+            if int(missing[0]):
+                remedy = "leave these rows out of the query"
+                raise InputError(argument, f"column {name!r} is NULL in {int(missing[0]):,} rows", remedy)
+        if self.roles.frequency is None:
+            return
+        name = quoted(self.roles.frequency)
+        broken = f"SELECT count(*) AS c FROM {self.source} WHERE {name} < 0 OR {name} <> floor({name})"
+        if not self.types[self.roles.frequency].startswith(_NUMBERS) or int(self._fetch(broken)["c"][0]):
+            raise InputError("frequency", "not all are whole numbers >= 0", "give numbers of rows")
+
+    def _sums(self, summed: Mapping[str, Any], moments: bool) -> tuple[list[str], dict[str, int]]:
+        """(the SQL of the sums in whole units, how many units make 1, by column)."""
+        names = [each for name in self.roles.row_data if name in summed for each in listed_names(summed[name])]
+        target = self.roles.target if moments else None
+        units = {name: self._unit(name) for name in [*names, *([] if target is None else [target])]}
+        copies = "" if self.roles.frequency is None else f" * CAST({quoted(self.roles.frequency)} AS HUGEINT)"
+
+        def whole(name: str) -> str:
+            return f"CAST(round({quoted(name)} * {units[name]}) AS HUGEINT)"
+
+        found = [f"CAST(sum({whole(name)}{copies}) AS BIGINT)" for name in names]
+        if target is not None:
+            each = whole(target)
+            found += [f"CAST(sum({each}{copies}) AS BIGINT)", f"CAST(sum({each} * {each}{copies}) AS BIGINT)"]
+        return found, units
+
+    def _unit(self, name: str) -> int:
+        """How many units make 1, a power of ten, so that all numbers of a column are whole numbers of it."""
+        column = quoted(name)
+        argument = next(argument for argument, each in self.roles.named if each == name)
+        if not self.types[name].startswith(_NUMBERS):
+            raise InputError(argument, f"column {name!r} has the type {self.types[name]}", "give numbers")
+        tried: list[int] = [10**digits for digits in range(_DIGITS + 1)]
+        real = f"{column}::DOUBLE"
+        asked = ", ".join(
+            f"bool_and(isfinite({real}) AND round({real} * {unit}) / {unit} = {real}) AS c{at}"
+            for at, unit in enumerate(tried)
+        )
+        found = self._fetch(f"SELECT {asked} FROM {self.source}")
+        for unit, holds in zip(tried, found.values(), strict=True):
+            if bool(holds[0]):
+                return unit
+        remedy = "round it in the query: sums of other numbers depend on the order of the rows"
+        raise InputError(argument, f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
+
+
+def _values(column: Array) -> Any:
+    """A column as `Dataset.make` takes it: None where it is NULL."""
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    if not np.ma.getmaskarray(column).any():
+        return np.asarray(column.data)
+    if column.dtype.kind == "M":
+        return column.filled(np.datetime64("NaT"))
+    return column.tolist()
+
+
+def _table(given: str | tuple[str, ...], columns: list[Any]) -> Any:
+    return columns[0] if isinstance(given, str) else dict(zip(given, columns, strict=True))
+
+
+def _scaled(whole: Array, unit: int) -> Array:
+    """The sums in the column's own unit: decimals, as floats that print as such."""
+    plain = np.asarray(whole)
+    return plain if unit == 1 else plain / unit
+
+
+def _moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]:
+    """The sums of y and of its squares, (m,) whole numbers of the unit and of its square, and how many units make 1."""
+    whole, square = np.asarray(sums), np.asarray(squares)
+    if float(np.abs(square.astype(np.float64)).sum()) >= _LARGEST_SUM:
+        raise InputError(
+            "target", "the sum of its squares is beyond 2**60", "subtract its mean in the query, or scale it"
+        )
+    return {"sum": whole, "square": square, "unit": np.full(len(whole), unit)}

@@ -1,0 +1,131 @@
+"""rashomon(): from the caller's data and task to the set of all near-optimal trees."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from streed.data import Dataset
+from streed.errors import InputError, MismatchError, TaskError
+from streed.exact import exact_number, readable
+from streed.rashomon.counting import Counted, budget_of
+from streed.rashomon.question import Question
+from streed.rashomon.rashomon_set import RashomonSet
+from streed.rashomon.recursion import Watch
+from streed.solve import check_stops, solve, whole_limit
+from streed.task import Task
+from streed.task.weighing import check_weights, in_copies
+from streed.tree.evaluation import evaluate
+
+
+def rashomon(
+    task: Task,
+    X: Any,
+    y: Any = None,
+    *,
+    max_depth: int | None = None,
+    min_leaf: int = 1,
+    epsilon: Any = None,
+    slack: Any = None,
+    budget: Any = None,
+    columns: str = "distinct",
+    labels: str = "all",
+    trivial: bool = True,
+    sample_weight: Any = None,
+    frequency: Any = None,
+    categorical: Any = None,
+    max_cuts: int | None = None,
+    threads: int = 1,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    **row_data: Any,
+) -> RashomonSet:
+    """All trees whose value is near the optimum, as a set that counts, lists and draws them.
+
+    How near says one of: `epsilon`, a part of the optimal value, such as 0.05 (the default): of a value that is to be
+    small all up to (1 + epsilon) times the optimum, of a score all down to (1 - epsilon) times it, prices of splits
+    included; `slack`, so much beyond the optimum, in the task's own unit; `budget`, the worst value itself, for which
+    no optimum need be known. `columns`: "distinct", equal and complementary columns are one, or "all", a tree
+    counts for each of them. `labels`: "all", a leaf may have any label, or "best", the one that costs it least (the
+    first of these). `trivial`: whether splits into leaves of one label count. Everything else is as in `streed.solve`;
+    `threads` are those of the solve that finds the optimum.
+
+    Without a limit on the depth, splits must cost something, as in SparseAccuracy. On `time_limit` (seconds),
+    `memory_limit` (bytes) and Ctrl-C the set has the trees counted so far, and its status is "stopped".
+
+    Raises InputError for arguments that are not usable, and for tasks whose trees cannot be counted exactly, with the
+    reason; TaskError as `streed.solve` does.
+    """
+    begin = time.perf_counter()
+    if not isinstance(task, Task):
+        raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
+    nearness = _nearness(epsilon, slack, budget)
+    if not isinstance(trivial, bool):
+        raise InputError("trivial", f"{trivial!r}", "give True or False")
+    data = Dataset.make(
+        X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
+    )
+    check_weights(task, data)
+    data = in_copies(task, data)
+    depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+    leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
+    if leaf_rows > data.size:
+        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
+    check_stops(time_limit, memory_limit, threads)
+    question = Question.of(
+        task, data, max_depth=depth, min_leaf=leaf_rows, labels=labels, trivial=trivial, columns=columns
+    )
+    price = question.sums[0].split if question.sums else question.split
+    if max_depth is None and (question.fraction is not None or price <= 0):
+        raise InputError(
+            "max_depth", "without one, and with splits that cost nothing, trees have no end", "give max_depth=4, say"
+        )
+
+    def watch() -> Watch:
+        """The limits, of a count that begins now."""
+        return Watch(None if time_limit is None else time.perf_counter() + time_limit, memory_limit)
+
+    optimum = None
+    if nearness[0] == "budget":
+        rank = nearness[1]
+    else:
+        result = solve(
+            task, data, max_depth=max_depth, min_leaf=min_leaf, time_limit=time_limit, memory_limit=memory_limit,
+            threads=threads,
+        )  # fmt: skip
+        if result.status == "infeasible":
+            return RashomonSet(_none(question, None), None, watch)
+        if result.status != "optimal":
+            return RashomonSet(_none(question, result.stats["stopped"] or "time"), None, watch)
+        assert result.tree is not None
+        best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
+        optimum = result.value
+        beyond = nearness[1] * abs(best) if nearness[0] == "epsilon" else nearness[1]
+        rank = best - beyond if task.maximize else best + beyond
+    limits = Watch(None if time_limit is None else begin + time_limit, memory_limit)
+    counted = Counted.of(question, budget_of(question, rank), banned=frozenset(), extra=(), watch=limits)
+    found = RashomonSet(counted, optimum, watch)
+    first = next(iter(found.histogram), None)
+    if optimum is None:
+        return RashomonSet(counted, first if found.status == "complete" else None, watch)
+    if found.status == "complete" and first != readable(optimum):
+        raise MismatchError(f"the best counted value is {first}, the optimum {optimum}; please report this")
+    return found
+
+
+def _none(question: Question, stopped: str | None) -> Counted:
+    """A count of no trees."""
+    return Counted.nothing(question, stopped)
+
+
+def _nearness(epsilon: Any, slack: Any, budget: Any) -> tuple[str, Any]:
+    """Which of the three is given, and its exact number; epsilon = 0.05 if none is."""
+    given = {"epsilon": epsilon, "slack": slack, "budget": budget}
+    named = {name: each for name, each in given.items() if each is not None} or {"epsilon": 0.05}
+    if len(named) > 1:
+        raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
+    name, value = next(iter(named.items()))
+    number = None if isinstance(value, bool) else exact_number(value, name)
+    if number is None or (name != "budget" and number < 0):
+        raise InputError(name, f"{value!r}", "give a number >= 0, such as 0.05" if name != "budget" else "give a value")
+    return name, number

@@ -1,0 +1,230 @@
+"""What is asked of near-optimal trees: the task as sums over rows and nodes or as a cost of leaves, and the options."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import InputError
+from streed.exact import Array, exact_number, readable
+from streed.task import Task, Totals, Value
+from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
+from streed.task.analysis.vector_form import vector_costs
+from streed.task.bounded_sums import BoundedSum, integer_weights
+from streed.task.constrained import objective
+from streed.task.sums import LinearFraction
+
+LABELS = ("all", "best")
+COLUMNS = ("distinct", "all")
+
+
+@final
+@attrs.frozen(eq=False)
+class RowSum:
+    """A sum over the rows and branching nodes of a tree, in whole numbers."""
+
+    costs: Array
+    """(n, K) int64: what giving a row a label adds, row weights multiplied in."""
+    split: int = 0
+    """What a branching node adds."""
+    unit: Fraction | int = 1
+    """What one is worth."""
+    least: int | None = None
+    most: int | None = None
+    """The interval in which the sum of a tree must be; None where there is no end."""
+
+    def holds(self, total: int) -> bool:
+        """Whether the interval has this total."""
+        return (self.least is None or self.least <= total) and (self.most is None or total <= self.most)
+
+
+@final
+@attrs.frozen(eq=False)
+class Question:
+    """A task on its data, taken apart, and which trees are counted."""
+
+    task: Task
+    data: Dataset
+    bound: Task
+    """The task, bound to the data."""
+    max_depth: int | None
+    min_leaf: int
+    """Rows that a leaf needs, by the caller and the limits of the task."""
+    labels: str
+    trivial: bool
+    columns: str
+    sums: tuple[RowSum, ...]
+    """Those of which the objective's score is a function; none where leaves have to be asked one by one."""
+    fraction: LinearFraction | None
+    """The score as a fraction of affine functions of the sums' worth, if it is one of several."""
+    limits: tuple[RowSum, ...]
+    """Further sums, that must be in their intervals."""
+    split: Fraction | int
+    """What a branching node costs, where leaves are asked one by one."""
+
+    @classmethod
+    def of(
+        cls,
+        task: Task,
+        data: Dataset,
+        *,
+        max_depth: int | None,
+        min_leaf: int,
+        labels: str,
+        trivial: bool,
+        columns: str,
+    ) -> Question:
+        """The question; raises InputError for a task whose trees cannot be counted exactly, and says why."""
+        _check_choice("labels", labels, LABELS)
+        _check_choice("columns", columns, COLUMNS)
+        bound = task.bind(data)
+        inner = objective(bound)
+        if not trivial and not task.shows_labels:
+            raise InputError(
+                "trivial", "the leaves of this task show no labels, by which splits are trivial", "use True"
+            )
+        supports = [limit.support for limit in bound.limits if limit.support is not None]
+        needed = min(max([min_leaf, *supports]), data.size + 1)
+        made = functools.partial(cls, task, data, bound, max_depth, needed, labels, trivial, columns)
+        form = inner.vector_form
+        several = form.components is not None or form.intervals or inner.value_limits
+        if form.gaps or (inner.order != "total" and not several):
+            raise _refused(task, "it has a front and no one optimum", "limit the other quantities by subject_to")
+        if several and labels == "best":
+            raise InputError(
+                "labels", "which label of a leaf is best depends on the other leaves for this task", "use labels='all'"
+            )
+        if several and any(limit.support is None for limit in bound.limits):
+            raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
+        limits = interval_sums(form.intervals, data)
+        if form.components is not None:
+            sums, fraction = _fraction(task, form.objective, data, form.price)
+            return made(sums, fraction, limits, 0)
+        if inner.value_limits:
+            parts = inner.value_parts
+            assert parts is not None
+            more = [row_sum(part, data, most=limit) for part, limit in inner.value_limits]
+            return made((row_sum(parts[0], data),), None, (*limits, *more), 0)
+        form_of_rows = row_cost_form(form.objective if form.intervals else bound, data)
+        if form_of_rows is not None:
+            return made((row_sum(form_of_rows, data),), None, limits, 0)
+        if limits:
+            raise _refused(task, "its leaves cost no sum over their rows, which limits on sums need", "")
+        return made((), None, (), _split_of(task, inner, data))
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels a leaf may have."""
+        return len(self.bound.labels(self.data))
+
+    @functools.cached_property
+    def totals(self) -> Totals:
+        """The state of all rows."""
+        return Totals(self.task, self.data)
+
+    def value(self, totals: Sequence[int]) -> Value:
+        """The value, as the task has it, of a tree whose sums have these totals."""
+        worth = [_plain(each.unit * total) for each, total in zip(self.sums, totals, strict=False)]
+        return worth[0] if len(self.sums) == 1 else tuple(worth)
+
+    def rank(self, value: Value) -> Any:
+        """What is compared, an exact number: the score of a value."""
+        if self.fraction is not None:
+            return self.fraction.at(value)
+        return exact_number(self._score(value))
+
+    def shown(self, value: Value) -> Any:
+        """The score of a value, as users see it."""
+        return readable(self._score(value))
+
+    def _score(self, value: Value) -> Any:
+        alone = self.fraction is not None or not self.limits
+        return self.task.score(value if alone else (value,), self.totals)
+
+
+def _check_choice(name: str, given: str, choices: Sequence[str]) -> None:
+    if given not in choices:
+        raise InputError(name, f"{given!r}", f"use one of {', '.join(map(repr, choices))}")
+
+
+def _refused(task: Task, why: str, remedy: str) -> InputError:
+    return InputError(
+        "task", f"near-optimal trees of {type(objective(task)).__name__} cannot be counted: {why}",
+        remedy or "use a task whose values are exact sums, such as SparseAccuracy",
+    )  # fmt: skip
+
+
+def _plain(x: Fraction | int) -> Fraction | int:
+    return int(x) if x.denominator == 1 else x
+
+
+def interval_sums(sums: Sequence[BoundedSum], data: Dataset) -> tuple[RowSum, ...]:
+    """The sums that limits keep in intervals, row weights multiplied in."""
+    weights, unit = integer_weights(data)
+    each = 1 if weights is None else weights[:, None]
+    return tuple(RowSum(s.costs * each, s.split, unit, s.least, s.most) for s in sums)
+
+
+def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
+    """The sum that is the value of a bound task; raises InputError where it is none, or none in exact integers."""
+    form = row_cost_form(task, data)
+    if form is None:
+        raise _refused(task, "its leaves cost no sum over their rows", "")
+    costs = exact_costs(form, data)
+    if not costs.exact:
+        raise _refused(
+            task,
+            "its costs are real numbers of too many digits, so that hardly two trees cost the same",
+            "round the costs or the weights to a few decimals",
+        )
+    cap = None if most is None else math.floor(Fraction(exact_number(most)) / costs.unit)
+    return RowSum(costs.costs, costs.split, costs.unit, None, cap)
+
+
+def _fraction(task: Task, rated: Any, data: Dataset, price: Any) -> tuple[tuple[RowSum, ...], LinearFraction]:
+    """The sums of a task of several, and its score as a fraction of them."""
+    fraction = None if price is not None else rated.fraction(Totals(rated, data))
+    if fraction is None:
+        raise _refused(
+            task,
+            "its score is no fraction of sums, so that no linear budget holds its near-optimal trees",
+            "use F1, FBeta, Jaccard, CohenKappa or a task of costs per row",
+        )
+    found = vector_costs(rated, data)
+    if found is None:
+        raise _refused(task, "its sums are no exact integers", "round the weights to a few decimals")
+    sums = [
+        RowSum(np.ascontiguousarray(costs), split, unit)
+        for costs, split, unit in zip(found.costs, found.splits, found.units, strict=True)
+    ]
+    return tuple(sums), fraction
+
+
+def _split_of(task: Task, inner: Task, data: Dataset) -> Fraction | int:
+    """What a branching node costs; raises InputError for tasks whose values are no exact sums over leaves and nodes."""
+    if not adds(inner):
+        raise _refused(task, "its values are not added up", "")
+    context = branching_context(inner, data.n_columns)
+    if context not in ("none", "constant"):
+        raise _refused(task, "what its splits cost depends on the node", "use one price for all splits")
+    cost = inner.branching_cost(data.size, (), 0) if context == "constant" else None
+    return 0 if cost is None else exact_number(cost)
+
+
+def check_exact(task: Task, cost: Any) -> Any:
+    """The cost of a leaf as an exact number; raises InputError for floats, which cannot be told apart exactly."""
+    if isinstance(cost, (int, Fraction, np.integer)):
+        return exact_number(cost)
+    raise _refused(
+        task,
+        "its costs are real numbers, rounded when they are added, so that equal values cannot be told apart",
+        "",
+    )

@@ -1,0 +1,354 @@
+"""The near-optimal trees of a task: counted, in order, drawn at random, and asked what they have in common."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError, MismatchError
+from streed.exact import Array, readable
+from streed.rashomon.counting import Counted
+from streed.rashomon.quantities import limited_sums, quantity
+from streed.rashomon.question import RowSum
+from streed.rashomon.recursion import Key, Watch
+from streed.rashomon.unranking import Trees
+from streed.tree import Claims, Leaf, Node, Tree
+from streed.tree.evaluation import Inspector, leaf_displays
+from streed.tree.nodes import Branch
+
+COMPLETE, STOPPED = "complete", "stopped"
+
+MOST_ASKED = 100_000
+"""Trees that are asked one by one unless the caller says how many."""
+
+
+@final
+@attrs.frozen
+class Best:
+    """The best tree of a set by a quantity."""
+
+    quantity: Any
+    """The least that a tree of the set has,"""
+    value: Any
+    """the best value of such a tree,"""
+    tree: Tree
+    """one of them,"""
+    ties: int
+    """and how many there are of that quantity and value."""
+
+
+@final
+@attrs.frozen
+class Importance:
+    """What a column is to the trees of a set."""
+
+    share: float
+    """The part of the trees that ask it."""
+    best_without: Any
+    """The best value of a tree of the set that does not ask it; None if they all do."""
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class RashomonSet:
+    """All trees whose value is within a budget, and the questions that they answer.
+
+    `set[i]` is the i-th tree in order of value, the best first; `len` is not defined, as Python allows no length beyond
+    2**63: ask `count`. A tree is a label, or a column and a tree for each of its answers, with rows on two sides at
+    least; two trees differ if a column or a label differs anywhere, so different trees may predict alike.
+    """
+
+    counted: Counted
+    optimum: Any
+    """The best value: the optimum, and of a part of a set that of its trees. None if not known or without trees."""
+    limits: Callable[[], Watch] = Watch
+    """Gives the limits of a further count, which begins then."""
+
+    # -- how many --------------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> str:
+        """Whether all trees are here: "complete", or "stopped" by a time limit, a memory limit or Ctrl-C."""
+        return COMPLETE if self.counted.stopped is None else STOPPED
+
+    @property
+    def stopped(self) -> str | None:
+        """What ended the count early: "time", "memory" or "interrupt"; None if nothing did."""
+        return self.counted.stopped
+
+    @property
+    def count(self) -> int | None:
+        """How many trees there are, exactly; None if the count was stopped, see `lower_count`."""
+        return self.lower_count if self.status == COMPLETE else None
+
+    @property
+    def lower_count(self) -> int:
+        """How many trees were counted: all of them, or at least so many there are if the count was stopped."""
+        return self.counted.histogram.total
+
+    @functools.cached_property
+    def histogram(self) -> dict[Any, int]:
+        """How many trees have each value, the best value first."""
+        found: dict[Any, int] = {}
+        for value, keys in self._levels:
+            shown = self.counted.question.shown(value)
+            found[shown] = found.get(shown, 0) + sum(self.counted.histogram.table[key] for key in keys)
+        return found
+
+    @functools.cached_property
+    def _levels(self) -> list[tuple[Any, list[Key]]]:
+        """The values that there are, the best first, each with the keys that have it."""
+        counted, question = self.counted, self.counted.question
+        by_rank: dict[Any, tuple[Any, list[Key]]] = {}
+        for key in counted.histogram.keys.tolist():
+            value = counted.value(key)
+            by_rank.setdefault(question.rank(value), (value, []))[1].append(key)
+        return [by_rank[rank] for rank in sorted(by_rank, reverse=question.task.maximize)]
+
+    # -- trees -----------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, number: int) -> Tree:
+        """The tree of that number in order of value; negative numbers count from the end."""
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise InputError("number", f"{number!r} is no whole number", "index one tree at a time, or iterate")
+        number = int(number)
+        total = self.lower_count
+        if not -total <= number < total:
+            raise IndexError(f"tree {number} of {total}")
+        number %= max(total, 1)
+        for _, keys in self._levels:
+            for key in keys:
+                here = self.counted.histogram.table[key]
+                if number < here:
+                    return self._tree(key, number)
+                number -= here
+        raise AssertionError("unreachable")
+
+    def __iter__(self) -> Iterator[Tree]:
+        """The trees in order of value."""
+        for _, keys in self._levels:
+            for key in keys:
+                for number in range(self.counted.histogram.table[key]):
+                    yield self._tree(key, number)
+
+    def sample(self, k: int, rng: Any = None) -> list[Tree]:
+        """`k` trees drawn with replacement, each with the same chance.
+
+        `rng`: a `random.Random`, a numpy generator, a seed, or None for a fresh one.
+        """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 0:
+            raise InputError("k", f"{k!r} is no number of trees", "give a whole number >= 0")
+        if k and not self.lower_count:
+            raise InputError("k", "the set has no trees", "widen the budget")
+        draw = _drawing(rng)
+        return [self[draw(self.lower_count)] for _ in range(int(k))]
+
+    @functools.cached_property
+    def _trees(self) -> Trees:
+        return Trees(self.counted)
+
+    @functools.cached_property
+    def _inspector(self) -> Inspector:
+        return Inspector(self.counted.question.task, self.counted.question.data)
+
+    def _tree(self, key: Key, number: int) -> Tree:
+        """The tree, evaluated from the raw data; raises MismatchError if it has not the value of its key."""
+        question = self.counted.question
+        task, data, bound = question.task, question.data, question.bound
+        root = self._trees.tree(key, number)
+        labels = tuple(bound.labels(data))
+        found = self._inspector.inspect(Tree.grown(root, data, labels))
+        value = self.counted.value(key)
+        measured = bound.objective_of(found.value)
+        exact = question.data.sample_weight is None or question.sums
+        if (question.rank(measured) if exact else measured) != (question.rank(value) if exact else value):
+            raise MismatchError(f"tree {number} of value {value} is worth {measured} on the data; please report this")
+        if found.broken or not bound.feasible(found.value):
+            raise MismatchError(f"tree {number} of value {value} breaks a limit; please report this")
+        costs = iter(found.leaf_costs)
+        root = _with_costs(root, costs)
+        shown = question.shown(value)
+        worst = (shown, self.optimum) if task.maximize else (self.optimum, shown)
+        claims = Claims(task, shown, *worst, "feasible", root.rows, question.max_depth, None, question.min_leaf)
+        tree = Tree.grown(root, data, labels, claims=claims)
+        return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+
+    # -- what they have in common ----------------------------------------------------------------------------------
+
+    def histogram_of(self, *quantities: Any) -> dict[tuple[Any, ...], int]:
+        """How many trees have each value and each of further quantities, as {(value, quantity, ...): trees}.
+
+        A quantity is a task of costs per row, such as Splits() or InstanceCosts(), or a gap, such as
+        DemographicParity(). Values come the best first.
+        """
+        joint = self._joint(quantities)
+        found: dict[tuple[Any, ...], int] = {}
+        for rank, numbers in sorted(joint, key=lambda key: (self._sign * key[0], key[1])):
+            value, count = joint[rank, numbers]
+            name = (self.counted.question.shown(value), *map(readable, numbers))
+            found[name] = found.get(name, 0) + count
+        return found
+
+    def best(self, by: Any) -> Best:
+        """The tree of the least quantity, of these one of the best value; with how many tie in both."""
+        self._check_not_empty()
+        joint = self._joint((by,))
+        rank, (least,) = min(joint, key=lambda key: (key[1], self._sign * key[0]))
+        value, count = joint[rank, (least,)]
+        question = self.counted.question
+        made = quantity(by, question)
+        among = self._again(self.counted.banned, (*self.counted.extra, *made.sums))
+        width = len(made.sums)
+        for key in among.counted.histogram.keys.tolist():
+            totals = among.counted.extras(key)[-width:]
+            if made.of(totals) == least and question.rank(among.counted.value(key)) == rank:
+                return Best(readable(least), question.shown(value), among._tree(key, 0), count)
+        raise AssertionError("a quantity that was counted has no tree; please report this")
+
+    def within(self, limit: Any) -> RashomonSet:
+        """The trees of the set that keep a limit: `DemographicParity() <= 0.1`, `Splits() <= 3`."""
+        return self._again(self.counted.banned, (*self.counted.extra, *limited_sums(limit, self.counted.question)))
+
+    def without(self, *columns: Any) -> RashomonSet:
+        """The trees of the set that do not ask these columns, given by name or number; the budget stays what it is.
+
+        Of columns that part the rows alike, one that is left takes the place of one that is not.
+        """
+        return self._again(self.counted.banned | {self._column(each) for each in columns}, self.counted.extra)
+
+    def needed(self, column: Any) -> bool:
+        """Whether every tree of the set asks the column; False where there are trees without it.
+
+        Raises InputError if the count was stopped before there was one without it.
+        """
+        self._check_not_empty()
+        rest = self.without(column)
+        if rest.lower_count == 0 and rest.status != COMPLETE:
+            raise InputError("column", "the count without it was stopped", "give it more time or memory")
+        return rest.lower_count == 0
+
+    def importance(self) -> dict[str, Importance]:
+        """By column: the share of the trees that ask it, and the best value of a tree of the set that does not.
+
+        A count of its own for every column. Raises InputError if the set, or one of these counts, was stopped.
+        """
+        self._check_not_empty()
+        found = {}
+        for j, name in enumerate(self.counted.question.data.names):
+            rest = self.without(j)
+            if self.status != COMPLETE or rest.status != COMPLETE:
+                raise InputError("time_limit", "the count was stopped, so shares are not known", "raise the limits")
+            share = Fraction(self.lower_count - rest.lower_count, self.lower_count)
+            found[name] = Importance(float(share), next(iter(rest.histogram), None))
+        return found
+
+    def predict_proba(self, X: Any, *, samples: int | None = None, rng: Any = None) -> Array:
+        """(n, K) the share of the trees that give each row of X each label.
+
+        All trees are asked, or `samples` of them, drawn by `rng`, where these are many.
+        """
+        self._check_not_empty()
+        if samples is None and self.lower_count > MOST_ASKED:
+            raise InputError(
+                "samples", f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}", "give samples=1000, say"
+            )
+        trees = list(self) if samples is None else self.sample(samples, rng)
+        votes: Array | None = None
+        for tree in trees:
+            leaves = np.array([leaf.label for leaf in tree.leaves()])
+            labels = leaves[tree.apply(X)]
+            votes = np.zeros((len(labels), self.counted.question.n_labels)) if votes is None else votes
+            votes[np.arange(len(labels)), labels] += 1
+        assert votes is not None
+        return votes / len(trees)
+
+    def distinct_predictions(self) -> int:
+        """How many different predictions of the rows the trees make; raises InputError for too many trees."""
+        if self.lower_count > MOST_ASKED:
+            raise InputError(
+                "count", f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}", "lower epsilon"
+            )
+        data = self.counted.question.data
+        return len({tree.predict(data).tobytes() for tree in self})
+
+    @property
+    def _sign(self) -> int:
+        return -1 if self.counted.question.task.maximize else 1
+
+    def _joint(self, quantities: Sequence[Any]) -> dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]]:
+        """By exact score and quantities a value that has the score, and how many trees there are."""
+        question = self.counted.question
+        made = [quantity(each, question) for each in quantities]
+        sums = tuple(each for one in made for each in one.sums)
+        counted = self._again(self.counted.banned, (*self.counted.extra, *sums)).counted
+        if counted.stopped is not None:
+            raise InputError("time_limit", f"the joint count was stopped ({counted.stopped})", "raise the limits")
+        found: dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]] = {}
+        for key, count in counted.histogram.table.items():
+            totals = iter(counted.extras(key)[len(self.counted.extra) :])
+            numbers = tuple(each.of([next(totals) for _ in each.sums]) for each in made)
+            value = counted.value(key)
+            name = question.rank(value), numbers
+            found[name] = value, count + (found[name][1] if name in found else 0)
+        return found
+
+    def _again(self, banned: frozenset[int], extra: Sequence[RowSum]) -> RashomonSet:
+        """The same question with columns banned and further sums."""
+        counted = Counted.of(
+            self.counted.question, self.counted.budget, banned=banned, extra=extra, watch=self.limits()
+        )
+        found = RashomonSet(counted, None, self.limits)
+        return attrs.evolve(found, optimum=next(iter(found.histogram), None)) if found.status == COMPLETE else found
+
+    def _column(self, given: Any) -> int:
+        """The number of a column."""
+        names = self.counted.question.data.names
+        if isinstance(given, str) and given in names:
+            return names.index(given)
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < len(names):
+            return int(given)
+        raise InputError("column", f"there is no column {given!r}", f"use one of {', '.join(names[:8])}")
+
+    def _check_not_empty(self) -> None:
+        if not self.lower_count:
+            raise InputError("trees", "the set has no trees", "widen the budget")
+
+    # -- what is shown ---------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        counted = f"{self.lower_count:,}" if self.status == COMPLETE else f"at least {self.lower_count:,}"
+        return f"<RashomonSet of {counted} trees, optimum {self.optimum}>"
+
+
+def _with_costs(root: Node, costs: Iterator[Any]) -> Node:
+    """The nodes with what their leaves cost, left to right."""
+    if isinstance(root, Leaf):
+        return attrs.evolve(root, cost=next(costs))
+    assert isinstance(root, Branch)
+    return attrs.evolve(root, children=tuple(_with_costs(child, costs) for child in root.children))
+
+
+def _drawing(rng: Any) -> Any:
+    """A function from m to a random whole number below m, however large m is."""
+    if rng is None or isinstance(rng, (int, np.integer)):
+        return random.Random(None if rng is None else int(rng)).randrange
+    if isinstance(rng, random.Random):
+        return rng.randrange
+    if isinstance(rng, np.random.Generator):
+        return lambda below: _from_generator(rng, below)
+    raise InputError("rng", f"{rng!r} draws nothing", "give a seed, a random.Random or a numpy generator")
+
+
+def _from_generator(rng: np.random.Generator, below: int) -> int:
+    """A random whole number below `below`: bits are drawn until they make one."""
+    bits = (below - 1).bit_length()
+    while True:
+        number = int.from_bytes(rng.bytes((bits + 7) // 8), "little") & ((1 << bits) - 1)
+        if number < below:
+            return number

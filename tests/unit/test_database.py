@@ -1,0 +1,260 @@
+"""Rows that a database groups: the optima of the raw rows, and errors for what cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.data.database import MOMENTS
+from streed.exact import Array
+from streed.task import State
+from streed.tasks import (
+    F1,
+    Accuracy,
+    DemographicParity,
+    InstanceCosts,
+    Splits,
+    SquaredError,
+)
+from tests.unit.refusal import refused
+
+duckdb = pytest.importorskip("duckdb", reason="needs DuckDB (the extra `scale`)")
+
+N = 3000
+RNG = np.random.default_rng(171)
+FEATURES = [f"x{j}" for j in range(5)]
+QUOTED = 'my "number"; --'
+BITS = RNG.integers(0, 2, (N, 5))
+ROWS: dict[str, Any] = {
+    **{name: BITS[:, j] for j, name in enumerate(FEATURES)},
+    "y": BITS[:, 0] ^ (RNG.random(N) < 0.2),
+    "g": RNG.integers(0, 3, N),
+    "t": np.round(3.0 * BITS[:, 1] + RNG.normal(size=N), 2),
+    QUOTED: np.round(RNG.normal(size=N), 1),
+    "colour": RNG.choice(["red", "it's", ""], N),
+    "w": RNG.choice([0.5, 1.0, 2.25], N),
+    "copies": RNG.integers(0, 4, N),
+    "a": np.round(RNG.random(N), 3),
+    "b": np.round(RNG.random(N), 3),
+    "day": np.datetime64("2020-01-01") + RNG.integers(0, 30, N),
+}
+FAIR = Accuracy().subject_to(DemographicParity() <= 0.02)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows as a Parquet file, and beside it as a CSV file."""
+    folder = tmp_path_factory.mktemp("it's rows")
+    columns = {name: values.astype("datetime64[us]") if name == "day" else values for name, values in ROWS.items()}
+    frame = pytest.importorskip("pandas", reason="needs pandas, to write the files").DataFrame(columns)
+    connection = duckdb.connect()
+    connection.register("frame", frame)
+    for name in ("rows.parquet", "rows.csv"):
+        connection.execute(f"COPY frame TO '{str(folder / name).replace(chr(39), chr(39) * 2)}'")
+    connection.close()
+    return folder / "rows.parquet"
+
+
+def table(*names: str) -> dict[str, Any]:
+    return {name: ROWS[name] for name in names}
+
+
+CASES: dict[str, tuple[streed.Task, dict[str, Any], dict[str, Any]]] = {
+    "accuracy": (Accuracy(), {"target": "y"}, {"max_depth": 3}),
+    "support": (Accuracy(), {"target": "y"}, {"max_depth": 3, "min_leaf": 300}),
+    "f1": (F1(), {"target": "y"}, {"max_depth": 3}),
+    "parity": (FAIR, {"target": "y", "sensitive_features": "g"}, {"max_depth": 2}),
+    "weights": (Accuracy(), {"target": "y", "sample_weight": "w"}, {"max_depth": 3}),
+    "copies": (Accuracy(), {"target": "y", "frequency": "copies"}, {"max_depth": 3, "min_leaf": 400}),
+    "squared error": (SquaredError(), {"target": "t"}, {"max_depth": 2, "min_leaf": 200}),
+    "whole targets": (SquaredError(), {"target": "g"}, {"max_depth": 2}),
+    "shares": (SquaredError(normalized=True, cost_complexity=0.001), {"target": "t"}, {"max_depth": 3}),
+    "copied targets": (SquaredError(), {"target": "t", "frequency": "copies"}, {"max_depth": 2}),
+    "costs": (InstanceCosts(), {"costs": ["a", "b"]}, {"max_depth": 3, "min_leaf": 300}),
+    "priced costs": (InstanceCosts() + 2 * Splits(), {"costs": ["a", "b"]}, {"max_depth": 3}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_optimum_is_that_of_the_raw_rows(name: str, file: Path) -> None:
+    task, roles, limits = CASES[name]
+    given: dict[str, Any] = {
+        argument: table(*each) if isinstance(each, list) else ROWS[each] for argument, each in roles.items()
+    }
+    plain = streed.solve(task, table(*FEATURES), given.pop("target", None), **given, **limits)
+    by_types = streed.Dataset.from_parquet(file, features=FEATURES, task=task, **roles)
+    by_text = streed.Dataset.from_csv(file.with_suffix(".csv"), features=FEATURES, task=task, threads=1, **roles)
+    for read in (by_types, by_text):
+        assert read.size == (ROWS["copies"].sum() if "frequency" in roles else N)
+        assert read.n_rows <= 32 * 9
+        if roles.keys() & {"costs"} or isinstance(task, SquaredError):
+            assert read.n_rows == 32
+        found = streed.solve(task, read, **limits)
+        assert (found.status, plain.status) == ("optimal", "optimal")
+        assert found.value == pytest.approx(plain.value, rel=1e-12)
+        assert found.tree is not None
+        assert plain.tree is not None
+        shown = [np.asarray(each.tree.predict(table(*FEATURES))) for each in (found, plain) if each.tree is not None]
+        if shown[0].dtype.kind == "f":
+            assert shown[0] == pytest.approx(shown[1], rel=1e-12)
+        else:
+            assert (shown[0] == shown[1]).all()
+        assert found.tree.root.rows == read.size
+
+
+def test_what_is_read_without_a_task_serves_every_task(file: Path) -> None:
+    data = streed.Dataset.from_parquet(file, target="t", features=FEATURES)
+    assert data.summed == frozenset()
+    found = streed.solve(SquaredError(), data, max_depth=2)
+    assert found.value == pytest.approx(streed.solve(SquaredError(), table(*FEATURES), ROWS["t"], max_depth=2).value)
+
+
+def test_the_order_of_rows_does_not_matter(file: Path) -> None:
+    connection = duckdb.connect()
+    path = str(file).replace("'", "''")
+    read = [
+        streed.Dataset.from_query(
+            connection, f"SELECT * FROM '{path}' ORDER BY {order};", target="t", features=FEATURES, task=SquaredError()
+        )
+        for order in ("t", "x0, w DESC", "hash(t)")
+    ]
+    for each in read[1:]:
+        assert (each.X == read[0].X).all()
+        assert (each.row_data[MOMENTS] == read[0].row_data[MOMENTS]).all()
+
+
+@pytest.mark.parametrize("cuts", [1, 6])
+def test_numbers_and_dates_are_cut_at_quantiles_and_the_cuts_are_exact(cuts: int, file: Path) -> None:
+    features = [QUOTED, "day", "colour", "x0"]
+    data = streed.Dataset.from_parquet(file, target="y", features=features, max_cuts=cuts)
+    assert [data.names[j] for j in data.ordered] == [QUOTED, "day"]
+    assert all(len(each.cuts) <= cuts for each in data.ordered.values())
+    assert data.n_rows <= (cuts + 1) ** 2 * 3 * 2 * 2
+    found = streed.solve(Accuracy(), data, max_depth=3)
+    assert found.tree is not None
+    raw = table(*features)
+    assert int((found.tree.predict(raw) != ROWS["y"]).sum()) == found.value
+    asked = {data.names[j]: data.ordered[j].threshold(int(cut)) for j in data.ordered for cut in data.ordered[j].cuts}
+    days = raw["day"].astype("datetime64[us]").astype(int)
+    answers = {QUOTED: raw[QUOTED] <= asked[QUOTED], "day": days <= asked["day"]}
+    for answer in answers.values():
+        assert 0.02 < answer.mean() < 0.98
+
+
+def test_numbers_whole_are_those_of_a_plain_table(file: Path) -> None:
+    features = [QUOTED, "day", "colour"]
+    data = streed.Dataset.from_parquet(file, target="y", features=features)
+    plain = streed.Dataset.make(table(*features), ROWS["y"])
+    assert [each.scale for each in data.columns] == [each.scale for each in plain.columns]
+    assert streed.solve(Accuracy(), data, max_depth=2).value == streed.solve(Accuracy(), plain, max_depth=2).value
+
+
+def test_gaps_in_numbers_stay_gaps(tmp_path: Path) -> None:
+    connection = duckdb.connect()
+    value, label = "CASE WHEN i % 7 = 0 THEN NULL ELSE i / 4.0 END", "(i % 7 = 0 OR i > 300)::INT"
+    sql = f"SELECT {value} AS x, {label} AS y FROM range(400) t(i)"
+    for cuts in (None, 5):
+        data = streed.Dataset.from_query(connection, sql, target="y", max_cuts=cuts)
+        assert data.ordered[0].has_gaps
+        found = streed.solve(Accuracy(), data, max_depth=2)
+        assert found.tree is not None
+        x = np.array([np.nan if i % 7 == 0 else i / 4 for i in range(400)])
+        wrong = found.tree.predict({"x": x}) != np.array([i % 7 == 0 or i > 300 for i in range(400)])
+        assert int(wrong.sum()) == found.value
+
+
+@final
+@attrs.frozen
+class Loss(streed.Task):
+    """The least of a gain that leaves keep or give away, of rows that a database adds up."""
+
+    pushes_down: ClassVar[tuple[str, ...]] = ("gain",)
+
+    def statistics(self, data: streed.Dataset) -> dict[str, Array]:
+        return {"gain": data.row_data["gain"]}
+
+    def labels(self, data: streed.Dataset) -> tuple[str, str]:
+        return ("keep", "give")
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return -s.gain if k == 0 else 0 * s.gain
+
+
+def test_a_task_of_ones_own_is_pushed_down_by_the_same_rule(file: Path) -> None:
+    connection = duckdb.connect()
+    sql = f"SELECT *, CAST(round((a - b) * 1000) AS INT) AS gain FROM '{str(file).replace(chr(39), chr(39) * 2)}'"
+    data = streed.Dataset.from_query(connection, sql, features=FEATURES, gain="gain", task=Loss())
+    assert (data.n_rows, data.size, data.summed) == (32, N, frozenset({"gain"}))
+    gain = np.rint((ROWS["a"] - ROWS["b"]) * 1000).astype(int)
+    plain = streed.solve(Loss(), table(*FEATURES), gain=gain, max_depth=2, min_leaf=100)
+    assert streed.solve(Loss(), data, max_depth=2, min_leaf=100).value == plain.value
+
+
+def test_sums_are_refused_where_a_task_reads_rows(file: Path) -> None:
+    data = streed.Dataset.from_parquet(file, target="t", features=FEATURES, task=SquaredError())
+    refused("X", "moments", "Accuracy", call=lambda: streed.solve(Accuracy(), data, max_depth=1))
+    roles: dict[str, Any] = {"target": "y", "features": FEATURES, "sensitive_features": "g"}
+    limited = InstanceCosts().subject_to(DemographicParity() <= 0.1)
+    assert streed.Dataset.from_parquet(file, costs=["a", "b"], task=limited, **roles).summed == frozenset()
+
+
+def test_hostile_input_is_refused_by_name(file: Path, tmp_path: Path) -> None:
+    def read(**given: Any) -> Any:
+        return lambda: streed.Dataset.from_parquet(file, **given)
+
+    connection = duckdb.connect()
+
+    def ask(sql: Any, **given: Any) -> Any:
+        return lambda: streed.Dataset.from_query(connection, sql, **{"target": "y", **given})
+
+    refused("path", "no file", call=lambda: streed.Dataset.from_parquet(tmp_path / "none.parquet"))
+    refused("target", "no column 'z'", "x0", call=read(target="z"))
+    refused("features", "no column 'x0\"", call=read(target="y", features=['x0"']))
+    refused("features", "twice", call=read(target="y", features=["x0", "x0"]))
+    refused("target", "feature, too", call=read(target="x0", features=FEATURES))
+    refused("costs", "it is 3", call=read(costs=3))
+    refused("memory_limit", "whole number", call=read(target="y", memory_limit=-1))
+    refused("max_cuts", "whole number", call=read(target="y", max_cuts=0))
+    refused("max_cuts", "different rows", call=read(target="y", features=FEATURES, most_rows=10))
+    refused(
+        "sample_weight", "no weights", call=read(target="t", features=FEATURES, task=SquaredError(), sample_weight="w")
+    )
+    refused("frequency", "whole", call=read(target="y", features=FEATURES, frequency="w"))
+    refused("target", "TIMESTAMP", call=read(target="day", features=FEATURES, task=SquaredError()))
+    refused("sql", "nowhere", call=ask("SELECT * FROM nowhere"))
+    refused("sql", "Parser Error", call=ask("DROP TABLE x"))
+    refused("sql", "no rows", call=ask("SELECT 1 AS x, 1 AS y WHERE false"))
+    refused("sql", "''", call=ask(""))
+    refused("features", "INTEGER[]", call=ask("SELECT [1] AS x, 1 AS y"))
+    refused("target", "NULL in 1 rows", call=ask("SELECT 1 AS x, NULL::INT AS y"))
+    refused("X", "missing", call=ask("SELECT NULL::VARCHAR AS x, 1 AS y UNION ALL SELECT 'a', 0"))
+    refused("target", "decimals", call=ask("SELECT 1 AS x, pi() AS y", task=SquaredError()))
+    refused("target", "decimals", call=ask("SELECT 1 AS x, 'nan'::DOUBLE AS y", task=SquaredError()))
+    refused("connection", "DuckDB", call=lambda: streed.Dataset.from_query(object(), "SELECT 1", target="y"))
+
+
+def test_the_shell_asks_by_query(file: Path, tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from streed.cli.app import app
+
+    out = tmp_path / "tree.json"
+    query = f"SELECT {', '.join(FEATURES)}, y FROM data WHERE g < 2"
+    asked = ["solve", str(file), "--query", query, "--target", "y", "--max-depth", "2", "--out", str(out)]
+    done = CliRunner().invoke(app, asked, prog_name="streed")
+    assert done.exit_code == 0, done.output
+    kept = ROWS["g"] < 2
+    tree = streed.Tree.from_json(out.read_text())
+    plain = streed.solve(Accuracy(), BITS[kept], ROWS["y"][kept], max_depth=2)
+    assert tree.claims is not None
+    assert tree.claims.value == plain.value
+    refusedly = CliRunner().invoke(
+        app, ["solve", "monks-1", "--query", "SELECT 1", "--target", "y"], prog_name="streed"
+    )
+    assert refusedly.exit_code == 2
+    assert "no Parquet or CSV file" in refusedly.output

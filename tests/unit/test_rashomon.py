@@ -1,0 +1,275 @@
+"""Near-optimal trees: drawn, counted beyond 2**63, with further quantities, and what stops or refuses a count."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.applications.cost_tables import CostTable, TestCost
+from streed.errors import InputError
+from streed.exact import exact_number
+from streed.problem import SearchStopped
+from streed.rashomon.counting import Counted
+from streed.rashomon.packing import Packing
+from streed.rashomon.question import RowSum
+from streed.rashomon.recursion import PlainRecursion, Watch
+from streed.reference.near_optimal import counted_trees
+from streed.task.algebra import at_most
+from streed.tasks import (
+    F1,
+    Accuracy,
+    ClassErrors,
+    CostSensitive,
+    DemographicParity,
+    Entropy,
+    MatthewsCorrelation,
+    Misclassifications,
+    SparseAccuracy,
+    Splits,
+)
+from streed.tree import used_columns
+
+
+def made(n: int = 24, p: int = 3, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, p))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(n) < 0.2)
+    return X, y.astype(int), rng.integers(0, 2, n)
+
+
+def value_of(tree: streed.Tree) -> Any:
+    assert tree.claims is not None
+    return tree.claims.value
+
+
+PRICED = Misclassifications() + Splits()
+
+
+def test_every_tree_is_drawn_equally_often() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(PRICED, X, y, max_depth=2, slack=2)
+    assert trees.count == 18
+    drawn = collections.Counter(tree.to_json() for tree in trees.sample(1800, rng=7))
+    assert len(drawn) == 18
+    statistic = sum((count - 100) ** 2 / 100 for count in drawn.values())
+    assert statistic < 40.8  # the 0.999 quantile of chi-square with 17 degrees of freedom
+
+
+def test_generators_and_seeds_draw_what_they_drew_before() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(PRICED, X, y, max_depth=2, slack=2)
+    assert trees.sample(5, rng=3) == trees.sample(5, rng=3)
+    assert trees.sample(5, rng=np.random.default_rng(1)) == trees.sample(5, rng=np.random.default_rng(1))
+
+
+def test_counts_beyond_64_bits_are_exact() -> None:
+    X, y, _ = made(40, 13)
+    native = streed.rashomon(PRICED, X, y, max_depth=4, budget=60)
+    assert native.count is not None
+    assert native.count > 2**64
+    plain = PlainRecursion(
+        native.counted.recursion.leaves, native.counted.splits, trivial=True, nonnegative=True
+    ).histogram(native.counted.everything, 4, native.counted.limit)
+    assert plain.table == native.counted.histogram.table
+    assert sum(native.histogram.values()) == native.count
+    assert value_of(native[native.count - 1]) == max(native.histogram)
+
+
+def test_other_quantities_are_counted_along() -> None:
+    X, y, groups = made()
+    trees = streed.rashomon(PRICED, X, y, max_depth=2, slack=3, sensitive_features=groups)
+    gaps: collections.Counter[Any] = collections.Counter()
+    for tree in trees:
+        predicted = tree.predict(X)
+        gap = abs(predicted[groups == 0].mean() - predicted[groups == 1].mean())
+        gaps[value_of(tree), round(gap, 9), tree.n_branches] += 1
+    found = trees.histogram_of(DemographicParity(), Splits())
+    assert {(value, round(float(gap), 9), splits): count for (value, gap, splits), count in found.items()} == gaps
+    best = trees.best(by=DemographicParity())
+    least = min(gap for _, gap, _ in gaps)
+    value = min(value for value, gap, _ in gaps if gap == least)
+    assert (round(float(best.quantity), 9), best.value) == (least, value)
+    assert best.ties == sum(count for (v, gap, _), count in gaps.items() if (v, gap) == (value, least))
+    within = trees.within(DemographicParity() <= 0.2)
+    assert within.count == sum(count for (_, gap, _), count in gaps.items() if gap <= 0.2 + 1e-9)
+    assert trees.within(at_most(Splits(), 1)).count == sum(
+        count for (_, _, splits), count in gaps.items() if splits <= 1
+    )
+
+
+def test_columns_that_may_be_left_out() -> None:
+    X, y, _ = made(p=4)
+    trees = streed.rashomon(PRICED, {name: X[:, j] for j, name in enumerate("abcd")}, y, max_depth=2, slack=2)
+    used = [used_columns(tree.root) for tree in trees]
+    for j, (name, importance) in enumerate(trees.importance().items()):
+        assert name == "abcd"[j]
+        assert importance.share == sum(j in columns for columns in used) / len(used)
+        without = trees.without(name)
+        assert without.count == sum(j not in columns for columns in used)
+        assert trees.needed(name) == (without.count == 0)
+        assert importance.best_without == without.optimum
+    with pytest.raises(InputError, match="no column 'e'"):
+        trees.without("e")
+
+
+def test_a_column_that_is_twice_there_is_not_missed() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(PRICED, np.column_stack([X, 1 - X[:, 0]]), y, max_depth=2, slack=2)
+    assert trees.count == 18
+    assert trees.without(0).count == 18
+    assert trees.without(0, 3).count == 0
+
+
+def test_shares_of_labels_are_those_of_the_trees() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(PRICED, X, y, max_depth=2, slack=2)
+    votes = np.mean([tree.predict(X) for tree in trees], axis=0)
+    assert np.allclose(trees.predict_proba(X)[:, 1], votes)
+    assert trees.predict_proba(X, samples=10, rng=0).shape == (24, 2)
+    assert trees.distinct_predictions() == len({tuple(tree.predict(X)) for tree in trees})
+
+
+def test_a_score_by_its_linear_budget() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(F1(), X, y, max_depth=2, epsilon=0.1)
+    data = streed.Dataset.make(X, y)
+    scores = [score for score, _, _ in counted_trees(F1(), data, max_depth=2)]
+    assert trees.histogram == {
+        score: scores.count(score) for score in sorted(set(scores), reverse=True) if score >= 0.9 * max(scores) - 1e-12
+    }
+
+
+class _Countdown(Watch):
+    left = 10**9
+    reason: BaseException = SearchStopped("time")
+
+    def look(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise self.reason
+
+
+def stopped_after(whole: streed.RashomonSet, looks: int, reason: BaseException) -> streed.RashomonSet:
+    """The set as it is if counting ends after so many looks at the limits."""
+    watch = _Countdown()
+    watch.left, watch.reason = looks, reason
+    question, budget = whole.counted.question, whole.counted.budget
+    counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch)
+    watch.left = 10**9
+    return streed.RashomonSet(counted, whole.optimum)
+
+
+@pytest.mark.parametrize("reason", [SearchStopped("time"), SearchStopped("memory"), KeyboardInterrupt(), MemoryError()])
+def test_what_is_counted_when_stopped_is_a_set_of_trees(reason: BaseException) -> None:
+    X, y, _ = made(60, 8)
+    whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
+    assert whole.count is not None
+    every = {tree.to_json() for tree in whole}
+    sizes = []
+    for looks in range(200):
+        part = stopped_after(whole, looks, reason)
+        if part.status == "complete":
+            break
+        assert part.stopped in ("time", "memory", "interrupt")
+        assert part.count is None
+        sizes.append(part.lower_count)
+        if len(sizes) == 7:
+            trees = {tree.to_json() for tree in part}
+            assert len(trees) == part.lower_count
+            assert trees <= every
+    assert part.lower_count == whole.count
+    assert sizes == sorted(sizes)
+    assert sum(0 < size < whole.count for size in sizes) >= 3
+
+
+def test_limits_of_time_and_memory_stop_a_count() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (300, 40)), rng.integers(0, 2, 300)
+    for limit in ({"time_limit": 0.2}, {"memory_limit": 1}):
+        trees = streed.rashomon(PRICED, X, y, max_depth=6, budget=150, **limit)
+        assert trees.status == "stopped"
+        assert trees.stopped == next(iter(limit)).partition("_")[0]
+        assert trees.count is None
+
+
+def test_no_depth_limit_with_a_price() -> None:
+    X, y, _ = made(12, 3)
+    free = streed.rashomon(PRICED, X, y, slack=3)
+    assert free.histogram == streed.rashomon(PRICED, X, y, max_depth=11, slack=3).histogram
+    with pytest.raises(InputError, match="trees have no end"):
+        streed.rashomon(Accuracy(), X, y)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        (ClassErrors(), {}, "front"),
+        (Accuracy() & DemographicParity(), {}, "front"),
+        (Entropy(), {}, "real numbers"),
+        (MatthewsCorrelation(), {}, "no fraction of sums"),
+        (F1(), {"labels": "best"}, "depends on the other leaves"),
+        (Accuracy(), {"labels": "most"}, "use one of"),
+        (Accuracy(), {"columns": "some"}, "use one of"),
+        (Accuracy(), {"trivial": 1}, "True or False"),
+        (Accuracy(), {"epsilon": 0.1, "slack": 1}, "give one of them"),
+        (Accuracy(), {"epsilon": -1}, ">= 0"),
+        (Accuracy(), {"budget": True}, "give a value"),
+        (Accuracy(), {"min_leaf": 100}, "lower it"),
+        (0.5 * Accuracy() + 1 / 3 * Entropy(), {}, "cannot be counted"),
+    ],
+)
+def test_what_is_not_counted_says_why(task: Any, options: dict[str, Any], message: str) -> None:
+    X, y, groups = made()
+    with pytest.raises(InputError, match=message):
+        streed.rashomon(task, X, y, max_depth=2, sensitive_features=groups, **options)
+
+
+def test_prices_that_depend_on_the_path_are_refused() -> None:
+    X, y, _ = made()
+    tests = [TestCost("first", 2, 1, "lab", columns=0), TestCost("second", 2, 1, "lab", columns=1)]
+    task = CostSensitive(CostTable.of([[0, 3], [3, 0]], tests, range(2)))
+    with pytest.raises(InputError, match="depends on the node"):
+        streed.rashomon(task, X[:, :2], y, max_depth=2)
+
+
+def test_questions_about_no_trees_and_no_quantities() -> None:
+    X, y, _ = made()
+    none = streed.rashomon(PRICED, X, y, max_depth=2, budget=-1)
+    assert (none.count, none.optimum, none.histogram, list(none)) == (0, None, {}, [])
+    with pytest.raises(InputError, match="no trees"):
+        none.sample(1)
+    trees = streed.rashomon(SparseAccuracy(0.01), X, y, max_depth=2)
+    with pytest.raises(InputError, match="no quantity"):
+        trees.best(by="sex")
+    with pytest.raises(InputError, match="limits no sum"):
+        trees.within(3)
+    with pytest.raises(IndexError):
+        trees[trees.lower_count]
+    assert trees[-1] == trees[trees.lower_count - 1]
+
+
+def test_infeasible_limits_leave_no_trees() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(Accuracy(), X, y, max_depth=1, min_leaf=24)
+    assert all(tree.n_branches == 0 for tree in trees)
+    assert exact_number(trees.optimum) == min(y.sum(), 24 - y.sum())
+
+
+def test_digits_of_packed_sums_come_back() -> None:
+    rng = np.random.default_rng(2)
+    sums = [
+        RowSum(rng.integers(-5, 6, (9, 3)), 2),
+        RowSum(rng.integers(-7, 3, (9, 3)), 0),
+        RowSum(np.zeros((9, 3), int), 1),
+    ]
+    packing = Packing.of(sums, 4)
+    for _ in range(50):
+        labels, splits = rng.integers(0, 3, 9), int(rng.integers(0, 5))
+        key = int(packing.costs[np.arange(9), labels].sum()) + splits * packing.split
+        assert packing.totals(key) == tuple(
+            int(each.costs[np.arange(9), labels].sum()) + splits * each.split for each in sums
+        )

@@ -1,0 +1,169 @@
+"""`upper_bound=` and `warm_start=`: what a solve is to beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.task import Totals
+from streed.tasks import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    DemographicParity,
+    InstanceCosts,
+    SparseAccuracy,
+    SquaredError,
+)
+from streed.tree.evaluation import evaluate
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(17)
+X = RNG.integers(0, 2, (240, 9))
+Y = (X[:, 0] ^ (X[:, 1] & X[:, 2])) ^ (RNG.random(240) < 0.1)
+G = RNG.integers(0, 2, 240)
+REAL = np.round(2.0 * Y + RNG.normal(size=240), 2)
+COSTS = np.round(RNG.random((240, 3)), 2)
+RAW_WIDE = np.round(RNG.normal(size=(240, 9)), 1)
+RAW = np.round(RNG.normal(size=(240, 3)), 1)
+
+FAIR = Accuracy().subject_to(DemographicParity() <= 0.05)
+CASES: dict[str, tuple[streed.Task, Any, dict[str, Any], float]] = {
+    "accuracy": (Accuracy(), Y, {}, 1),
+    "sparse": (SparseAccuracy(0.01), Y, {}, 1e-6),
+    "balanced": (BalancedAccuracy(), Y, {}, 1e-6),
+    "squared error": (SquaredError(), REAL, {}, 1e-3),
+    "costs": (InstanceCosts(), None, {"costs": COSTS}, 1e-3),
+    "f1": (F1(), Y, {}, 1e-6),
+    "parity": (FAIR, Y, {"sensitive_features": G}, 1),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_value_that_none_beats_is_proved_and_one_just_above_the_optimum_gives_the_optimum(name: str) -> None:
+    task, y, more, step = CASES[name]
+    best = streed.solve(task, X, y, max_depth=2, **more)
+    assert best.status == "optimal"
+    proved = streed.solve(task, X, y, max_depth=2, upper_bound=best.value, **more)
+    assert (proved.status, proved.tree, proved.value, proved.front) == ("no better", None, None, ())
+    bound = proved.upper_bound if task.maximize else proved.lower_bound
+    assert bound == pytest.approx(best.value, rel=1e-9)
+    worse = best.value - step if task.maximize else best.value + step
+    found = streed.solve(task, X, y, max_depth=2, upper_bound=worse, **more)
+    assert (found.status, found.value) == ("optimal", best.value)
+    assert found.tree is not None
+    data = streed.Dataset.make(X, y, **more)
+    again = task.score(evaluate(found.tree, task, data), Totals(task, data))
+    assert float(again) == pytest.approx(best.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_search_that_begins_with_a_tree_ends_with_it_or_with_a_better_one(name: str) -> None:
+    task, y, more, _ = CASES[name]
+    small = streed.solve(task, X, y, max_depth=1, **more)
+    best = streed.solve(task, X, y, max_depth=3, **more)
+    grown = streed.solve(task, X, y, max_depth=3, warm_start=small.tree, **more)
+    assert (grown.status, grown.value, grown.lower_bound, grown.upper_bound) == (
+        best.status,
+        best.value,
+        best.lower_bound,
+        best.upper_bound,
+    )
+    again = streed.solve(task, X, y, max_depth=3, warm_start=best.tree, **more)
+    assert again.status == "optimal"
+    assert again.value == pytest.approx(best.value, rel=1e-12)
+    assert again.tree is not None
+    assert best.tree is not None
+    assert (again.tree.apply(X) == best.tree.apply(X)).all()
+    assert again.tree.root.rows == 240
+
+
+@pytest.mark.parametrize("search", ["depth-first", "branches", "discrepancy", "general"])
+def test_every_search_begins_with_the_value_of_the_tree(search: str) -> None:
+    first = streed.solve(Accuracy(), X, Y, max_depth=2, search=search)
+    assert first.tree is not None
+    again = streed.solve(Accuracy(), X, Y, max_depth=2, search=search, warm_start=first.tree)
+    assert (again.status, again.value, again.tree == first.tree) == ("optimal", first.value, True)
+    assert streed.solve(Accuracy(), X, Y, max_depth=2, search=search, upper_bound=first.value).status == "no better"
+
+
+def test_a_bound_to_beat_saves_nodes_of_a_deep_search() -> None:
+    rng = np.random.default_rng(3)
+    wide = rng.integers(0, 2, (200, 14))
+    y = rng.integers(0, 2, 200)
+    best = streed.solve(SparseAccuracy(0.01), wide, y)
+    assert best.tree is not None
+    again = streed.solve(SparseAccuracy(0.01), wide, y, warm_start=best.tree)
+    assert again.value == best.value
+    assert again.stats["nodes"] < best.stats["nodes"]
+
+
+def test_threads_share_the_value_to_beat() -> None:
+    rng = np.random.default_rng(4)
+    wide = rng.integers(0, 2, (400, 30))
+    y = rng.integers(0, 2, 400)
+    best = streed.solve(Accuracy(), wide, y, max_depth=4)
+    for upper, status in ((best.value, "no better"), (best.value + 1, "optimal")):
+        assert streed.solve(Accuracy(), wide, y, max_depth=4, upper_bound=upper, threads=2).status == status
+
+
+def test_thresholds_are_searched_below_the_bound_too() -> None:
+    best = streed.solve(Accuracy(), RAW, Y, max_depth=2)
+    assert streed.solve(Accuracy(), RAW, Y, max_depth=2, upper_bound=best.value).status == "no better"
+    again = streed.solve(Accuracy(), RAW, Y, max_depth=2, warm_start=best.tree)
+    assert (again.status, again.value, again.tree == best.tree) == ("optimal", best.value, True)
+    rng = np.random.default_rng(5)
+    fine = rng.normal(size=(400, 3))
+    y = rng.integers(0, 2, 400)
+    best = streed.solve(Accuracy(), fine, y, max_depth=2)
+    assert best.stats["route"] == "thresholds"
+    assert streed.solve(Accuracy(), fine, y, max_depth=2, upper_bound=best.value).status == "no better"
+    found = streed.solve(Accuracy(), fine, y, max_depth=2, upper_bound=best.value + 1)
+    assert (found.status, found.value) == ("optimal", best.value)
+
+
+def test_a_tree_of_a_fold_is_measured_on_the_data_of_the_solve() -> None:
+    fold = streed.solve(Accuracy(), X[:150], Y[:150], max_depth=2)
+    assert fold.tree is not None
+    wrong = int((fold.tree.predict(X) != Y).sum())
+    kept = streed.solve(Accuracy(), X, Y, max_depth=2, warm_start=fold.tree, time_limit=60)
+    assert kept.value <= wrong
+    bound = streed.solve(Accuracy(), X, Y, max_depth=2).value
+    assert kept.value == bound
+
+
+def test_the_tree_is_found_by_the_names_of_its_columns() -> None:
+    table = {f"c{j}": X[:, j] for j in range(9)}
+    turned = {name: table[name] for name in reversed(table)}
+    best = streed.solve(Accuracy(), table, Y, max_depth=2)
+    again = streed.solve(Accuracy(), turned, Y, max_depth=2, warm_start=best.tree)
+    assert again.value == best.value
+    assert again.tree is not None
+    assert best.tree is not None
+    assert (again.tree.predict(turned) == best.tree.predict(table)).all()
+
+
+def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
+    deep = streed.solve(Accuracy(), X, Y, max_depth=3).tree
+    table = {f"c{j}": X[:, j] for j in range(9)}
+    letters = np.where(Y, "a", "b")
+
+    def solve(X: Any = X, y: Any = Y, **given: Any) -> streed.Result:
+        return streed.solve(Accuracy(), X, y, **given)
+
+    refused("upper_bound", "is no number", call=lambda: solve(upper_bound="low"))
+    refused("upper_bound", "is no number", call=lambda: solve(upper_bound=True))
+    refused("upper_bound", "not finite", call=lambda: solve(upper_bound=float("nan")))
+    refused("warm_start", "is no tree", call=lambda: solve(warm_start="tree"))
+    refused("warm_start", "depth 3", call=lambda: solve(max_depth=2, warm_start=deep))
+    refused("warm_start", "branching nodes", call=lambda: solve(max_depth=3, max_nodes=1, warm_start=deep))
+    refused("warm_start", "a leaf of", call=lambda: solve(min_leaf=120, warm_start=deep))
+    refused("warm_start", "no column 'x", call=lambda: solve(table, warm_start=deep))
+    refused("warm_start", "no label", call=lambda: solve(X, letters, warm_start=deep))
+    refused("warm_start", "other values", call=lambda: solve(RAW_WIDE, warm_start=deep))
+    both = Accuracy() & DemographicParity()
+    asked: dict[str, Any] = {"max_depth": 1, "sensitive_features": G}
+    refused("upper_bound", "tuples", call=lambda: streed.solve(both, X, Y, upper_bound=3, **asked))
