@@ -31,7 +31,7 @@ from streed.data.given import row_numbers
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task import State, Task, bound
-from streed.tasks.poisson import half_deviance, saturated_terms
+from streed.tasks.poisson import half_deviance, half_deviance_of_rows, saturated_terms
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -73,6 +73,11 @@ class RelativeRisk(Task):
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return half_deviance(s.saturated, s.events, s.hazard) * self.scale
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        events = row_numbers(data, "event", "RelativeRisk")[rows]
+        weights = None if data.weights is None else data.weights[rows]
+        return half_deviance_of_rows(events, self.hazard.at(data.targets[rows]), weights) * self.scale
 
     def lower_bound(self, s: State) -> Any:
         return 0.0

@@ -20,6 +20,7 @@ from streed.cli.export import export
 from streed.cli.front import front
 from streed.cli.predict import predict
 from streed.cli.prove import check_proof, prove
+from streed.cli.rashomon import rashomon
 from streed.cli.report import report
 from streed.cli.solve import solve
 from streed.cli.tasks import tasks
@@ -61,7 +62,10 @@ def app() -> None:
     """Provably optimal decision trees for the objective that you declare."""
 
 
-for command in (solve, front, predict, verify, prove, check_proof, report, export, check, tasks, explain, datasets):
+_COMMANDS = (
+    solve, front, rashomon, predict, verify, prove, check_proof, report, export, check, tasks, explain, datasets,
+)  # fmt: skip
+for command in _COMMANDS:
     app.add_command(command)
 
 

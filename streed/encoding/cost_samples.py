@@ -21,6 +21,20 @@ from streed.task.constrained import objective
 
 _LARGEST_NATIVE = 2.0**62
 
+_CHANGE = 2.0**-20
+"""By which part of itself a sum is changed to see how steep a cost is in it."""
+
+_ROUNDING = 2.0**-53
+
+_OPERATIONS = 16
+"""Roundings of what is computed of sums."""
+
+_DIFFERENCES = 2.0**-51
+"""By which part of the sum over all rows one over some may be off."""
+
+_ROWS_TRIED = 4
+"""Of the least in each statistic."""
+
 
 @attrs.frozen
 class CostSamples:
@@ -68,6 +82,59 @@ def _branching_costs(task: Task, data: Dataset) -> list[Value]:
             "return 0 for those that cost nothing"
         )
     return known
+
+
+def lost_in_sums(problem: Problem, inexact: bool) -> float:
+    """How far the rounding of sums in float64 may move the cost of a tree of the bound task.
+
+    Leaves share the rows, so errors in proportion to their sums add up to what the same errors do to the cost of all
+    rows. `inexact`: sums are of real numbers, and those of a leaf are also found as differences of larger ones, so each
+    is off by a part of the sum over all rows: what that does to a leaf is most where its own sums are the least, so it
+    is tried on such rows. What costs turn out to be when a sum is changed tells both.
+    """
+    sums = {name: values.astype(np.float64) for name, values in problem.sums.items()}
+    totals = {name: values.sum(axis=0) for name, values in sums.items()}
+    lost = _moved(problem, problem.data.size, totals, {name: _CHANGE * np.abs(each) for name, each in totals.items()})
+    lost *= _OPERATIONS * _ROUNDING / _CHANGE
+    if inexact:
+        errors = {name: _DIFFERENCES * np.abs(values).sum(axis=0) for name, values in sums.items()}
+        copies = problem.data.counts
+        most = max(
+            (_moved(problem, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors))
+            for i in _least_rows(sums)
+        )
+        limits = [problem.max_nodes, None if problem.max_depth is None else 2**problem.max_depth - 1]
+        branches = min([len(problem.data.X) - 1, *(each for each in limits if each is not None)])
+        lost += (branches + 1) * most
+    return lost
+
+
+def _moved(problem: Problem, rows: int, sums: dict[str, Array], errors: dict[str, Array]) -> float:
+    """How much the cost of a leaf moves when its sums are off by the errors, one after the other."""
+
+    def costs(changed: str | None = None, sign: int = 1) -> list[float]:
+        found = {name: np.asarray(v + sign * errors[name] if name == changed else v) for name, v in sums.items()}
+        s = State(rows, **{name: tuple(v.tolist()) if v.ndim else v.item() for name, v in found.items()})
+        return [float(problem.task.leaf_cost(s, label)) for label in range(len(problem.task.labels(problem.data)))]
+
+    try:
+        begin, moved = costs(), 0.0
+        for name in sums:
+            pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
+            moved += max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
+    except Exception:  # noqa: BLE001 - methods that such sums do not suit; the message of a mismatch tells
+        return 0.0
+    return moved
+
+
+def _least_rows(sums: dict[str, Array]) -> list[int]:
+    """The rows with the least sums that are not zero, some for each statistic."""
+    found: set[int] = {0}
+    for values in sums.values():
+        size = np.abs(values).reshape(len(values), -1).max(axis=1)
+        known = np.flatnonzero(size)
+        found.update(known[np.argsort(size[known], kind="stable")[:_ROWS_TRIED]].tolist())
+    return sorted(found)
 
 
 def asks_whole(problem: Problem) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.certificate import measure_task
 from streed.encoding.compile_errors import compile_kernels
-from streed.encoding.cost_samples import CostSamples, asks_whole
+from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.methods import CompiledMethods
 from streed.encoding.overflow import Record, note_costs
@@ -71,6 +71,8 @@ class Scored(Encoding):
     exact: bool
     largest: float
     """Of the costs that were seen beforehand."""
+    lost: float
+    """What the rounding of sums may add to the value of any tree, or take from it."""
     settled: bool = False
     """Whether a finer grid was found to be too fine."""
     route = "generated"
@@ -134,7 +136,8 @@ class Scored(Encoding):
         )
         packed = attrs.evolve(packed, scoring=scoring)
         exact = whole or (on_grains and (planes.integral or planes.per_unit is not None))
-        return cls(packed, problem, task, planes, kind, scale, sign, exact, probe.largest)
+        lost = 0.0 if exact else lost_in_sums(problem, not (planes.integral or planes.per_unit is not None))
+        return cls(packed, problem, task, planes, kind, scale, sign, exact, probe.largest, lost)
 
     def value(self, code: int) -> Value:
         return self.sign * coding.decoded(code, self.coding, self.scale)
@@ -169,7 +172,7 @@ class Scored(Encoding):
             return 0.0
         size, branches = max(self.largest, abs(float(self.value(code)))), self._most_branches
         steps = (2 * branches + 1) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
-        return steps + _REAL * size
+        return steps + _REAL * size + self.lost
 
     @property
     def _most_branches(self) -> int:
@@ -200,8 +203,8 @@ class Scored(Encoding):
         apart = abs(value - claimed)
         near = bool(apart <= TOLERANCE * (1 + max(abs(value), abs(claimed))))
         if not near and complete and self.coding == coding.GRID and not self.settled:
-            # a tree of this value exists, so costs far above it need no codes
-            finer = _scale(abs(float(value)))
+            # a tree of this value exists, so costs far above it need no codes, nor what rounding leaves of the sums
+            finer = _scale(max(abs(float(value)), NOISE * _largest_sum(self.planes)))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
         near = near or bool(apart <= self._noise(problem, preorder))

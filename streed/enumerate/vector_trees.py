@@ -222,15 +222,24 @@ class Trees:
         branches = int(np.count_nonzero(preorder >= 0))
         return tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
 
+    def is_summable(self, weights: Sequence[int]) -> bool:
+        """Whether trees can be searched by the sum of `weights` . vector: sums over the rows are below 2**60."""
+        split = sum(w * each for w, each in zip(weights, self.splits, strict=False))
+        return split < LARGEST_TOTAL and self._are_within(weights)
+
+    def _are_within(self, weights: Sequence[int]) -> bool:
+        most = sum(abs(w) * largest for w, largest in zip(weights, self.largest, strict=False))
+        return bool(most * self.vectors.shape[1] < LARGEST_TOTAL)
+
     def costs(self, weights: Sequence[int]) -> Array:
         """(G, K) int64: the sum of a row's first parts by as many weights.
 
         Raises InputError if sums of these over the rows may be beyond 2**60.
         """
         # numpy multiplies without a word about overflow
-        bounded = list(zip(weights, self.largest, strict=False))
-        if sum(abs(w) * most for w, most in bounded) * self.vectors.shape[1] >= LARGEST_TOTAL:
+        if not self._are_within(weights):
             raise sums_too_large(self.problem.data.weights is not None)
+        bounded = zip(weights, self.largest, strict=False)
         # a part that no label adds to, as the number of nodes, may have a weight of any size
         costs: Array = self.vectors[:, :, : len(weights)] @ np.array([w if most else 0 for w, most in bounded])
         return costs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -13,17 +14,23 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
-from streed.problem import SearchStopped
+from streed.kernels.counting.equal_rows import find_classes
+from streed.problem import SearchLimits, SearchStopped
+from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.histogram import Histogram
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, check_exact
 from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
-from streed.rashomon.splits import Split, find_splits, row_sets
+from streed.rashomon.splits import Asked, Split, find_splits, row_sets
 from streed.task import State, beside_sums, sums_over
 
-_AT_ONCE = 3
-"""Trees of so few levels are counted all together."""
+_FEW_SPLITS = 256
+"""Trees of three levels over so few splits are counted all together, in a moment."""
+
+
+_AT_ONCE = 256
+"""Groups of rows whose sets are made at once."""
 
 
 @final
@@ -76,15 +83,28 @@ class Counted:
         price = question.split if packing is None else packing.split
         splits = find_splits(data, banned, distinct=question.columns == "distinct", price=price)
         limit = budget.most if packing is None else packing.budget(budget.most)
-        leaves = _leaves(question, packing)
-        fits = packing is not None and max(packing.largest, limit) + price < LARGEST_KEY
-        recursion: Recursion
-        if fits and all(split.is_binary for split in splits):
-            recursion = NativeRecursion(leaves, splits, question.trivial, watch, n_rows=data.n_rows)
-        else:
-            recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=packing is not None)
         everything = (1 << data.n_rows) - 1
         depth = data.n_rows - 1 if question.max_depth is None else min(question.max_depth, data.n_rows - 1)
+        recursion: Recursion
+        if packing is None:
+            leaves: Leaves = TaskLeaves(question.n_labels, _asking(question), question.labels == "best")
+            recursion = PlainRecursion(leaves, splits, question.trivial, watch)
+        else:
+            groups = _groups(packing.costs, data.frequency)
+            most = max(packing.largest, limit) + packing.split
+            engine = None
+            if most < LARGEST_KEY and all(split.is_binary for split in splits):
+                if splits and depth >= LEAST_DEPTH and most < LARGEST_COST:
+                    engine = Engine.of(question.bound, data, splits, groups, depth, question.min_leaf, packing.split)
+                places = data.n_rows
+                if engine is not None:
+                    splits, groups, everything = _placed(engine, splits, groups, data.n_rows)
+                    places = 64 * engine.words
+                leaves = _row_leaves(question, groups, packing)
+                recursion = NativeRecursion(leaves, splits, question.trivial, watch, n_rows=places, engine=engine)
+            else:
+                leaves = _row_leaves(question, groups, packing)
+                recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=True)
         made = cls(question, budget, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
         made._count()
         return made
@@ -97,26 +117,38 @@ class Counted:
         return cls(question, budget, frozenset(), (), none, None, (), 0, 0, 0, stopped=stopped)
 
     def _count(self) -> None:
-        """Counts root split by root split, so that what is counted when it is stopped is a set of trees, too."""
-        recursion, budget = self.recursion, self.limit
+        """Counts until that is done or stopped."""
+        recursion = self.recursion
+        engine = recursion.engine if isinstance(recursion, NativeRecursion) else None
         try:
-            depth = recursion.useful(self.everything, self.depth, budget)
-            self.depth = depth
-            if depth <= _AT_ONCE:
-                self.parts.append(recursion.histogram(self.everything, depth, budget))
-                self.finished.extend(self.splits)
-                return
-            self.parts.append(recursion.of_leaves(self.everything, budget))
-            for split, children, optima in recursion.affordable(self.everything, depth, budget):
-                part = recursion.of_split(split, children, optima, depth, budget)
-                self.parts.append(part)
-                self.finished.append(split)
+            self.depth = recursion.useful(self.everything, self.depth, self.limit)
+            if engine is None:
+                self._count_splits()
+            else:
+                engine.begin(SearchLimits(recursion.watch.remaining()))
+                engine.run(self._count_splits)
         except SearchStopped as stop:
             self.stopped = stop.reason
         except KeyboardInterrupt:
             self.stopped = "interrupt"
         except MemoryError:
             self.stopped = "memory"
+        finally:
+            if engine is not None:
+                engine.end()
+
+    def _count_splits(self) -> None:
+        """Counts root split by root split, so that what is counted when it is stopped is a set of trees, too."""
+        recursion, depth, budget = self.recursion, self.depth, self.limit
+        if depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS):
+            self.parts.append(recursion.histogram(self.everything, depth, budget))
+            self.finished.extend(self.splits)
+            return
+        self.parts.append(recursion.of_leaves(self.everything, budget))
+        for split, children, optima in recursion.affordable(self.everything, depth, budget):
+            part = recursion.of_split(split, children, optima, depth, budget)
+            self.parts.append(part)
+            self.finished.append(split)
 
     @functools.cached_property
     def histogram(self) -> Histogram:
@@ -131,6 +163,17 @@ class Counted:
         ]
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
+
+    @property
+    def copies(self) -> list[tuple[int, int]] | None:
+        """The sets of rows with the number of copies of each of them; None where each row is one."""
+        frequency = self.question.data.frequency
+        if frequency is None:
+            return None
+        leaves = self.recursion.leaves
+        if isinstance(leaves, RowLeaves):
+            return [(members, copies) for members, copies, _ in leaves.groups]
+        return [(1 << row, copies) for row, copies in enumerate(frequency.tolist())]
 
     @property
     def _intervals(self) -> list[tuple[int, RowSum]]:
@@ -172,16 +215,35 @@ def _most_branches(question: Question) -> int:
     return rows if depth is None or depth > rows else min(rows, sum(widest**level for level in range(depth)))
 
 
-def _leaves(question: Question, packing: Packing | None) -> Leaves:
-    best = question.labels == "best"
-    if packing is None:
-        return TaskLeaves(question.n_labels, _asking(question), best)
-    groups = _groups(packing.costs, question.data.frequency)
-    return RowLeaves(question.n_labels, groups, question.min_leaf, best, packing.radix)
+def _row_leaves(question: Question, groups: Sequence[Group], packing: Packing) -> RowLeaves:
+    return RowLeaves(question.n_labels, groups, question.min_leaf, question.labels == "best", packing.radix)
 
 
-def _groups(costs: Array, frequency: Array | None) -> list[tuple[int, int, tuple[int, ...]]]:
+def _placed(
+    engine: Engine, splits: Sequence[Split], groups: Sequence[Group], n_rows: int
+) -> tuple[list[Split], list[Group], int]:
+    """The splits, groups and all rows, as sets of the places that rows have in the engine."""
+    sets = [part for split in splits for part in split.parts]
+    sets += [members for members, _, _ in groups]
+    moved = dict(zip(sets, engine.placed(sets, n_rows), strict=True))
+    there = []
+    for split in splits:
+        asked = tuple(
+            Asked(each.column, each.cut, tuple(moved[c] if c else 0 for c in each.children)) for each in split.asked
+        )
+        there.append(Split(asked, tuple(moved[part] for part in split.parts), split.price))
+    whole = functools.reduce(operator.or_, (moved[members] for members, _, _ in groups))
+    return there, [(moved[members], copies, keys) for members, copies, keys in groups], whole
+
+
+Group = tuple[int, int, tuple[int, ...]]
+"""The set of the rows of equal keys and copies, how many copies each row is, and the keys by label."""
+
+
+def _groups(costs: Array, frequency: Array | None) -> list[Group]:
     """The rows of equal keys and copies."""
+    if costs.dtype != object:
+        return _groups_of_integers(costs, np.ones(len(costs), np.int64) if frequency is None else frequency)
     copies = [1] * len(costs) if frequency is None else frequency.tolist()
     members: dict[tuple[int, ...], list[int]] = {}
     for row, each in enumerate(zip(copies, map(tuple, costs.tolist()), strict=True)):
@@ -192,6 +254,18 @@ def _groups(costs: Array, frequency: Array | None) -> list[tuple[int, int, tuple
         inside[rows] = 1
         found.append((row_sets(inside)[0], count, tuple(keys)))
     return found
+
+
+def _groups_of_integers(costs: Array, copies: Array) -> list[Group]:
+    """The same, of int64 costs (n, K)."""
+    told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+    first, member = find_classes(told_apart.view(np.uint8))
+    numbers = np.arange(len(first))
+    sets: list[int] = []
+    for at in range(0, len(first), _AT_ONCE):
+        sets += row_sets((member[:, None] == numbers[at : at + _AT_ONCE]).astype(np.uint8))
+    kinds = told_apart[first].tolist()
+    return [(rows, each[0], tuple(each[1:])) for rows, each in zip(sets, kinds, strict=True)]
 
 
 def _asking(question: Question) -> Callable[[int, int], Any]:

@@ -1,4 +1,4 @@
-"""Native histograms of trees of depth three or less: pair sums of columns, and tables of keys and counts.
+"""Native histograms of trees of depth three or less, from pair sums of columns, in tables of keys and counts.
 
 A row costs a key per label, in int64 and never below 0, and a split the key `price`; a tree's key is their sum. Rows
 are bits: `columns` (w, p) uint64 has the words of every column beside each other, `groups` (g, w) the rows of equal
@@ -19,21 +19,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, njit
 
 from streed.kernels.kept import CodeCache
 from streed.kernels.places import cache_directory
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
+from streed.rashomon.pair_sums import (
+    INFINITE,
+    LEAST_ROWS,
+    TRIVIAL,
+    allow,
+    leaf_sums,
+    least_sides,
+    pair_sums,
+    separating,
+)
+from streed.rashomon.tables import listed, new_table, put, put_sums
 
-INFINITE = 2**61
-"""The key of what there is not; two of them and a price fit int64."""
+FIRST_BITS = 6
+"""New tables have 2**6 slots."""
 
-LEAST_ROWS, RADIX, BEST, TRIVIAL = 0, 1, 2, 3
-"""Places in `options`."""
-
-_HASH = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_BITS = 6
+_SOURCES = tuple(Path(__file__).with_name(name) for name in ("kernels.py", "pair_sums.py", "tables.py"))
 
 
 def entry(function: Any) -> Any:
@@ -41,243 +48,15 @@ def entry(function: Any) -> Any:
     made: Any = njit(nogil=True)(function)
     base = cache_directory()
     if base is not None:
-        base = base / f"rashomon-{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]}"
+        base = base / f"rashomon-{_fingerprint()}"
         base.mkdir(mode=0o700, exist_ok=True)
     made._cache = CodeCache(function, base)
     return made
 
 
-# -- tables of keys ------------------------------------------------------------------------------------------------
-
-
-@native
-def new_table(bits):
-    """(keys, counts, [slots used, how many bits number a slot]); a key of -1 is an empty slot."""
-    return np.full(1 << bits, -1, np.int64), np.zeros(1 << bits, np.int64), np.array([0, bits])
-
-
-@native
-def slot_of(keys, bits, low, key):
-    """The slot of a key >= low, or the empty one where it belongs; keys of a narrow range lie side by side."""
-    mask = len(keys) - 1
-    at = key - low
-    if at > mask:
-        at = int64((uint64(at) * _HASH) >> uint64(64 - bits))
-    while keys[at] != key and keys[at] >= 0:
-        at = (at + 1) & mask
-    return at
-
-
-@native
-def put(table, low, key, count):
-    """The table, maybe a larger one, with so many more trees of the key."""
-    keys, counts, state = table
-    at = slot_of(keys, state[1], low, key)
-    if keys[at] < 0:
-        keys[at] = key
-        state[0] += 1
-        counts[at] += count
-        if 2 * state[0] > len(keys):
-            larger = new_table(state[1] + 2)
-            for i in range(len(keys)):
-                if keys[i] >= 0:
-                    to = slot_of(larger[0], larger[2][1], low, keys[i])
-                    larger[0][to] = keys[i]
-                    larger[1][to] = counts[i]
-            larger[2][0] = state[0]
-            return larger
-        return table
-    counts[at] += count
-    return table
-
-
-@native
-def listed(table):
-    """(keys, counts): the entries of a table that have trees, by rising key."""
-    keys, counts, state = table
-    found = np.empty(state[0], np.int64)
-    numbers = np.empty(state[0], np.int64)
-    size = 0
-    for i in range(len(keys)):
-        if keys[i] >= 0 and counts[i] != 0:
-            found[size] = keys[i]
-            numbers[size] = counts[i]
-            size += 1
-    order = np.argsort(found[:size])
-    return found[order], numbers[order]
-
-
-@native
-def total_of(counts):
-    """How many trees there are, as a float."""
-    total = 0.0
-    for each in counts:
-        total += float(each)
-    return total
-
-
-@native
-def put_sums(table, low, first, last, add, budget, times, check):
-    """The table with every sum of a key of each list and `add` that is <= budget; counts are multiplied."""
-    check[0] += total_of(first[1]) * total_of(last[1]) * times
-    if check[0] >= 2.0**62:
-        return table
-    for i in range(len(first[0])):
-        room = budget - add - first[0][i]
-        for j in range(len(last[0])):
-            if last[0][j] > room:
-                break
-            table = put(table, low, first[0][i] + last[0][j] + add, first[1][i] * last[1][j] * times)
-    return table
-
-
-# -- rows and pairs of columns -------------------------------------------------------------------------------------
-
-
-@native
-def leaf_sums(groups, keys, copies, rows, sums):
-    """How many rows there are, by copies; writes (k,) the key of all of them by label."""
-    size = 0
-    sums[:] = 0
-    for g in range(len(groups)):
-        count = int64(0)
-        for w in range(len(rows)):
-            count += count_ones(rows[w] & groups[g, w])
-        size += count * copies[g]
-        for k in range(len(sums)):
-            sums[k] += count * keys[g, k]
-    return size
-
-
-@native
-def separating(columns, rows):
-    """(m,) the columns that separate the rows."""
-    words, width = columns.shape
-    one = np.zeros(width, np.uint64)
-    zero = np.zeros(width, np.uint64)
-    for w in range(words):
-        if rows[w] != 0:
-            for f in range(width):
-                one[f] |= columns[w, f] & rows[w]
-                zero[f] |= ~columns[w, f] & rows[w]
-    found = np.empty(width, np.int64)
-    size = 0
-    for f in range(width):
-        if one[f] != 0 and zero[f] != 0:
-            found[size] = f
-            size += 1
-    return found[:size].copy()
-
-
-@native
-def pair_sums(columns, groups, keys, copies, rows, active, both, sums):
-    """Writes (m, m) how many rows have both columns, by copies, and (k, m, m) the key of these as a leaf, by label."""
-    m, words = len(active), len(rows)
-    both[:, :] = 0
-    sums[:, :, :] = 0
-    held = np.empty((words, m), np.uint64)
-    count = np.empty(m, np.int64)
-    for g in range(len(groups)):
-        used = 0
-        for w in range(words):
-            word = rows[w] & groups[g, w]
-            if word != 0:
-                for i in range(m):
-                    held[used, i] = columns[w, active[i]] & word
-                used += 1
-        if used == 0:
-            continue
-        for i in range(m):
-            count[i:] = 0
-            for w in range(used):
-                word = held[w, i]
-                if word != 0:
-                    for j in range(i, m):
-                        count[j] += count_ones(word & held[w, j])
-            for j in range(i, m):
-                both[i, j] += copies[g] * count[j]
-            for k in range(len(sums)):
-                each = keys[g, k]
-                if each != 0:
-                    for j in range(i, m):
-                        sums[k, i, j] += each * count[j]
-    for i in range(m):
-        for j in range(i):
-            both[i, j] = both[j, i]
-            for k in range(len(sums)):
-                sums[k, i, j] = sums[k, j, i]
-
-
-@native
-def allow(leaf, size, options):
-    """Makes the keys of a leaf of so many rows INFINITE for labels that it may not have."""
-    if size < options[LEAST_ROWS]:
-        leaf[:] = INFINITE
-    elif options[BEST]:
-        chosen = 0
-        for k in range(1, len(leaf)):
-            if leaf[k] // options[RADIX] < leaf[chosen] // options[RADIX]:
-                chosen = k
-        for k in range(len(leaf)):
-            if k != chosen:
-                leaf[k] = INFINITE
-
-
-@native
-def least_sides(both, sums, size, whole, price, deep, options, left, right):
-    """The least key of the splits on each column: writes (m,) that of either side, of depth one (`deep`) or zero.
-
-    Returns the least key of a leaf or a split.
-    """
-    m, labels = len(both), len(whole)
-    least = options[LEAST_ROWS]
-    best = INFINITE
-    if size >= least:
-        for k in range(labels):
-            best = min(best, whole[k])
-    for f in range(m):
-        on = both[f, f]
-        low, high = INFINITE, INFINITE
-        if on >= least:
-            for k in range(labels):
-                low = min(low, sums[k, f, f])
-        if size - on >= least:
-            for k in range(labels):
-                high = min(high, whole[k] - sums[k, f, f])
-        if on == 0 or on == size:
-            left[f] = INFINITE
-            right[f] = INFINITE
-            continue
-        if deep and labels == 2 and least <= 1:
-            p, q = sums[0, f, f], sums[1, f, f]
-            u, v = whole[0] - p, whole[1] - q
-            stump, other = int64(INFINITE), int64(INFINITE)
-            for g in range(m):
-                a, b = sums[0, f, g], sums[1, f, g]
-                stump = min(stump, min(a, b) + min(p - a, q - b))
-                c, d = sums[0, g, g] - a, sums[1, g, g] - b
-                other = min(other, min(c, d) + min(u - c, v - d))
-            low = min(low, stump + price)
-            high = min(high, other + price)
-        elif deep:
-            for g in range(m):
-                with_both, with_g = both[f, g], both[g, g] - both[f, g]
-                a, b, c, d = INFINITE, INFINITE, INFINITE, INFINITE
-                for k in range(labels):
-                    each = sums[k, f, g]
-                    a = min(a, each)
-                    b = min(b, sums[k, f, f] - each)
-                    c = min(c, sums[k, g, g] - each)
-                    d = min(d, whole[k] - sums[k, f, f] - sums[k, g, g] + each)
-                if with_both >= least and on - with_both >= least:
-                    low = min(low, a + b + price)
-                if with_g >= least and size - on - with_g >= least:
-                    high = min(high, c + d + price)
-        left[f] = low
-        right[f] = high
-        if low < INFINITE and high < INFINITE:
-            best = min(best, low + high + price)
-    return best
+def _fingerprint() -> str:
+    """A hash of the sources of these kernels beside those of the engine."""
+    return hashlib.sha256(b"".join(source.read_bytes() for source in _SOURCES)).hexdigest()[:16]
 
 
 # -- trees of depth two or less ------------------------------------------------------------------------------------
@@ -432,7 +211,7 @@ def count_shallow(columns, groups, keys, copies, multiple, options, rows, price,
     if m > 0:
         pair_sums(columns, groups, keys, copies, rows, active, both, sums)
         best = least_sides(both, sums, size, whole, price, depth == 2, options, left, right)
-    table = new_table(_FIRST_BITS)
+    table = new_table(FIRST_BITS)
     if counting and best <= budget:
         chosen = multiple[active]
         table = put_shallow(
@@ -443,12 +222,14 @@ def count_shallow(columns, groups, keys, copies, multiple, options, rows, price,
 
 
 @entry
-def count_three(columns, groups, keys, copies, multiple, options, rows, price, worst, low, budget, counting, check):
+def count_three(
+    columns, groups, keys, copies, multiple, options, rows, asked, price, worst, low, budget, counting, check
+):
     """(least key, keys, counts) of the trees of the rows of depth at most three.
 
     The least key, none below `low`, is exact if it is <= budget, else a number above it. If `counting`, the keys <=
     budget and how many trees have each. `worst`: no row adds more to the least key of rows without it, INFINITE where
-    that is not known.
+    that is not known. `asked`: the columns that trees of keys <= budget may split on first; all, if there are none.
     """
     labels = keys.shape[1]
     whole = np.empty(labels, np.int64)
@@ -457,7 +238,7 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, price, w
     if size >= options[LEAST_ROWS]:
         for k in range(labels):
             best = min(best, whole[k])
-    table = new_table(_FIRST_BITS)
+    table = new_table(FIRST_BITS)
     leaf = whole.copy()
     allow(leaf, size, options)
     for k in range(labels if counting else 0):
@@ -474,11 +255,17 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, price, w
     chosen = multiple[active]
     if m > 0:
         pair_sums(columns, groups, keys, copies, rows, active, both, sums)
-        best = min(best, least_sides(both, sums, size, whole, price, True, options, left, right))
+        if len(asked) == 0:
+            best = min(best, least_sides(both, sums, size, whole, price, True, options, left, right))
     first = np.empty(m, np.int64)
-    for f in range(m):
+    for f in range(m if len(asked) == 0 else 0):
         first[f] = min(left[f], INFINITE // 2) + min(right[f], INFINITE // 2)
-    order = np.argsort(first)
+    order = np.argsort(first) if len(asked) == 0 else np.zeros(0, np.int64)
+    if len(asked) > 0:
+        place = np.full(columns.shape[1], -1, np.int64)
+        for i in range(m):
+            place[active[i]] = i
+        order = place[asked]
     bound_1, bound_0 = np.zeros(m, np.int64), np.zeros(m, np.int64)
     child = np.empty(len(rows), np.uint64)
     for f in order:
@@ -512,11 +299,11 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, price, w
             room_1 = budget - price - least_0
             room_0 = budget - price - least_1
             trees_1 = put_shallow(
-                new_table(_FIRST_BITS), least_1, one, ones, on, sides[0], price, 2, chosen, options, left, right,
+                new_table(FIRST_BITS), least_1, one, ones, on, sides[0], price, 2, chosen, options, left, right,
                 room_1, check,
             )  # fmt: skip
             trees_0 = put_shallow(
-                new_table(_FIRST_BITS), least_0, zero, zeros, size - on, sides[1], price, 2, chosen, options, left_0,
+                new_table(FIRST_BITS), least_0, zero, zeros, size - on, sides[1], price, 2, chosen, options, left_0,
                 right_0, room_0, check,
             )  # fmt: skip
             table = put_sums(table, low, listed(trees_1), listed(trees_0), price, budget, chosen[f], check)
@@ -542,7 +329,7 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, price, w
 def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, times, check):
     """(keys, counts): every sum of a key of each and `add` that is <= budget, counts multiplied; keys rise."""
     table = put_sums(
-        new_table(_FIRST_BITS),
+        new_table(FIRST_BITS),
         int64(0),
         (first_keys, first_counts),
         (last_keys, last_counts),

@@ -10,7 +10,9 @@ import numpy as np
 
 from streed.exact import Array
 from streed.rashomon import kernels
+from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
+from streed.rashomon.pair_sums import INFINITE
 from streed.rashomon.recursion import Key, Recursion, RowLeaves, parted
 from streed.rashomon.splits import Split
 
@@ -29,6 +31,9 @@ class NativeRecursion(Recursion):
     """Least keys are asked for up to a budget, and bounded by those of rows that differ in few."""
 
     n_rows: int = 0
+    """Places that rows may have."""
+    engine: Engine | None = None
+    """What tells the least keys of the sides of splits, where there are three levels or more."""
     _words: int = attrs.field(init=False)
     _arrays: tuple[Array, ...] = attrs.field(init=False)
     _columns: Array = attrs.field(init=False)
@@ -53,7 +58,7 @@ class NativeRecursion(Recursion):
         is_known = (
             leaves.min_leaf <= 1 and worst * int(sum(m.bit_count() * c for m, c, _ in leaves.groups)) < LARGEST_KEY
         )
-        self._worst = worst if is_known else kernels.INFINITE
+        self._worst = worst if is_known else INFINITE
 
     def _packed(self, sets: Sequence[int]) -> Array:
         """(m, words) uint64."""
@@ -71,7 +76,7 @@ class NativeRecursion(Recursion):
     # -- least keys ------------------------------------------------------------------------------------------------
 
     def optimum(self, rows: int, depth: int, cut: Key | None) -> Key | None:
-        cut = kernels.INFINITE - 1 if cut is None else cut
+        cut = INFINITE - 1 if cut is None else cut
         depth = self.useful(rows, depth, cut)
         known = self._optima.get((rows, depth))
         if known is not None and (known[1] or known[0] > cut):
@@ -91,7 +96,7 @@ class NativeRecursion(Recursion):
 
     def _deep(self, rows: int, depth: int, cut: int) -> int:
         """The least key if it is <= cut, else a number above."""
-        best = min((key for key in self.leaves.keys(rows) if key is not None), default=kernels.INFINITE)
+        best = min((key for key in self.leaves.keys(rows) if key is not None), default=INFINITE)
         best = min(best, cut + 1)
         # every split costs its price, whatever the leaves do
         limit = [best - 1]
@@ -108,9 +113,14 @@ class NativeRecursion(Recursion):
 
     def _three(self, rows: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
         check = np.zeros(1)
+        asked = np.zeros(0, np.int64)
+        if self.engine is not None:
+            asked = np.array([f for f, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))], np.int64)
+            if not len(asked):
+                return budget + 1, self.of_leaves(rows, budget)
         low = self._optima.get((rows, _UNIT), (0, False))[0]
         least, keys, counts = kernels.count_three(
-            *self._arrays, self._bits(rows), self._price, self._worst, min(low, budget), budget, counting, check
+            *self._arrays, self._bits(rows), asked, self._price, self._worst, min(low, budget), budget, counting, check
         )
         return int(least), _histogram(keys, counts, check)
 
@@ -146,7 +156,22 @@ class NativeRecursion(Recursion):
     def affordable(
         self, rows: int, depth: int, budget: Key
     ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
-        return self._ranked(rows, depth, [budget])
+        if self.engine is None or depth < LEAST_DEPTH:
+            yield from self._ranked(rows, depth, [budget])
+            return
+        for place, without, having in self.engine.splits(rows, depth, budget, self._base(rows)):
+            self.watch.look()
+            split = self.splits[place]
+            children = parted(split, rows)
+            if len(children) == 2:
+                bases = [self._base(child) for child in children]
+                yield split, children, (without + bases[0], having + bases[1])
+
+    def _base(self, rows: int) -> int:
+        """What every tree of the rows pays."""
+        leaves = self.leaves
+        assert isinstance(leaves, RowLeaves)
+        return sum(least * (members & rows).bit_count() for members, least in leaves.paid)
 
     def _ranked(
         self, rows: int, depth: int, limit: list[int]
@@ -162,8 +187,8 @@ class NativeRecursion(Recursion):
         guesses = []
         for _, children in asked:
             sides = [self.optimum(child, min(quick, depth - 1), None) for child in children]
-            guesses.append(sum(kernels.INFINITE if each is None else each for each in sides))
-        is_bounded = depth > _UNIT and self._worst < kernels.INFINITE and len(asked) > 0
+            guesses.append(sum(INFINITE if each is None else each for each in sides))
+        is_bounded = depth > _UNIT and self._worst < INFINITE and len(asked) > 0
         shared = kernels.overlaps(self._columns, self._bits(rows), active) if is_bounded else None
         size = rows.bit_count()
         on = np.diagonal(shared) if shared is not None else None
@@ -177,12 +202,12 @@ class NativeRecursion(Recursion):
             if low_without + low_having > room:
                 continue
             first = self.optimum(having, depth - 1, room - low_without)
-            first = kernels.INFINITE if first is None else first
+            first = INFINITE if first is None else first
             last = low_without
             if first + low_without <= room:
                 found = self.optimum(without, depth - 1, room - first)
-                last = kernels.INFINITE if found is None else found
-            if shared is not None and on is not None and first < kernels.INFINITE and last < kernels.INFINITE:
+                last = INFINITE if found is None else found
+            if shared is not None and on is not None and first < INFINITE and last < INFINITE:
                 # of rows without so many of these, at most `worst` each less
                 both = shared[i]
                 n_i = int(on[i])
@@ -196,7 +221,7 @@ class NativeRecursion(Recursion):
 
 
 def _finite(least: int) -> int | None:
-    return None if least >= kernels.INFINITE else least
+    return None if least >= INFINITE else least
 
 
 def _histogram(keys: Array, counts: Array, check: Array) -> Histogram | None:

@@ -56,6 +56,10 @@ class Watch:
     memory_limit: int | None = None
     _looks: int = 0
 
+    def remaining(self) -> float | None:
+        """The seconds that are left, None without a limit."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.perf_counter())
+
     def look(self) -> None:
         """Raises SearchStopped where a limit is reached."""
         if self.deadline is not None and time.perf_counter() >= self.deadline:
@@ -167,7 +171,7 @@ class Recursion(abc.ABC):
         depth = min(depth, rows.bit_count() - 1)
         if budget is None or depth == 0:
             return depth
-        price = min((split.price for split in self.splits), default=0)
+        price = self.splits[0].price if self.splits else 0
         return min(depth, max(0, int(budget // price))) if price > 0 and self.are_positive else depth
 
     @property
@@ -222,6 +226,11 @@ class RowLeaves(Leaves):
     """Whether a leaf has its best label alone: of least cost, the first of these."""
     radix: int
     """A key // radix is its cost."""
+    paid: list[tuple[int, int]] = attrs.field(init=False)
+    """Rows that pay something whatever their label, and what."""
+
+    def __attrs_post_init__(self) -> None:
+        self.paid = [(members, min(keys)) for members, _, keys in self.groups if min(keys)]
 
     def _keys(self, rows: int) -> tuple[Key | None, ...]:
         totals = [0] * self.n_labels

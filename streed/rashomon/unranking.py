@@ -54,6 +54,7 @@ class Trees:
         self._counted = counted
         self._choices: dict[tuple[int, int, Key], list[_Choice]] = {}
         self._finished = {id(split) for split in counted.finished}
+        self._copies = counted.copies
 
     def tree(self, key: Key, number: int) -> Node:
         """The tree of that number among those of a key."""
@@ -97,10 +98,9 @@ class Trees:
         return min(allowed)[1] if allowed else 0
 
     def _size(self, rows: int) -> int:
-        data = self._counted.question.data
-        if data.frequency is None:
+        if self._copies is None:
             return rows.bit_count()
-        return sum(int(count) for row, count in enumerate(data.frequency.tolist()) if rows >> row & 1)
+        return sum(copies * (members & rows).bit_count() for members, copies in self._copies)
 
     # -- what trees of a key there are -----------------------------------------------------------------------------
 

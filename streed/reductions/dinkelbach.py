@@ -66,7 +66,9 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
         found = _minimise(oracle, score, f, incumbent, proving=proving)
         if found is None or not incumbent.offer(found):
             return incumbent.found is not None
-        if is_settled(_weights(score, f), _weights(score, incumbent.rank), found.vector, oracle.value_ranges()):
+        if is_settled(
+            _whole_weights(score, f), _whole_weights(score, incumbent.rank), found.vector, oracle.value_ranges()
+        ):
             return True
 
 
@@ -74,7 +76,7 @@ def _minimise(
     oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
 ) -> EvaluatedTree | None:
     """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
-    weights = _weights(score, f)
+    weights = _whole_weights(score, f)
     room = int(f.denominator * score.top - f.numerator * score.base)
     divisor = max(math.gcd(*weights), 1)
     # a sum of whole numbers is below this exactly if the score is above f
@@ -89,7 +91,13 @@ def _minimise(
         raise
 
 
-def _weights(score: LinearFraction, f: Fraction) -> list[int]:
+def weights_at(score: LinearFraction, f: Fraction) -> list[int]:
+    """The weights by which trees are compared with the score f, as small as they can be."""
+    weights = _whole_weights(score, f)
+    return [w // max(math.gcd(*weights), 1) for w in weights]
+
+
+def _whole_weights(score: LinearFraction, f: Fraction) -> list[int]:
     """q falls + p slopes, for f = p / q."""
     p, q = f.numerator, f.denominator
     return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]

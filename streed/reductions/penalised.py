@@ -188,10 +188,24 @@ class Search:
         if ends is None:
             return None
         at = (a, b)[form]
-        return self._question(self.incumbent.rank + self.price * at, ends[form] * self.price, at, ends[0])
+        return self._question(self.incumbent.rank + self.price * at, ends[form] * self.price, at, ends[0], form)
 
-    def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int) -> Relaxed:
-        """N - s D - per_node (k - at) > 0 in whole numbers."""
+    def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int, form: int = 0) -> Relaxed:
+        """N - s D - per_node (k - at) > 0 in whole numbers.
+
+        Where their sums over all rows are beyond 64 bits, s is rounded down, and per_node down or, where k <= at
+        (form 1), up: as D > 0, that asks for less, so that no tree is lost.
+        """
+        for bits in (None, 40, 30, 20, 10):
+            if bits is not None:
+                s = Fraction(math.floor(s * 2**bits), 2**bits)
+                per_node = Fraction(math.ceil(per_node) if form else math.floor(per_node))
+            asked = self._whole_question(s, per_node, at, floor)
+            if self.oracle.trees.is_summable(asked.weights):
+                break
+        return asked
+
+    def _whole_question(self, s: Fraction, per_node: Fraction, at: int, floor: int) -> Relaxed:
         assert self.score is not None
         score = self.score
         weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
@@ -270,9 +284,11 @@ class Search:
             oracle = Oracle(inner, self.oracle.intervals)
             best = Incumbent(rank_of, oracle.allows)
             if self.incumbent.found is not None:
-                vector = self.incumbent.found.vector
-                best.found = attrs.evolve(self.incumbent.found, vector=(*vector[:place], *vector[place + 1 :]))
-                best.rank = self.incumbent.rank + self.price * charged
+                rank, vector = self.incumbent.rank + self.price * charged, self.incumbent.found.vector
+                # from nothing where the numbers of score and price are too large: those of scores alone are smaller
+                if self.score is None or inner.is_summable(dinkelbach.weights_at(self.score, rank)):
+                    best.found = attrs.evolve(self.incumbent.found, vector=(*vector[:place], *vector[place + 1 :]))
+                    best.rank = rank
             start = best.found
             try:
                 if self.score is None:

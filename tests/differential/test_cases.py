@@ -11,6 +11,8 @@ import pytest
 from tests.differential import explore
 from tests.differential.fuzzers import FUZZERS, Fuzzer
 
+pytestmark = pytest.mark.compiles
+
 CASES = sorted(explore.CASES.glob("*.json"))
 
 

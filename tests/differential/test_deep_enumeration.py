@@ -14,6 +14,8 @@ from streed.task import Task, Totals
 from streed.tasks import F1, DemographicParity, EqualizedOdds, SparseAccuracy, Splits
 from tests.searches import NATIVE
 
+pytestmark = pytest.mark.compiles
+
 ENUMERATED: dict[tuple[int, int | None], list[Task]] = {
     (19, None): [F1() - 0.02 * Splits()],
     (20, 5): [SparseAccuracy(0.02), F1() - 0.01 * Splits()],

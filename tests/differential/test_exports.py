@@ -7,6 +7,8 @@ import pytest
 
 from tests.differential.exports import CANNOT, FORMS, available, draw, main, mismatches
 
+pytestmark = pytest.mark.compiles
+
 
 @pytest.mark.parametrize("form", list(FORMS))
 def test_exported_forms_answer_as_the_tree_does(form: str) -> None:

@@ -13,6 +13,8 @@ from streed.tasks import Accuracy, MinSupport, Misclassifications
 from tests.differential.frequencies import FAMILIES, differences, draw
 from tests.searches import NATIVE, SCALAR
 
+pytestmark = pytest.mark.compiles
+
 COMPILED = ("squares", "worst leaf", "survival", "bits", "complexity", "posterior", "gini")
 """Families for each of which kernels are compiled."""
 

@@ -12,6 +12,8 @@ from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
 from tests.unit.ordered_reference import INFINITE, best_cost, draw_rows, measure
 
+pytestmark = pytest.mark.compiles
+
 
 def check(rows: OrderedRows, depth: int, nodes: int | None) -> None:
     """The search finds the optimum, proves it, and has a tree of that cost within the limits."""

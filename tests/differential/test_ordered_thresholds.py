@@ -15,6 +15,8 @@ from streed.ordered import choice
 from streed.tasks import F1, Accuracy, Entropy, Gini, Misclassifications, SquaredError
 from tests.differential.ordered import TASKS, OwnGini, OwnMajority, make_instance, wrong_in
 
+pytestmark = pytest.mark.compiles
+
 KINDS = (
     "errors",
     "accuracy",

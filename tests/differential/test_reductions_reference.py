@@ -9,6 +9,8 @@ import pytest
 from tests.differential.reduced import KINDS, judge, make_reduced
 from tests.searches import NATIVE
 
+pytestmark = pytest.mark.compiles
+
 BLOCK = 25
 
 FIRSTS = [pytest.param(first, marks=pytest.mark.slow if first >= 75 else ()) for first in range(0, 150, BLOCK)]

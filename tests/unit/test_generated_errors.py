@@ -16,6 +16,8 @@ from streed.errors import TaskError
 from streed.reference import optimum
 from streed.task import State, Task
 
+pytestmark = pytest.mark.compiles
+
 rng = np.random.default_rng(0)
 X = rng.integers(0, 2, (40, 4)).astype(np.uint8)
 Y = rng.integers(0, 3, 40)

@@ -24,6 +24,8 @@ from streed.task import State, Task
 from streed.tasks import Gini
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.compiles
+
 
 def large() -> tuple[Any, Any, Any]:
     """Labels and numbers that have nothing to do with the columns: no search of depth seven ends within minutes."""

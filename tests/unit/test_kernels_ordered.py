@@ -21,6 +21,8 @@ from streed.problem import Problem
 from streed.task import State, Task
 from streed.tasks import SquaredError
 
+pytestmark = pytest.mark.compiles
+
 SIZES = (1, 2, 31, 32, 33, 70)
 
 KINDS = (units.SIGNED, units.LABELLED, units.MATRIX)

@@ -23,6 +23,8 @@ from streed.kernels.records import INFINITE
 from streed.problem import Problem
 from tests.unit.kernel_harness import Bench, TableCosts
 
+pytestmark = pytest.mark.compiles
+
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
 

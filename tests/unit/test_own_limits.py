@@ -15,6 +15,8 @@ from streed.reference import optimum
 from streed.task import Limit, State, Task
 from streed.tasks import AbsoluteError, Accuracy, DemographicParity, MinSupport, Splits, SquaredError
 
+pytestmark = pytest.mark.compiles
+
 RNG = np.random.default_rng(2)
 X = RNG.integers(0, 2, (30, 3))
 Y = X[:, 0] ^ (X[:, 1] & X[:, 2])

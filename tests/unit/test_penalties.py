@@ -14,7 +14,17 @@ from streed.errors import NotSeparableError, TaskError
 from streed.reductions import penalised
 from streed.reference import optimal_front
 from streed.task import Task, Totals
-from streed.tasks import F1, Accuracy, FBeta, MatthewsCorrelation, MinSupport, MonotoneMetric, SparseAccuracy, Splits
+from streed.tasks import (
+    F1,
+    Accuracy,
+    CohenKappa,
+    FBeta,
+    MatthewsCorrelation,
+    MinSupport,
+    MonotoneMetric,
+    SparseAccuracy,
+    Splits,
+)
 from tests.searches import NATIVE
 
 
@@ -119,3 +129,17 @@ def test_budgets_end_where_every_distinct_row_has_a_leaf(max_depth: int | None) 
     best = max(task.score(value, totals) for value, _ in optimal_front(task, data, max_depth=2))
     assert result.value == float(best)
     assert result.stats["scalar_solves"] < 200
+
+
+@pytest.mark.parametrize("price", [0.05, 0.02, 0.001])
+def test_products_of_totals_beyond_64_bits_are_bounded_by_rounded_questions(price: float) -> None:
+    # kappa's fractions are of squares of 40,007 rows, and the price's of one more factor
+    X, y = sample(6)
+    frequency = np.full(len(y), 1000)
+    frequency[:7] += 1
+    task = CohenKappa() - price * Splits()
+    result = streed.solve(task, X, y, max_depth=3, frequency=frequency)
+    scores = [streed.solve(CohenKappa(), X, y, max_depth=3, max_nodes=k, frequency=frequency).value for k in range(8)]
+    assert result.status == "optimal"
+    assert result.value == pytest.approx(max(score - k * price for k, score in enumerate(scores)), rel=1e-12)
+    assert result.lower_bound == result.value == result.upper_bound

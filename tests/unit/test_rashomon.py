@@ -144,48 +144,46 @@ def test_a_score_by_its_linear_budget() -> None:
 
 
 class _Countdown(Watch):
-    left = 0
+    left = 10**9
+    reason: BaseException = SearchStopped("time")
 
     def look(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise SearchStopped("time")
+            raise self.reason
 
 
-@pytest.mark.parametrize("looks", [0, 3, 8, 12, 16])
-def test_what_is_counted_when_stopped_is_a_set_of_trees(looks: int) -> None:
-    X, y, _ = made(60, 8)
-    whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
+def stopped_after(whole: streed.RashomonSet, looks: int, reason: BaseException) -> streed.RashomonSet:
+    """The set as it is if counting ends after so many looks at the limits."""
     watch = _Countdown()
-    watch.left = looks
+    watch.left, watch.reason = looks, reason
     question, budget = whole.counted.question, whole.counted.budget
     counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch)
     watch.left = 10**9
-    part = streed.RashomonSet(counted, whole.optimum)
-    assert (part.status, part.stopped) == ("stopped", "time")
-    assert part.count is None
-    assert whole.count is not None
-    assert part.lower_count < whole.count
-    trees = {tree.to_json() for tree in part}
-    assert len(trees) == part.lower_count
-    assert trees <= {tree.to_json() for tree in whole}
+    return streed.RashomonSet(counted, whole.optimum)
 
 
-def test_ctrl_c_keeps_what_was_counted() -> None:
+@pytest.mark.parametrize("reason", [SearchStopped("time"), SearchStopped("memory"), KeyboardInterrupt(), MemoryError()])
+def test_what_is_counted_when_stopped_is_a_set_of_trees(reason: BaseException) -> None:
     X, y, _ = made(60, 8)
     whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
-
-    class Interrupted(_Countdown):
-        def look(self) -> None:
-            self.left -= 1
-            if self.left == 0:
-                raise KeyboardInterrupt
-
-    watch = Interrupted()
-    watch.left = 14
-    counted = Counted.of(whole.counted.question, whole.counted.budget, banned=frozenset(), extra=(), watch=watch)
-    assert counted.stopped == "interrupt"
-    assert 0 < counted.histogram.total < (whole.count or 0)
+    assert whole.count is not None
+    every = {tree.to_json() for tree in whole}
+    sizes = []
+    for looks in range(200):
+        part = stopped_after(whole, looks, reason)
+        if part.status == "complete":
+            break
+        assert part.stopped in ("time", "memory", "interrupt")
+        assert part.count is None
+        sizes.append(part.lower_count)
+        if len(sizes) == 7:
+            trees = {tree.to_json() for tree in part}
+            assert len(trees) == part.lower_count
+            assert trees <= every
+    assert part.lower_count == whole.count
+    assert sizes == sorted(sizes)
+    assert sum(0 < size < whole.count for size in sizes) >= 3
 
 
 def test_limits_of_time_and_memory_stop_a_count() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import streed
-from streed.errors import InputError
 from streed.progress import Progress
 from streed.task import Task
 from streed.tasks import (
@@ -125,10 +124,14 @@ def test_costs_that_are_rounded_are_said_to_be() -> None:
     assert not solved(task, None).stats["exact"]
 
 
-def test_weights_beside_a_price_that_are_beyond_machine_numbers_are_refused() -> None:
-    task = FBeta(1.5) - 0.3 * Splits()
-    with pytest.raises(InputError, match="sample_weight"):
-        streed.solve(task, [[1], [1], [0]], [1, 0, 0], sample_weight=[1, 9, 10 * 2**30], max_depth=1)
+def test_weights_beside_a_price_whose_products_are_beyond_machine_numbers() -> None:
+    weights = [1, 9, 10 * 2**30]
+    result = streed.solve(FBeta(1.5) - 0.3 * Splits(), [[1], [1], [0]], [1, 0, 0], sample_weight=weights, max_depth=1)
+    # one split finds the positive row with a weight of 9 beside it, a leaf all others, too
+    split, leaf = (Fraction(13, 4) / (Fraction(13, 4) + wrong) for wrong in (9, 9 + weights[2]))
+    assert result.status == "optimal"
+    assert result.value == float(max(split - Fraction(3, 10), leaf))
+    assert result.lower_bound == result.value == result.upper_bound
 
 
 def test_products_of_weights_and_frequencies_are_exact() -> None:

@@ -9,8 +9,20 @@ import numpy as np
 import pytest
 
 import streed
-from streed.tasks import AbsoluteError, LinearLeaves, PoissonDeviance, QuantileError, SquaredError, predict_linear
+from streed.task import Task
+from streed.tasks import (
+    AbsoluteError,
+    LinearLeaves,
+    PoissonDeviance,
+    QuantileError,
+    Splits,
+    SquaredError,
+    predict_linear,
+)
+from streed.tasks.poisson import half_deviance_of_rows
 from streed.tasks.quantile import MOST_LABELS, PinballCosts
+from streed.tree.evaluation import evaluate
+from tests.searches import NATIVE
 from tests.unit.refusal import refused
 
 X = [[0], [0], [0], [1], [1]]
@@ -106,3 +118,40 @@ def test_linear_leaves_refuse() -> None:
     tree = streed.solve(LinearLeaves(), X, [1, 2, 3, 4, 5], features=[0, 1, 2, 3, 4], max_depth=1).tree
     assert tree is not None
     refused("features", "2 columns", call=lambda: predict_linear(tree, [[0]], [[1, 2]]))
+
+
+@pytest.mark.parametrize("search", NATIVE)
+@pytest.mark.parametrize("weight", [1, 10**9, 3 * 2**40, 10737418240])
+def test_a_row_that_outweighs_all_is_fitted(weight: int, search: str) -> None:
+    # where the cost of the best tree is far below what rounding leaves of the sums
+    for target, exposure in ((2.8, 0.1), (2.18, 1.0), (1, 0.1)):
+        result = streed.solve(
+            PoissonDeviance(), [[0]], [target], sample_weight=[weight], exposure=[exposure], max_depth=2, search=search
+        )
+        assert (result.status, result.value) == ("optimal", 0.0)
+
+
+@pytest.mark.parametrize("task", [SquaredError(0.5), PoissonDeviance() + 0.5 * Splits()])
+def test_weights_far_apart(task: Task) -> None:
+    """The value is what the tree costs by fractions and series, and the best of all trees lies within the bounds."""
+    columns = [[0, 0, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1], [0, 1, 0], [0, 0, 1]]
+    targets = [1.99, 1.0, 4.22, 5.04, 2.04, 3.53, 0.01]
+    weights = [0.0021, 1.7e10, 2.0, 1.8e-8, 9.6, 3.7e-8, 1.0]
+    result = streed.solve(task, columns, targets, sample_weight=weights, max_depth=2)
+    assert result.tree is not None
+    general = streed.solve(task, columns, targets, sample_weight=weights, max_depth=2, search="general")
+    data = streed.Dataset.make(columns, targets, sample_weight=weights)
+    assert result.value == pytest.approx(float(evaluate(result.tree, task, data)), rel=1e-12)
+    assert result.lower_bound <= general.value <= general.upper_bound
+    assert result.lower_bound <= general.upper_bound
+    assert general.value <= result.value or general.value == pytest.approx(result.value, rel=1e-12)
+    assert result.value - general.value <= result.stats["rounding"]
+
+
+@pytest.mark.parametrize("d", [1e-12, 1e-7, 9e-4, 1.1e-3, 0.5])
+def test_deviances_by_rows_keep_their_digits(d: float) -> None:
+    """Two rows of rates 1 - d and 1 + d: log1p sums that cancel nothing, and for small d the square of d."""
+    found = half_deviance_of_rows(np.array([1 - d, 1 + d]), np.ones(2), None)
+    d = ((1 + d) - (1 - d)) / 2
+    close = (1 + d) * math.log1p(d) + (1 - d) * math.log1p(-d)
+    assert found == pytest.approx(d * d if d < 1e-6 else close, rel=1e-9 if d < 1e-6 or d > 1e-3 else 1e-6)

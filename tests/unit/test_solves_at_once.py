@@ -18,6 +18,8 @@ import streed
 from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.compiles
+
 JOBS: list[tuple[Any, int, int]] = [
     (task, seed, depth)
     for seed in range(4)

@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.compiles
+
 QUICK = 0.1
 """Seconds that a process may spend on compilation when another one has compiled the task before."""
 

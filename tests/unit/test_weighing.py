@@ -16,6 +16,8 @@ from streed.tasks import Accuracy, CostSensitive, MehtaMDL, Splits
 from streed.testing import find_violations
 from streed.testing.laws import weights
 
+pytestmark = pytest.mark.compiles
+
 
 @attrs.frozen
 class ByWeight(streed.Task):

@@ -134,6 +134,17 @@ class Sum(Joint):
             for number, (weight, part) in enumerate(self.terms)
         )
 
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        """The sum of the terms' own, where each has one or is of rows that cost nothing, as a price per split is."""
+        total: Any = 0
+        for weight, part in self.terms:
+            cost = part.exact_cost(data, rows, label_number(part, k))
+            if cost is not None:
+                total += _times(weight, cost)
+            elif not isinstance(part, RowCostTask) or np.any(part.row_costs(data)):
+                return None
+        return total
+
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         costs = [(weight, part.branching_cost(rows, path, split)) for weight, part in self.terms]
         named = [_times(weight, cost) for weight, cost in costs if cost is not None]

@@ -86,9 +86,14 @@ def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
             wrong.append(f"bounds {result.lower_bound!r} and {result.upper_bound!r} of the value {result.value!r}")
     else:
         slack = TINY * max(truth.scale, abs(float(best)))
+        # bounds that rounding leaves apart say how much better a tree there may be
+        lower, upper = (value if bound is None else bound for bound in (result.lower_bound, result.upper_bound))
+        said = slack + abs(float(upper) - float(lower))
         for name, found in (("the tree is worth", truth.shown(worth)), ("value", value)):
-            if not abs(float(found) - float(best)) <= slack:
-                wrong.append(f"{name} {found!r}, the optimum is {best!r}, within {slack:g}")
+            if not abs(float(found) - float(best)) <= said:
+                wrong.append(f"{name} {found!r}, the optimum is {best!r}, within {said:g}")
+        if not abs(float(truth.shown(worth)) - float(value)) <= slack:
+            wrong.append(f"value {value!r}, the tree is worth {truth.shown(worth)!r}, within {slack:g}")
     slack = _LAST_DIGITS * abs(float(best)) + (0 if truth.exact else TINY * truth.scale)
     lower, upper = (value if bound is None else bound for bound in (result.lower_bound, result.upper_bound))
     if not float(lower) - slack <= float(best) <= float(upper) + slack:

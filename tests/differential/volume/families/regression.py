@@ -98,13 +98,14 @@ def judge(problem: Problem) -> Truth:
     if name == "SquaredError":
         return _squares(problem, given, support)
     weights = row_weights(problem)
-    w = np.array([float(weight) for weight in weights])
-    y = np.array(problem.y, np.float64)
+    # 64 bits of mantissa, as one row may weigh 10^18 times what another does
+    w = np.array([np.longdouble(weight.numerator) / np.longdouble(weight.denominator) for weight in weights])
+    y = np.array(problem.y, np.longdouble)
     if name == "PoissonDeviance":
-        exposure = np.array(problem.row_data.get("exposure", np.ones(len(y))), np.float64)
+        exposure = np.array(problem.row_data.get("exposure", np.ones(len(y))), np.longdouble)
         return _of_sums(problem, _events(w, y, exposure), lambda s: 2 * _deviance(s), float(price), support)
     if name == "RelativeRisk":
-        events = np.array(problem.row_data["event"], np.float64)
+        events = np.array(problem.row_data["event"], np.longdouble)
         hazard = _hazard(y, events, w)
         return _of_sums(problem, _events(w, events, hazard), lambda s: _deviance(s) / w.sum(), float(price), support)
     quantile = Fraction(given) if name == "QuantileError" else None

@@ -1,0 +1,163 @@
+"""All near-optimal trees, counted beside treefarms, praxis and arborenum: the same trees, seconds, memory.
+
+Errors plus lambda * n, whole, per leaf: what praxis and arborenum count below a whole budget, for all columns. Each run
+is a process of its own; seconds are those of the processor, of the second call in ours (the first loads compiled code),
+and of `fit` in theirs. streed's hold the solve that finds the optimum. The exit code is 1 where counts differ.
+
+The peers may live in another environment: `--python PATH`. treefarms takes no whole budget, so its count, below its own
+rounding of the same one, is shown and not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+from typing import Any
+
+from tests.benchmarks import harness
+
+NAMES = (
+    "tic-tac-toe", "hepatitis", "lymph", "heart-cleveland", "breast-wisconsin", "diabetes", "australian-credit",
+    "primary-tumor", "german-credit", "kr-vs-kp",
+)  # fmt: skip
+
+PEERS = ("praxis", "arborenum", "treefarms")
+
+
+CHILD = r"""import json, resource, sys, time
+import numpy as np
+
+asked = json.loads(sys.argv[1])
+table = np.loadtxt(asked["path"], dtype=np.uint8)
+X, y = table[:, 1:].copy(), table[:, 0].astype(int)
+price, depth, epsilon = round(asked["lam"] * len(y)), asked["depth"], asked["epsilon"]
+
+
+def timed(work):
+    begin = time.process_time()
+    found = work()
+    return found, time.process_time() - begin
+
+
+def streed_run():
+    import streed
+    from streed.tasks import Misclassifications, Splits
+
+    task = Misclassifications() + price * Splits()
+
+    def count():
+        optimum = streed.solve(task, X, y, max_depth=depth).value + price
+        budget = int(optimum * (1 + epsilon) + 1e-9)
+        return streed.rashomon(task, X, y, max_depth=depth, budget=budget - price, columns="all"), budget
+
+    count()
+    (trees, budget), seconds = timed(count)
+    return {"count": trees.count, "budget": budget}, seconds
+
+
+def praxis_run():
+    import praxis
+
+    model = praxis.PRAXIS()
+    _, seconds = timed(lambda: model.fit(X, y, lambda_reg=price / len(y), depth_budget=depth, rashomon_mult=epsilon,
+                                         lookahead_k=depth - 1, root_budget=asked["budget"]))
+    return {"count": int(model.count_trees())}, seconds
+
+
+def arborenum_run():
+    from arborenum import ArborEnum
+
+    model = ArborEnum()
+    _, seconds = timed(lambda: model.fit_binarized(X, y, lambda_reg=price / len(y), depth_budget=depth,
+                                                   rashomon_mult=epsilon, lookahead_k=depth - 1,
+                                                   root_budget=asked["budget"]))
+    return {"count": int(model.count_trees())}, seconds
+
+
+def treefarms_run():
+    import pandas as pd
+    from treefarms.model.treefarms import TREEFARMS
+
+    model = TREEFARMS({"regularization": price / len(y), "rashomon_bound_multiplier": epsilon, "verbose": False,
+                       "depth_budget": depth + 1})
+    features = pd.DataFrame(X.astype(int), columns=[f"c{j}" for j in range(X.shape[1])])
+    _, seconds = timed(lambda: model.fit(features, pd.Series(y, name="y")))
+    return {"count": int(model.get_tree_count())}, seconds
+
+
+found, seconds = globals()[asked["program"] + "_run"]()
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps({**found, "seconds": seconds, "memory": memory}))
+"""
+"""What a run in a process of its own does; it must not need streed where the peers are."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """1 if a count is another one than a peer's, else 0."""
+    parser = harness.parser("rashomon", __doc__)
+    parser.add_argument("--names", nargs="+", default=list(NAMES), metavar="NAME", help="(default: ten sets)")
+    parser.add_argument("--depths", nargs="+", type=int, default=[3, 4], metavar="D", help="(default: 3 4)")
+    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.05, 0.1], metavar="E", help="(default: .05 .1)")
+    parser.add_argument("--lam", type=float, default=0.01, metavar="L", help="(default: 0.01)")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=["praxis", "arborenum"], help="(default: two)")
+    parser.add_argument("--python", default=sys.executable, metavar="PATH", help="where the peers are installed")
+    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of each run (default: 60)")
+    options = parser.parse_args(arguments)
+    record: harness.Record = {"benchmark": "rashomon", "machine": harness.start(options), "rows": []}
+    print(f"{'data':20} {'d':>2} {'eps':>5} {'trees':>16} {'streed':>9}" + "".join(f"{p:>11}" for p in options.peers))
+    wrong, ratios, memory = 0, [], []
+    for name in options.names:
+        for depth in options.depths:
+            for epsilon in options.epsilons:
+                row = _row(options, name, depth, epsilon)
+                record["rows"].append(row)
+                own, others = row["streed"], {peer: row[peer] for peer in options.peers}
+                counts = {each["count"] for peer, each in others.items() if "count" in each and peer != "treefarms"}
+                wrong += len(counts | {own.get("count")}) > 1
+                timed = [each["seconds"] for peer, each in others.items() if "seconds" in each]
+                if timed and "seconds" in own:
+                    ratios.append(min(timed) / own["seconds"])
+                    memory.append(min(each["memory"] for each in others.values() if "memory" in each) / own["memory"])
+                told = "".join(f"{_told(each):>11}" for each in others.values())
+                print(f"{name:20} {depth:2} {epsilon:5g} {own.get('count', '-'):>16} {_told(own):>9}{told}", flush=True)
+    text = f"counts that differ: {wrong}"
+    if ratios:
+        means = [math.exp(sum(map(math.log, each)) / len(each)) for each in (ratios, memory)]
+        text += f"; the fastest peer takes {means[0]:.2f} times as long, in {means[1]:.2f} times the memory"
+    harness.finish(options, record, text)
+    return int(wrong > 0)
+
+
+def _told(found: dict[str, Any]) -> str:
+    return f"{found['seconds']:.4f}" if "seconds" in found else found.get("error", "-")
+
+
+def _row(options: argparse.Namespace, name: str, depth: int, epsilon: float) -> dict[str, Any]:
+    """What every program found."""
+    asked: dict[str, Any] = {"path": str(options.data / "classification" / f"{name}.csv"), "depth": depth}
+    asked |= {"epsilon": epsilon, "lam": options.lam}
+    own = _child(sys.executable, {**asked, "program": "streed"}, options.limit)
+    asked["budget"] = own.get("budget")
+    found = {peer: _child(options.python, {**asked, "program": peer}, options.limit) for peer in options.peers}
+    return {"name": name, **asked, "streed": own, **found}
+
+
+def _child(python: str, asked: dict[str, Any], limit: float) -> dict[str, Any]:
+    """What a run in a process of its own says."""
+    try:
+        done = subprocess.run(
+            [python, "-c", CHILD, json.dumps(asked)], capture_output=True, text=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"> {limit:g} s"}
+    if done.returncode != 0:
+        return {"error": "failed", "said": done.stderr[-500:]}
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
