@@ -12,6 +12,8 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from streed.cluster.distributed import Distributed
+    from streed.cluster.frontier import frontier
     from streed.data import Dataset
     from streed.drivers.branches import Branches
     from streed.drivers.depth_first import DepthFirst
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from streed.progress import Progress
     from streed.rashomon import RashomonSet, rashomon
     from streed.result import Result
-    from streed.solve import solve
+    from streed.solve import solve, solve_many
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
     from streed.task.algebra import maximize, minimize
     from streed.task.analysis.facts import explain
@@ -34,6 +36,7 @@ __all__ = [
     "Branches",
     "Dataset",
     "DepthFirst",
+    "Distributed",
     "GeneralTask",
     "InputError",
     "Limit",
@@ -51,10 +54,12 @@ __all__ = [
     "Tree",
     "__version__",
     "explain",
+    "frontier",
     "maximize",
     "minimize",
     "rashomon",
     "solve",
+    "solve_many",
 ]
 
 _HOMES = {
@@ -62,6 +67,7 @@ _HOMES = {
     "Branches": "streed.drivers.branches",
     "Dataset": "streed.data",
     "DepthFirst": "streed.drivers.depth_first",
+    "Distributed": "streed.cluster.distributed",
     "GeneralTask": "streed.task",
     "InputError": "streed.errors",
     "Limit": "streed.task",
@@ -78,10 +84,12 @@ _HOMES = {
     "TaskError": "streed.errors",
     "Tree": "streed.tree",
     "explain": "streed.task.analysis.facts",
+    "frontier": "streed.cluster.frontier",
     "maximize": "streed.task.algebra",
     "minimize": "streed.task.algebra",
     "rashomon": "streed.rashomon",
     "solve": "streed.solve",
+    "solve_many": "streed.solve",
 }
 
 _SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")

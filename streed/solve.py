@@ -9,7 +9,7 @@ import math
 import numbers
 import operator
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -194,6 +194,27 @@ def solve(
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
+
+
+def solve_many(problems: Iterable[Mapping[str, Any]], *, n_jobs: int = -1, **shared: Any) -> list[Result]:
+    """The results of independent solves, in their order, by `n_jobs` processes of joblib (-1: one for each core).
+
+    Each problem is a dict of the arguments of `solve`, "task" and "X" among them; `shared` are those of all that do not
+    say otherwise: folds, paths over parameters, several tasks on the same data. joblib's own backends, such as Dask's,
+    apply. Raises InputError for what is no such dict, and where joblib is not installed; and what a solve raises.
+    """
+    try:
+        from joblib import Parallel, delayed
+    except ImportError:
+        raise InputError("joblib", "it is not installed", 'pip install "streed[cluster]"') from None
+    asked = []
+    for place, problem in enumerate(problems):
+        given = {**shared, **problem} if isinstance(problem, Mapping) else {}
+        if not {"task", "X"} <= set(given):
+            found = f"problem {place} is {problem!r}"[:200]
+            raise InputError("problems", found, 'give dicts of the arguments of solve, with "task" and "X"')
+        asked.append(given)
+    return list(Parallel(n_jobs=n_jobs)(delayed(solve)(**given) for given in asked))
 
 
 def _beating(

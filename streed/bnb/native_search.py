@@ -117,7 +117,7 @@ def _search(
         return None
     stats |= {"nodes": nodes, "exact": encoding.exact, "route": encoding.route}
     stopped = (reason or "memory") if lower < min(upper, target) else None
-    return _certify(problem, encoding, preorder, (lower, upper), bound_of(lower), stopped, stats)
+    return certify(problem, encoding, preorder, (lower, upper), bound_of(lower), stopped, stats)
 
 
 def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:
@@ -130,7 +130,7 @@ def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:
     return any(each.engine["overflow"] for each in workspaces)
 
 
-def _certify(
+def certify(
     problem: Problem,
     encoding: Encoding,
     preorder: Array | None,

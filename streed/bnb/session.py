@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHORT = 0.05
 """Seconds: a search that cannot take longer runs in the caller's thread."""
 
-_MOST_KEPT = 0.9
+MOST_KEPT = 0.9
 """Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
 
 _MOST_REPAIRS = 16
@@ -129,7 +129,7 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
     seen: set[int] = set()
     while True:
         search(engine.address, depth, budget, again)
-        if engine["crowded"] == 0 or evict(engine.address) > _MOST_KEPT * workspace.space.nodes:
+        if engine["crowded"] == 0 or evict(engine.address) > MOST_KEPT * workspace.space.nodes:
             return
         if engine["kept"] in seen:
             if engine["best_first"] == 0 or engine["frontier"] == 0:

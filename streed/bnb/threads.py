@@ -54,7 +54,7 @@ def search_share(engine, depth, budget, again):  # type: ignore[no-untyped-def]
         if e.taken >= nodes[e.root].n_edges:
             return
         goal = min(int64(nodes[e.root].upper), load_atomic(control, SHARED_UPPER))
-        raised = _improve_edge(e, e.taken, goal)
+        raised = improve_edge(e, e.taken, goal)
         if e.crowded == 1:
             return
         use_edge(e, int64(0), e.taken, raised)
@@ -63,7 +63,7 @@ def search_share(engine, depth, budget, again):  # type: ignore[no-untyped-def]
 
 
 @native
-def _improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
+def improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
     """The bits of the sides whose bounds are to be pushed, of an edge of the root.
 
     Its sides are improved until its lower bound reaches the goal or all are settled.

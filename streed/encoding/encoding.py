@@ -63,6 +63,10 @@ class Encoding(abc.ABC):
         """
         return outcome
 
+    def on_grid(self, scale: float) -> Encoding:
+        """The same with codes for multiples of 1 / scale (default: itself, whose codes are on no grid)."""
+        return self
+
     def less_precise(self) -> Encoding | None:
         """The same with codes for a wider range of values, or None if there is none."""
         return None

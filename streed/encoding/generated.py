@@ -185,10 +185,9 @@ class Scored(Encoding):
         if self.coding == coding.WHOLE:
             return Scored.of(self.problem, real=True)
         scale = self.scale * _COARSER
-        return None if self.coding != coding.GRID or scale == 0.0 else attrs.evolve(self._scaled(scale), settled=True)
+        return None if self.coding != coding.GRID or scale == 0.0 else attrs.evolve(self.on_grid(scale), settled=True)
 
-    def _scaled(self, scale: float) -> Scored:
-        """The same on another grid."""
+    def on_grid(self, scale: float) -> Scored:
         assert self.packed.scoring is not None
         numbers_ = self.packed.scoring.numbers.copy()
         numbers_[:1] = np.array([scale]).view(np.int64)
@@ -207,7 +206,7 @@ class Scored(Encoding):
             # a tree of this value exists, so costs far above it need no codes, nor what rounding leaves of the sums
             finer = _scale(max(abs(float(value)), NOISE * _largest_sum(self.planes)))
             if finer > 2 * self.scale:
-                raise TooImprecise(self._scaled(finer))
+                raise TooImprecise(self.on_grid(finer))
         near = near or bool(apart <= self._noise(problem, preorder))
         if not near and (complete or self._beats(value, lower)):
             raise MismatchError(

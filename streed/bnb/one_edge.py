@@ -1,0 +1,52 @@
+"""One split of the root at a time, by whoever is asked for it: what machines that share no memory search.
+
+Every process expands the root alike and sorts its edges alike, so a number names the same split everywhere. What one of
+them learnt stands in its own store, and serves the next split that it is asked for.
+"""
+
+from __future__ import annotations
+
+from numba import boolean, int64, uint64
+
+from streed.bnb.expand import open_node
+from streed.bnb.improve import use_edge
+from streed.bnb.nodes import find_node, nodes_of, sort_edges
+from streed.bnb.threads import improve_edge
+from streed.kernels.compiled import entry
+from streed.kernels.pointers import engine_at
+from streed.kernels.records import INFINITE, NONE
+from streed.kernels.views import vector
+
+
+def compile_edge() -> None:
+    """Compiles `search_edge`, or loads it, if that was not done yet."""
+    if not search_edge.signatures:
+        search_edge.compile((int64, int64, int64, boolean, int64, int64))
+
+
+@entry
+def search_edge(engine, depth, budget, again, edge, goal):  # type: ignore[no-untyped-def]
+    """Opens the root, whose rows stand behind the last node, unless `again`; then improves an edge of it, if >= 0.
+
+    The edge is left once no tree with this split costs less than `goal`, or less than the best one known here, when the
+    search is stopped, or when there is no more room: e.crowded then is 1.
+    """
+    e = engine_at(engine)
+    path = vector(e.path, e.path_space, int64)
+    nodes = nodes_of(e)
+    if not again:
+        e.root = find_node(e, depth, budget, True)
+        nodes[e.root].upper = INFINITE
+    e.crowded = 0
+    path[0] = e.root
+    if nodes[e.root].n_edges == NONE:
+        open_node(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
+        if e.crowded == 1:
+            return
+        sort_edges(e, nodes[e.root])
+    if edge < 0 or edge >= nodes[e.root].n_edges:
+        return
+    raised = improve_edge(e, edge, min(goal, int64(nodes[e.root].upper)))
+    if e.crowded == 1:
+        return
+    use_edge(e, int64(0), edge, raised)

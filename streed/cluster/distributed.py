@@ -1,0 +1,213 @@
+"""The driver of many machines: the native search's root splits as Dask tasks, with a shared best value and bounds.
+
+The coordinator, this process, keeps one piece more in flight than there are threads of workers. A piece comes back when
+it is settled or after a slice of time, with its bounds and a better tree if there is one, and the next piece takes what
+is known by then. A worker that dies loses its piece, which is handed out again, and its store; what was proved stands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import time
+from pathlib import Path
+from typing import Any, ClassVar, final
+
+import attrs
+
+from streed.bnb.native_search import certify, search_native
+from streed.bnb.procedure import DEPTH_FIRST
+from streed.bnb.session import depth_and_budget, is_short
+from streed.cluster.frontier import Frontier, Overflow, remove
+from streed.cluster.pieces import Piece, Precision, encoded, improve
+from streed.encoding.encoding import TooImprecise
+from streed.errors import InputError, TaskError
+from streed.kernels.compilation import clock
+from streed.kernels.records import SHALLOW, UNLIMITED
+from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
+from streed.task import TOTAL, Task
+
+_POLL = 0.1
+"""Seconds between looks at the workers."""
+
+_SAVES = 1.0
+"""Seconds between two writes of the frontier."""
+
+_MOST_LOSSES = 20
+"""So often the same piece may be lost with its worker."""
+
+
+def _positive(driver: Distributed, attribute: Any, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise InputError("slice", f"{value!r} is no number of seconds above 0", "give one such as 5")
+
+
+def _connected(driver: Distributed, attribute: Any, value: Any) -> None:
+    if not all(hasattr(value, name) for name in ("submit", "scatter", "nthreads")):
+        raise InputError("client", f"{type(value).__name__} is no Dask client", "give dask.distributed.Client(...)")
+
+
+@final
+@attrs.frozen(eq=False)
+class Distributed(Driver):
+    """Branch and bound on the workers of a Dask client; the proof is that of one process.
+
+    `slice`: seconds after which a piece comes back for newer bounds. `file`: what is known is written there every
+    second, and taken up again by a later solve of the same problem, until it is solved. `memory_limit` of a solve is
+    that of each worker. `threads` is not read: workers have as many as they have.
+    """
+
+    client: Any = attrs.field(validator=_connected)
+    slice: float = attrs.field(default=5.0, validator=_positive)
+    file: Any = attrs.field(default=None, converter=attrs.converters.optional(Path))
+    name: ClassVar[str] = "distributed"
+
+    def check(self, task: Task) -> None:
+        if task.order != TOTAL and not task.vector_form.of_sums:
+            raise TaskError("many machines search for one optimum; a front is searched by one: leave search= out")
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        precision: Precision = ()
+        deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+        while True:
+            encoding = encoded(problem, precision)
+            depth, budget = depth_and_budget(encoding.packed, problem.max_depth, problem.max_nodes)
+            if is_short(encoding.packed, depth) or (depth <= SHALLOW and budget == UNLIMITED):
+                found = search_native(problem, search_limits, DEPTH_FIRST)
+                assert found is not None
+                return found
+            try:
+                return self._search(problem, precision, search_limits, deadline)
+            except Overflow:
+                precision = (*precision, None)
+            except TooImprecise as coarse:
+                precision = (*precision, coarse.finer.scale)  # type: ignore[attr-defined]
+
+    def _search(
+        self, problem: Problem, precision: Precision, search_limits: SearchLimits, deadline: float | None
+    ) -> Outcome:
+        begin = time.perf_counter()
+        memory = search_limits.memory_limit
+        frontier = Frontier(problem, precision, seconds=self.slice, memory_limit=memory, beat=search_limits.beat)
+        if self.file is not None and self.file.exists():
+            frontier.load(self.file)
+        opened = time.perf_counter()
+        fleet = _Fleet(self.client, frontier, self.file)
+        try:
+            reason = fleet.run(search_limits, deadline)
+        except KeyboardInterrupt:
+            reason = "interrupt"
+        finally:
+            fleet.close()
+        lower, upper = frontier.bounds
+        stopped = None if frontier.is_done else reason or "interrupt"
+        if self.file is not None and stopped is None:
+            remove(self.file)
+        preorder = frontier.preorder if upper < frontier.target else None
+        stats: dict[str, Any] = {
+            "search": self.name,
+            "threads": fleet.most_threads,
+            "seconds_setup": opened - begin,
+            "seconds_search": time.perf_counter() - opened,
+            "seconds_workers": frontier.seconds,
+            "pieces": frontier.pieces,
+            "lost": fleet.lost,
+            "unsettled": frontier.unsettled,
+            "nodes": frontier.nodes,
+            "columns": frontier.encoding.packed.n_columns,
+            "kernel": frontier.encoding.packed.kind,
+            "exact": frontier.encoding.exact,
+            "route": frontier.encoding.route,
+            "evictions": 0 if stopped is None else 1,
+            "peak_bytes": process_memory.peak(),
+        }
+        bound = frontier.lower_bound
+        return certify(problem, frontier.encoding, preorder, (lower, upper), bound, stopped, stats)
+
+
+class _Fleet:
+    """The pieces in flight."""
+
+    def __init__(self, client: Any, frontier: Frontier, file: Path | None) -> None:
+        self._client = client
+        self._frontier = frontier
+        self._file = file
+        self._flying: dict[Any, Piece] = {}
+        self._losses: dict[int, int] = {}
+        self._problem: Any = None
+        self._saved = 0.0
+        self.most_threads = 0
+        self.lost = 0
+
+    def run(self, search_limits: SearchLimits, deadline: float | None) -> str | None:
+        """None once the frontier is done; else what stopped it: "time", or what the limits say."""
+        wait: Any = importlib.import_module("distributed").wait
+        lost: Any = importlib.import_module("distributed.client").FuturesCancelledError
+        frontier = self._frontier
+        while not frontier.is_done:
+            self._fill()
+            if self._flying:
+                with contextlib.suppress(TimeoutError, lost):
+                    wait(list(self._flying), timeout=_POLL, return_when="FIRST_COMPLETED")
+                for future in [each for each in self._flying if each.done()]:
+                    self._take(future)
+            else:
+                time.sleep(_POLL)  # no worker is there
+            self._save()
+            best = frontier.value
+            if search_limits.report is not None:
+                search_limits.report(best, frontier.lower_bound, frontier.nodes, "searching")
+            if not frontier.is_done and search_limits.is_enough(best, frontier.lower_bound):
+                return "gap"
+            if not frontier.is_done and deadline is not None and clock() >= deadline:
+                return "time"
+        return None
+
+    def _fill(self) -> None:
+        """Hands out pieces until there is one more than threads."""
+        threads = sum(self._client.nthreads().values())
+        self.most_threads = max(self.most_threads, threads)
+        while threads and len(self._flying) <= threads:
+            piece = self._frontier.next()
+            if piece is None:
+                return
+            if self._problem is None:
+                self._problem = self._client.scatter(self._frontier.problem, broadcast=True, hash=False)
+            where = self._frontier.where.get(piece.edge)
+            prefer = {"workers": [where], "allow_other_workers": True} if where else {}
+            future = self._client.submit(improve, self._problem, piece, pure=False, retries=0, **prefer)
+            self._flying[future] = piece
+
+    def _take(self, future: Any) -> None:
+        """Settles a piece that came back, or hands it out again if its worker was lost."""
+        piece = self._flying.pop(future)
+        if future.status == "finished":
+            try:
+                self._frontier.settle(future.result())
+                return
+            except (TimeoutError, OSError):
+                pass  # the worker died with the answer
+        elif future.status == "error":
+            killed: Any = importlib.import_module("distributed").KilledWorker
+            error = future.exception()
+            if not isinstance(error, (killed, OSError)) and "lost" not in str(error).lower():
+                raise error
+        self.lost += 1
+        self._losses[piece.edge] = self._losses.get(piece.edge, 0) + 1
+        if self._losses[piece.edge] > _MOST_LOSSES:
+            raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")
+        self._problem = None  # it may have been lost with the worker
+        self._frontier.give_back(piece)
+
+    def _save(self) -> None:
+        now = time.perf_counter()
+        if self._file is not None and now - self._saved >= _SAVES:
+            self._frontier.save(self._file)
+            self._saved = now
+
+    def close(self) -> None:
+        """Calls back what is still in flight, and writes what is known."""
+        if self._flying:
+            self._client.cancel(list(self._flying), force=True)
+        if self._file is not None and not self._frontier.is_done:
+            self._frontier.save(self._file)

@@ -1,0 +1,251 @@
+"""The splits of the root with their bounds: what is left to search, to be handed out, saved and resumed.
+
+    while (piece := frontier.next()) is not None:
+        frontier.settle(improve(frontier.problem, piece))  # here, or in any process of any machine
+
+A bound of a split is settled once it has reached the best value. What is not settled has the bound that was proved so
+far, at first that of the relaxation at the root, so that the frontier knows a gap at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from streed.cluster.pieces import Piece, Precision, Progressed, Root
+from streed.data import Dataset
+from streed.encoding.encoding import Encoding
+from streed.errors import InputError
+from streed.exact import Array
+from streed.kernels.records import INFINITE
+from streed.problem import Problem
+from streed.task import Task
+from streed.task.weighing import check_weights, in_copies
+from streed.tree import Tree
+
+_VERSION = 1
+
+
+def frontier(
+    task: Task,
+    X: Any,
+    y: Any = None,
+    *,
+    max_depth: int | None = None,
+    max_nodes: int | None = None,
+    min_leaf: int = 1,
+    seconds: float | None = None,
+    memory_limit: int | None = None,
+    **given: Any,
+) -> Frontier:
+    """The splits of the root of a problem, to be searched by whatever hands out work; the data as `streed.solve` takes
+    them.
+
+    `seconds`: so long a piece is worked on before it comes back with what is known (None: until it is settled).
+    `memory_limit`: bytes of each process that works on pieces. Raises TaskError for tasks that no native search takes,
+    such as scores of several sums: these go through `streed.Distributed`, and InputError for ordered columns likewise.
+    """
+    data = Dataset.make(X, y, **given)
+    check_weights(task, data)
+    data = in_copies(task, data)
+    if data.ordered:
+        name = data.names[min(data.ordered)]
+        remedy = "give questions, by streed.Binarizer, or use search=streed.Distributed(client)"
+        raise InputError("X", f"column {name!r} is ordered, and a frontier is of 0/1 and categorical columns", remedy)
+    bound = task.bind(data)
+    supports = [limit.support for limit in bound.limits if limit.support is not None]
+    problem = Problem(data, bound, max_depth, max_nodes, min(max([min_leaf, *supports]), data.size + 1))
+    return Frontier(problem, seconds=seconds, memory_limit=memory_limit)
+
+
+class Overflow(Exception):
+    """Raised by `settle`: a cost did not fit its code, so the problem must be encoded for a wider range."""
+
+
+@final
+class Frontier:
+    """The splits of the root of a problem; made by `streed.frontier`, and by the driver `streed.Distributed`."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        precision: Precision = (),
+        *,
+        seconds: float | None = None,
+        memory_limit: int | None = None,
+        beat: Any = None,
+    ) -> None:
+        self.problem = problem
+        self.precision = precision
+        self._seconds, self._memory_limit = seconds, memory_limit
+        root = Root(problem, precision, memory_limit)
+        try:
+            self.encoding: Encoding = root.encoding
+            self.target = INFINITE if beat is None else min(self.encoding.target(beat), INFINITE)
+            opened = root.improve(Piece("", precision, -1, self.target, (), None))
+        finally:
+            root.close()
+        self._overflowed = opened.overflow
+        self.splits = opened.splits
+        self.lowers: Array = np.array(opened.lowers, np.int64)
+        self.root_lower = opened.root_lower
+        self.upper = min(opened.upper, INFINITE)
+        self.preorder: Array | None = opened.preorder
+        self.problem_id = self._fingerprint(root)
+        self.tries = np.zeros(len(self.lowers), np.int64)
+        self.flying: set[int] = set()
+        self.where: dict[int, str] = {}
+        """The process that worked last on a split, and knows it best."""
+        self.nodes, self.pieces, self.seconds = opened.nodes, 0, 0.0
+
+    @property
+    def goal(self) -> int:
+        """The code that a tree has to be below."""
+        return min(self.upper, self.target)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """(lower, upper), in codes: no tree costs less; the best known tree costs that, INFINITE without one."""
+        least = int(self.lowers.min(initial=self.goal))
+        return min(self.goal, max(self.root_lower, least)), self.upper
+
+    @property
+    def lower_bound(self) -> Any:
+        """No tree within the limits has a better value than this, in the bound task's units; None for not known."""
+        lower = self.bounds[0]
+        return None if lower >= INFINITE else self.encoding.bound(lower)
+
+    @property
+    def value(self) -> Any:
+        """What the best known tree is worth; None without one."""
+        return None if self.upper >= INFINITE else self.encoding.value(self.upper)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no split can have a better tree."""
+        return self.bounds[0] >= self.goal
+
+    @property
+    def unsettled(self) -> int:
+        """How many splits may still have a better tree."""
+        return int(np.count_nonzero(self.lowers < self.goal))
+
+    def next(self) -> Piece | None:
+        """The next piece of work, that of least bound among those least often tried; None if there is none to hand out.
+
+        A piece is handed out again if it is not settled: `give_back` says that it was lost.
+        """
+        if self._overflowed:
+            raise Overflow
+        if self.is_done:
+            return None
+        free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in self.flying]
+        if not free:
+            return None
+        edge = min(free, key=lambda k: (self.tries[k], k))
+        self.flying.add(edge)
+        self.tries[edge] += 1
+        lowers = tuple(self.lowers.tolist())
+        return Piece(self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
+
+    def give_back(self, piece: Piece) -> None:
+        """Notes that a piece was lost, with its worker."""
+        self.flying.discard(piece.edge)
+
+    def settle(self, found: Progressed) -> None:
+        """Takes what became of a piece: bounds of all splits, and a better tree if there is one.
+
+        Raises Overflow where a cost did not fit its code, and InputError for an answer to another problem.
+        """
+        self.flying.discard(found.edge)
+        if found.overflow:
+            raise Overflow
+        if found.splits != self.splits:
+            raise InputError("found", "it is of another problem", "settle what `next` handed out")
+        self.lowers = np.maximum(self.lowers, np.array(found.lowers, np.int64))
+        self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
+        if found.upper < self.upper and found.preorder is not None:
+            self.upper, self.preorder = found.upper, found.preorder
+        self.where[found.edge] = found.where
+        self.nodes += found.nodes
+        self.pieces += 1
+        self.seconds += found.seconds
+
+    def tree(self) -> Tree | None:
+        """The best known tree, measured again from the raw data; None without one."""
+        if self.preorder is None:
+            return None
+        complete = self.is_done
+        solution, _ = self.encoding.solution(self.problem, self.preorder, self.upper, self.bounds[0], complete)
+        data, task = self.problem.data, self.problem.task
+        return Tree.grown(solution.root, data, tuple(task.labels(data)), unit=self.encoding.unit, shown=solution.shown)
+
+    # -- on disk ---------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Writes what is known, whole or not at all."""
+        tree = None if self.preorder is None else self.preorder.tolist()
+        document = {
+            "streed frontier": _VERSION,
+            "problem": self.problem_id,
+            "lowers": self.lowers.tolist(),
+            "tries": self.tries.tolist(),
+            "root_lower": self.root_lower,
+            "upper": self.upper,
+            "tree": tree,
+            "nodes": self.nodes,
+            "pieces": self.pieces,
+            "seconds": self.seconds,
+        }
+        aside = Path(f"{path}.{os.getpid()}.part")
+        aside.write_text(json.dumps(document), encoding="utf-8")
+        aside.replace(path)
+
+    def load(self, path: str | Path) -> None:
+        """Takes what `save` wrote; raises InputError for a file that is none, or is of another problem."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            lowers = np.array(document["lowers"], np.int64)
+            known = document["streed frontier"] == _VERSION and document["problem"] == self.problem_id
+            tree = None if document["tree"] is None else np.array(document["tree"], np.int64)
+            tries = np.array(document["tries"], np.int64)
+            numbers = [int(document[key]) for key in ("root_lower", "upper", "nodes", "pieces")]
+            seconds = float(document["seconds"])
+        except OSError as error:
+            raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that `save` wrote") from None
+        if not known or lowers.shape != self.lowers.shape or tries.shape != self.tries.shape:
+            raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
+        if numbers[1] < self.upper and tree is not None:
+            self.upper, self.preorder = numbers[1], tree
+        self.lowers, self.tries = np.maximum(self.lowers, lowers), tries
+        self.root_lower = max(self.root_lower, numbers[0])
+        self.nodes, self.pieces, self.seconds = numbers[2], numbers[3], seconds
+
+    def _fingerprint(self, root: Root) -> str:
+        """A hash of all that the codes of the problem depend on."""
+        packed = self.encoding.packed
+        digest = hashlib.sha256()
+        arrays = [packed.column, packed.flipped, packed.column_rows, packed.groups.profits, packed.groups.words]
+        arrays += [] if packed.row_values is None else [packed.row_values]
+        arrays += [] if packed.scoring is None else [packed.scoring.numbers]
+        arrays += [] if packed.prices is None else [packed.prices.full, packed.prices.given]
+        for array in arrays:
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        limits = (root.depth, root.budget, packed.min_leaf, packed.split_cost, packed.n_labels, self.target)
+        digest.update(repr((repr(self.problem.task), self.precision, limits, self.splits)).encode())
+        return digest.hexdigest()
+
+
+def remove(path: Path) -> None:
+    """Deletes a file, if it is there."""
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()

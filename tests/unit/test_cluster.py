@@ -1,0 +1,223 @@
+"""Many machines: the same proof as of one process, through workers that die and a coordinator that is stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.cluster import Frontier, forget, improve
+from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini, SparseAccuracy, SquaredError
+from streed.tree.evaluation import evaluate
+from tests.unit.refusal import refused
+
+distributed = pytest.importorskip("distributed", reason="needs Dask (the extra `cluster`)")
+
+RNG = np.random.default_rng(29)
+X = (RNG.random((500, 30)) < 0.35).astype(np.uint8)
+Y = ((X[:, 0] & X[:, 1]) | (X[:, 2] ^ X[:, 3])) ^ (RNG.random(500) < 0.2)
+HARD = np.random.default_rng(29).integers(0, 2, (500, 75)).astype(np.uint8)
+HARD_Y = np.random.default_rng(30).integers(0, 2, 500)
+SOME, SOME_Y = HARD[:300, :40], HARD_Y[:300]
+HARD_TASK: dict[str, Any] = {"max_depth": 5, "min_leaf": 3}
+"""Some seconds of search."""
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A client of two processes of one thread."""
+    quiet = {"dashboard_address": None, "silence_logs": 50}
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def hard() -> streed.Result:
+    """The proof of one process."""
+    return streed.solve(Accuracy(), HARD, HARD_Y, **HARD_TASK)
+
+
+def frontier_of(task: streed.Task, X: Any, y: Any, max_depth: int | None, **given: Any) -> Frontier:
+    return streed.frontier(task, X, y, max_depth=max_depth, **given)
+
+
+def search(frontier: Frontier) -> None:
+    """Searches to the end in this process."""
+    while (piece := frontier.next()) is not None:
+        frontier.settle(improve(frontier.problem, piece))
+
+
+CASES: dict[str, tuple[streed.Task, dict[str, Any]]] = {
+    "sparse": (SparseAccuracy(0.01), {}),
+    "deep": (Accuracy(), {"max_depth": 5}),
+    "support": (BalancedAccuracy(), {"max_depth": 4, "min_leaf": 10}),
+    "few nodes": (Accuracy(), {"max_depth": 5, "max_nodes": 6}),
+    "generated": (Gini(), {"max_depth": 4}),
+    "real": (SquaredError(), {"max_depth": 4}),
+    "reduced": (F1(), {"max_depth": 3}),
+    "fair": (Accuracy().subject_to(DemographicParity() <= 0.1), {"max_depth": 3, "sensitive_features": X[:, 5]}),
+    "shallow": (Accuracy(), {"max_depth": 2}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_many_machines_prove_what_one_process_proves(name: str, client: Any) -> None:
+    task, asked = CASES[name]
+    y = np.round(2.0 * Y + np.arange(500) % 7 / 7, 2) if name == "real" else Y
+    one = streed.solve(task, X, y, **asked)
+    many = streed.solve(task, X, y, search=streed.Distributed(client, slice=0.5), **asked)
+    assert (many.status, many.value, many.lower_bound, many.upper_bound) == (
+        one.status,
+        one.value,
+        one.lower_bound,
+        one.upper_bound,
+    )
+    assert many.tree is not None
+    row_data = {key: value for key, value in asked.items() if key == "sensitive_features"}
+    if name not in ("reduced", "fair"):
+        assert float(evaluate(many.tree, task, streed.Dataset.make(X, y, **row_data))) == pytest.approx(
+            float(1 - many.value if task.maximize else many.value), rel=1e-9
+        )
+
+
+def test_thresholds_and_values_to_beat_are_shared_out_too(client: Any) -> None:
+    raw = np.round(np.random.default_rng(1).normal(size=(150, 3)), 1)
+    y = np.random.default_rng(2).integers(0, 2, 150)
+    search_there = streed.Distributed(client, slice=0.5)
+    one = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8)
+    many = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8, search=search_there)
+    assert (many.status, many.value) == ("optimal", one.value)
+    beaten = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8, search=search_there, upper_bound=one.value)
+    assert (beaten.status, beaten.lower_bound) == ("no better", one.value)
+    again = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8, search=search_there, warm_start=one.tree)
+    assert (again.status, again.tree == one.tree) == ("optimal", True)
+
+
+def test_a_worker_that_dies_costs_nothing_but_its_piece(client: Any, hard: streed.Result) -> None:
+    dead: list[int] = []
+
+    def kill() -> None:
+        time.sleep(1.0)
+        dead.append(min(client.run(os.getpid).values()))
+        os.kill(dead[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    many = streed.solve(Accuracy(), HARD, HARD_Y, search=streed.Distributed(client, slice=0.3), **HARD_TASK)
+    killer.join()
+    assert (many.status, many.value) == ("optimal", hard.value)
+    assert len(dead) == 1
+    assert many.stats["seconds_search"] > 1
+
+
+def test_a_solve_that_is_stopped_has_a_gap_and_is_taken_up_again(client: Any, tmp_path: Path) -> None:
+    asked = {**HARD_TASK, "min_leaf": 4}  # workers know nothing of it yet
+    file = tmp_path / "frontier.json"
+    there = streed.Distributed(client, slice=0.2, file=file)
+    first = streed.solve(Accuracy(), HARD, HARD_Y, search=there, time_limit=0.5, **asked)
+    assert first.status == "feasible"
+    assert first.stats["unsettled"] > 0
+    assert file.exists()
+    other: dict[str, Any] = {"search": there, "max_depth": 4}
+    refused("path", "another problem", call=lambda: streed.solve(Accuracy(), HARD, 1 - HARD_Y, **other))
+    second = streed.solve(Accuracy(), HARD, HARD_Y, search=there, **asked)
+    assert first.lower_bound < second.value <= first.value
+    assert (second.status, second.lower_bound) == ("optimal", second.value)
+    assert second.stats["pieces"] > first.stats["pieces"]
+    assert not file.exists()
+    assert second.value == streed.solve(Accuracy(), HARD, HARD_Y, **asked).value
+
+
+@pytest.mark.parametrize("seconds", [None, 0.02])
+def test_a_frontier_is_searched_saved_and_loaded_by_hand(seconds: float | None, tmp_path: Path) -> None:
+    forget()
+    best = streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5)
+    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5, seconds=seconds)
+    assert frontier.lower_bound < frontier.value
+    bounds = [frontier.lower_bound]
+    for _ in range(4):
+        piece = frontier.next()
+        assert piece is not None
+        assert piece.goal == frontier.goal
+        frontier.settle(improve(frontier.problem, piece))
+        bounds.append(frontier.lower_bound)
+    assert bounds == sorted(bounds)
+    frontier.save(tmp_path / "half.json")
+    resumed = frontier_of(Accuracy(), SOME, SOME_Y, 5, seconds=seconds)
+    resumed.load(tmp_path / "half.json")
+    assert (resumed.lower_bound, resumed.value) == (frontier.lower_bound, frontier.value)
+    for each in (frontier, resumed):
+        search(each)
+        assert each.is_done
+        assert (each.lower_bound, each.value, each.unsettled) == (best.value, best.value, 0)
+        tree = each.tree()
+        assert tree is not None
+        assert int((tree.predict(SOME) != SOME_Y).sum()) == best.value
+
+
+def test_a_piece_that_is_lost_is_handed_out_again() -> None:
+    forget()
+    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
+    lost = frontier.next()
+    assert lost is not None
+    others = set()
+    while (piece := frontier.next()) is not None:
+        others.add(piece.edge)
+        frontier.settle(improve(frontier.problem, piece))
+    assert lost.edge not in others
+    assert not frontier.is_done
+    frontier.give_back(lost)
+    again = frontier.next()
+    assert again is not None
+    assert again.edge == lost.edge
+    assert again.goal <= lost.goal
+    frontier.settle(improve(frontier.problem, again))
+    assert frontier.is_done
+    assert frontier.value == streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5).value
+
+
+def test_what_was_proved_of_other_splits_is_used() -> None:
+    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
+    piece = frontier.next()
+    assert piece is not None
+    told = attrs.evolve(piece, lowers=tuple([piece.goal] * len(piece.lowers)), problem_id="told")
+    found = improve(frontier.problem, told)
+    assert set(found.lowers) == {piece.goal}
+    assert found.nodes <= 1
+
+
+def test_answers_and_files_of_other_problems_are_refused(tmp_path: Path) -> None:
+    frontier, other = frontier_of(Accuracy(), X, Y, 5), frontier_of(Accuracy(), X[:, :20], Y, 5)
+    piece = other.next()
+    assert piece is not None
+    answer = improve(other.problem, piece)
+    refused("found", "another problem", call=lambda: frontier.settle(answer))
+    other.save(tmp_path / "other.json")
+    (tmp_path / "text.json").write_text("[1, 2", encoding="utf-8")
+    (tmp_path / "list.json").write_text("[1, 2]", encoding="utf-8")
+    refused("path", "another problem", call=lambda: frontier.load(tmp_path / "other.json"))
+    refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "text.json"))
+    refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "list.json"))
+    refused("path", "cannot be read", call=lambda: frontier.load(tmp_path / "none.json"))
+
+
+def test_what_cannot_be_shared_out_is_refused(client: Any) -> None:
+    refused("X", "ordered", call=lambda: streed.frontier(Accuracy(), np.linspace(0, 1, 500)[:, None], Y))
+    with pytest.raises(streed.TaskError, match="native"):
+        streed.frontier(F1(), X, Y, max_depth=4)
+    refused("client", "no Dask client", call=lambda: streed.Distributed(object()))
+    refused("slice", "above 0", call=lambda: streed.Distributed(client, slice=0))
+    with pytest.raises(streed.TaskError, match="front"):
+        streed.solve(Accuracy() & BalancedAccuracy(), X, Y, max_depth=2, search=streed.Distributed(client))
