@@ -38,11 +38,15 @@ _THEN = (
 
 
 def compile_ahead() -> None:
-    """Runs the solves; one that fails is left to the tests."""
+    """Runs the solves; one that fails is said, and left to the tests."""
     _solve(_FIRST)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(_solve, _THEN))
 
 
 def _solve(code: str) -> None:
-    subprocess.run([sys.executable, "-c", _DATA + code], cwd=ROOT, check=False, capture_output=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "-c", _DATA + code], cwd=ROOT, check=False, capture_output=True, text=True, timeout=600
+    )
+    if done.returncode:
+        print(f"compiling ahead failed: {code}\n{done.stderr}", file=sys.stderr)
