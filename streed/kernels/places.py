@@ -125,6 +125,7 @@ def fingerprint() -> str:
 
 
 SOURCES = tuple(
-    Path(__file__).parent.parent / folder for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto")
+    Path(__file__).parent.parent / folder
+    for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto", "proof", "rashomon")
 )
 """The folders with those sources."""

@@ -269,9 +269,9 @@ class Sums:
         self.big = kind(2.0 ** (24 if kind is np.float32 else 52))
         self.n, self.min_leaf = len(X), limits.min_leaf
         seen: dict[bytes, int] = {}
-        for c in range(X.shape[1]):
-            first, place = np.unique(X[:, c], return_index=True)[1], np.unique(X[:, c], return_inverse=True)[1]
-            seen.setdefault(np.argsort(np.argsort(first))[place].astype(np.uint8).tobytes(), c)
+        for c, x in enumerate(np.ascontiguousarray(X.T)):
+            rank = {code: k for k, code in enumerate(dict.fromkeys(x.tolist()))} if x.max() > 1 else {}
+            seen.setdefault((x ^ x[0]).tobytes() if not rank else bytes(map(rank.__getitem__, x.tolist())), c)
         self.columns = [c for c in seen.values() if X[:, c].min() < X[:, c].max()]
         codes = [int(X[:, c].max()) + 1 for c in self.columns]
         self.starts = np.cumsum([0, *codes])[:-1].astype(np.intp)
@@ -287,12 +287,11 @@ class Sums:
         self.two = regrets.shape[1] == 2
         self.u = kind(2 if self.two else 1)
         self.v = (profits[:, :1] - profits[:, 1:] if self.two else profits).astype(kind)
-        of_row = np.unique(np.pad(X[:, self.columns], ((0, 0), (0, 1))), axis=0, return_inverse=True)[1].reshape(-1)
-        together = np.zeros((of_row.max() + 1, regrets.shape[1]), np.int64)
+        first: dict[bytes, int] = {}
+        of_row = [first.setdefault(row.tobytes(), r) for r, row in enumerate(np.ascontiguousarray(X[:, self.columns]))]
+        together = np.zeros_like(regrets)
         np.add.at(together, of_row, regrets)
-        self.floor = np.zeros(self.n, kind)  # of a class of equal rows, at its first row
-        firsts = np.unique(of_row, return_index=True)[1]
-        self.floor[firsts] = together.min(1)
+        self.floor = together.min(1).astype(kind)  # of a class of equal rows, at its first row
         self.solved: dict[bytes, Any] = {}
 
     def gain(self, sums: Array) -> Array:
@@ -369,10 +368,12 @@ class Sums:
             known = np.where(self.L[shared].sum(0) == self.L[i].sum(0), known, 0)
         return np.asarray(known)
 
-    def from_side(self, mask: Array, i: Array, literal: int) -> Array:
-        """(Q,) TRANSFER from one side of the rows `mask`, solved by COUNT."""
-        side = mask & (self.L[:, literal] == 1)
-        return self.transfer(mask, i, side, self.optimum(np.flatnonzero(side), 2))
+    def from_columns(self, mask: Array, i: Array, columns: list[int]) -> Array:
+        """(Q,) TRANSFER from all sides of some columns of the rows `mask`, solved by COUNT."""
+        known = np.zeros(self.L.shape[1])
+        for side in (mask & (self.L[:, q] == 1) for c in columns for q in self.literals_of[c]):
+            known = np.maximum(known, self.transfer(mask, i, side, self.optimum(np.flatnonzero(side), 2)))
+        return known
 
 
 class Proof:
@@ -408,7 +409,8 @@ class Proof:
         floor = sums.floor[i].sum()
         if (floor >= bound and depth > 3) or not len(sums.starts):
             return None, floor if floor >= bound else sums.leaf(i)
-        lower = sums.floor[i] @ sums.L[i]
+        costly = i[sums.floor[i] > 0]
+        lower = sums.floor[costly] @ sums.L[costly]
         if depth == UNLIMITED:
             lower = sums.lookahead(i, lower)
         elif depth == 3:
@@ -419,10 +421,8 @@ class Proof:
             require(depth > 3 or sides is not None, f"claim {len(self.claims)}: an anchor without bounds of its sides")
             anchor = np.unpackbits(there, count=sums.n).view(bool)
             lower = np.maximum(lower, sums.transfer(mask, i, anchor, sides if depth == 3 else whole))
-        for c in columns:
-            require(c in sums.literals_of, f"claim {len(self.claims)}: a column that does not stand")
-            for literal in sums.literals_of[c]:
-                lower = np.maximum(lower, sums.from_side(mask, i, literal))
+        require(all(c in sums.literals_of for c in columns), f"claim {len(self.claims)}: a column that does not stand")
+        lower = np.maximum(lower, sums.from_columns(mask, i, columns))
         return lower, max(floor, min([sums.leaf(i), *sums.by_column(lower, i)]))
 
 

@@ -7,13 +7,15 @@ that is to be reached: a claim is improved until its bound is large enough for t
 from __future__ import annotations
 
 import time
-from typing import Any, final
+from itertools import compress
+from typing import final
 
 import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.proof.check import UNLIMITED, Limits, Record, Sums
+from streed.proof.check import UNLIMITED, Limits, Record
+from streed.proof.prover_sums import ProverSums
 
 _SIMILAR = 6
 """How many earlier claims of depth three may lend the bounds of their sides."""
@@ -37,6 +39,8 @@ class Claim:
     """(n,) bool."""
     rows: Array
     """Their numbers."""
+    packed: Array
+    """They, as the sums have them."""
     depth: int
     lower: float
     """Shown so far."""
@@ -51,21 +55,31 @@ class Claim:
     """(Q,) what some tree costs on each side."""
     splits: Array = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     """(P,) whether a column may split its rows."""
-    anchors: list[tuple[Any, Array]] = attrs.field(factory=list)
-    """A claim, or at depth three a column, and the bounds (Q,) of the sides that follow from it."""
-    kept: list[Any] = attrs.field(factory=list)
-    """Those of the anchors that the bound needs."""
+    anchors: list[Claim] = attrs.field(factory=list)
+    """Claims that raised a side."""
+    from_anchors: list[Array] = attrs.field(factory=list)
+    """(Q,) the bounds of the sides that follow from each."""
+    columns: list[int] = attrs.field(factory=list)
+    """At depth three the columns that raised a side."""
+    from_columns: list[Array] = attrs.field(factory=list)
+    """(m, Q) what follows from some of them."""
+    kept: tuple[list[Claim], list[int]] = ([], [])
+    """Those of the anchors and columns that the bound needs."""
 
 
 @final
 class Prover:
     """Claims about one problem; `deadline` is a time of `time.monotonic`."""
 
-    def __init__(self, sums: Sums, deadline: float | None = None) -> None:
+    def __init__(self, sums: ProverSums, deadline: float | None = None) -> None:
         self.sums = sums
         self.deadline = deadline
         self.claims: dict[tuple[bytes, int], Claim] = {}
         self.similar: list[Claim] = []
+        self.packed: Array | None = None
+        """(m, W) their rows."""
+        self.written = 0
+        """How many there were; the last ones take the places of the first."""
 
     def prove(self, limits: Limits, target: int) -> tuple[Claim, int]:
         """The claim about all rows, improved to `target` or to what is true, and the whole number that it shows."""
@@ -83,24 +97,25 @@ class Prover:
         key = np.packbits(mask).tobytes(), depth
         if key not in self.claims:
             rows = np.flatnonzero(mask)
-            made = Claim(path, mask, rows, depth, float(self.sums.floor[rows].sum()))
+            made = Claim(path, mask, rows, self.sums.packed(rows), depth, float(self.sums.floor[rows].sum()))
             self._open(made)
             self.claims[key] = made
         return self.claims[key]
 
     def _open(self, claim: Claim) -> None:
         sums, i = self.sums, claim.rows
-        claim.leaf = claim.upper = float(sums.leaf(i))
         if not len(sums.starts) or not len(i):
-            claim.lower = claim.leaf
+            claim.lower = claim.leaf = claim.upper = float(sums.leaf(i))
             return
-        floors = sums.floor[i] @ sums.L[i]
+        leaf, shallow, leaves, stumps = sums.shallow(i)
+        claim.leaf = claim.upper = float(leaf)
+        costly = i[sums.floor[i] > 0]
+        floors = sums.floor[costly] @ sums.L[costly]
         claim.splits = sums.by_column(floors, i) < sums.big
-        _, leaves, ones, _ = sums.sides(i)
-        claim.reached = np.minimum(leaves, ones)
+        claim.reached = np.minimum(leaves, stumps)
         claim.sides = claim.at_first = sums.lookahead(i, floors) if claim.depth == UNLIMITED else floors
         if claim.depth == 3:
-            two = sums.transfer(claim.mask, i, claim.mask, sums.optimum(i, 2))
+            two = sums.transfer(claim.mask, i, claim.mask, shallow)
             claim.sides = claim.at_first = np.maximum(floors, two)
             self._borrow(claim)
         claim.upper = min(claim.upper, float(self._by_column(claim, claim.reached).min()))
@@ -108,23 +123,33 @@ class Prover:
 
     def _borrow(self, claim: Claim) -> None:
         """Bounds of the sides of similar claims of the same depth."""
+        if self.packed is None:
+            self.packed = np.zeros((_RECENT, len(claim.packed)), claim.packed.dtype)
         recent = self.similar[-_RECENT:]
-        self.similar.append(claim)
-        if not recent:
-            return
-        lost = np.stack([each.mask for each in recent]) & ~claim.mask
-        away = lost @ self.sums.w
+        away = self.sums.weights_outside(self.packed[: len(recent)], claim.packed)
+        if len(self.similar) < _RECENT:
+            self.similar.append(claim)
+        else:
+            self.similar[self.written % _RECENT] = claim
+        self.packed[self.written % _RECENT] = claim.packed
+        self.written += 1
         for a in np.argsort(away, kind="stable")[:_SIMILAR]:
             if away[a] >= recent[a].sides.max(initial=0):
                 break
-            self._raise(claim, recent[a], self.sums.transfer(claim.mask, claim.rows, recent[a].mask, recent[a].sides))
+            known = self.sums.transfer(claim.mask, claim.rows, recent[a].mask, recent[a].sides)
+            self._raise(claim, recent[a], known)
 
-    def _raise(self, claim: Claim, anchor: Any, known: Array) -> bool:
-        """Whether a side's bound rises by what follows from an anchor."""
+    def _raise(self, claim: Claim, anchor: Claim | int, known: Array) -> bool:
+        """Whether a side's bound rises by what follows from an anchor, a claim or a column."""
         better = np.maximum(claim.sides, known)
         rises = bool((better > claim.sides)[np.repeat(claim.splits, np.diff([*self.sums.starts, len(better)]))].any())
         if rises:
-            claim.anchors.append((anchor, known))
+            if isinstance(anchor, Claim):
+                claim.anchors.append(anchor)
+                claim.from_anchors.append(known)
+            else:
+                claim.columns.append(anchor)
+                claim.from_columns.append(known[None])
             claim.sides = better
         return rises
 
@@ -153,7 +178,7 @@ class Prover:
                 return
             column = self._choose(claim, goal)
             if claim.depth == 3:
-                self._count(claim, column)
+                self._count(claim, column, target)
             else:
                 self._descend(claim, column, goal)
 
@@ -164,15 +189,23 @@ class Prover:
         first = (reached[below],) if claim.depth < UNLIMITED else (reached[below], totals[below])
         return int(below[np.lexsort(first)[0]])
 
-    def _count(self, claim: Claim, column: int) -> None:
-        """Solves the sides of a column at depth two; what follows for the others, too."""
+    def _count(self, claim: Claim, column: int, target: float) -> None:
+        """Solves the sides of a column at depth two; what follows for the others, too.
+
+        Compiled code goes on with other columns until the claim's bound is the target.
+        """
         sums = self.sums
-        known = np.zeros(len(claim.sides))
-        for literal in sums.literals_of[sums.columns[column]]:
-            known = np.maximum(known, sums.from_side(claim.mask, claim.rows, literal))
+        if sums.is_compiled:
+            used, known, claim.upper = sums.improve_by_columns(claim, target)
+            claim.columns += [sums.columns[place] for place in used.tolist()]
+            claim.from_columns.append(known)
+            return
+        name = sums.columns[column]
+        known = sums.from_columns(claim.mask, claim.rows, [name])
+        for literal in sums.literals_of[name]:
             claim.reached[literal] = sums.optimum(np.flatnonzero(claim.mask & (sums.L[:, literal] == 1)), 2)
         claim.upper = min(claim.upper, float(self._by_column(claim, claim.reached)[column]))
-        self._raise(claim, sums.columns[column], known)
+        self._raise(claim, name, known)
 
     def _descend(self, claim: Claim, column: int, goal: float) -> None:
         """Improves the claims about the sides of a column as far as the goal needs it."""
@@ -215,15 +248,15 @@ class Prover:
                 order.append(claim)
                 continue
             stack.append((claim, True))
-            stack += [(a, False) for a in claim.kept if isinstance(a, Claim)]
+            stack += [(a, False) for a in claim.kept[0]]
         names = {literal: name for name, literal in self.sums.literal.items()}
         return [
             Record(
                 [names[q] for q in claim.path],
                 claim.depth,
                 int(claim.lower),
-                [number - place[id(a)] for a in claim.kept if isinstance(a, Claim)],
-                [a for a in claim.kept if not isinstance(a, Claim)],
+                [number - place[id(a)] for a in claim.kept[0]],
+                claim.kept[1],
             )
             for number, claim in enumerate(order)
         ]
@@ -239,21 +272,16 @@ class Prover:
             if state in done:
                 continue
             done.add(state)
-            claim.kept = [anchor for anchor, _ in (claim.anchors if state[1] else self._needed(claim))]
-            for anchor in claim.kept:
-                if isinstance(anchor, Claim):
-                    if claim.depth == 3:
-                        whole.add(id(anchor))
-                    todo.append(anchor)
+            claim.kept = (claim.anchors, claim.columns) if state[1] else self._needed(claim)
+            if claim.depth == 3:
+                whole.update(map(id, claim.kept[0]))
+            todo += claim.kept[0]
 
-    def _needed(self, claim: Claim) -> list[tuple[Any, Array]]:
-        """Few of a claim's anchors that its bound follows from."""
-        if claim.lower <= float(self.sums.floor[claim.rows].sum()) or claim.lower <= 0:
-            return []
-        kept = list(claim.anchors)
-        for each in sorted(claim.anchors, key=lambda anchor: isinstance(anchor[0], Claim)):
-            rest = [other for other in kept if other is not each]
-            sides = np.max([claim.at_first, *(known for _, known in rest)], axis=0)
-            if self._by_column(claim, sides).min(initial=np.inf) >= claim.lower:
-                kept = rest
-        return kept
+    def _needed(self, claim: Claim) -> tuple[list[Claim], list[int]]:
+        """Few of a claim's anchors and columns that its bound follows from: claims are left out before columns."""
+        if claim.lower <= float(self.sums.floor[claim.rows].sum()) or not (claim.anchors or claim.columns):
+            return [], []
+        known = np.concatenate([*claim.from_columns, *(each[None] for each in claim.from_anchors)])
+        kept = self.sums.needed(claim, known).tolist()
+        count = len(claim.columns)
+        return list(compress(claim.anchors, kept[count:])), list(compress(claim.columns, kept[:count]))

@@ -17,8 +17,10 @@ from streed.data import Dataset
 from streed.errors import InputError, MismatchError
 from streed.proof import check
 from streed.proof.claim import ProofClaim, claim_of
+from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
 from streed.proof.prover import Prover
+from streed.proof.prover_sums import ProverSums
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
@@ -98,10 +100,10 @@ def prove(
         raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = Dataset.make(X, y, **given, **row_data)
-    made = _claim(grown, data, task, dict(limits or {}))
+    made = claim_by_tree(grown, data, task, limits)
     least = made.goal.costs.costs.min(1)
     try:
-        sums = check.Sums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
+        sums = ProverSums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
     except check.RejectedError as error:
         raise InputError("costs", str(error), "give numbers of fewer digits") from error
     target = int(made.goal.reached / made.goal.costs.unit) - int(least.sum())
@@ -112,13 +114,16 @@ def prove(
         records = prover.records(prover.prove(made.limits, target)[0])
     header = {"tree": made.tree, "arguments": list(made.arguments)}
     written = to_bytes(header, records)
-    bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, check.read_file(written)[1])
+    body = check.read_file(written)[1]
+    bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, body, CompiledSums)
     return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
 
 
-def _claim(tree: Tree, data: Dataset, task: Task | None, limits: dict[str, Any]) -> ProofClaim:
-    """What is to be proved, by the tree's own claims where nothing else is said."""
-    claims = tree.claims
+def claim_by_tree(
+    tree: Tree, data: Dataset, task: Task | None = None, limits: Mapping[str, Any] | None = None
+) -> ProofClaim:
+    """What is to be proved, by the tree's own claims where nothing else is said; raises InputError, TaskError."""
+    claims, limits = tree.claims, dict(limits or {})
     if claims is not None:
         limits = {"max_depth": claims.max_depth, "min_leaf": claims.min_leaf, "max_nodes": claims.max_nodes} | limits
         task = task or (rebuild(claims.task) if isinstance(claims.task, dict) else claims.task)

@@ -14,15 +14,10 @@ and whether splits into leaves of one label count.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
-from streed.kernels.kept import CodeCache
-from streed.kernels.places import cache_directory
+from streed.kernels.compiled import entry
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
 from streed.rashomon.pair_sums import (
@@ -39,27 +34,6 @@ from streed.rashomon.tables import listed, new_table, put, put_sums
 
 FIRST_BITS = 6
 """New tables have 2**6 slots."""
-
-_SOURCES = tuple(Path(__file__).with_name(name) for name in ("kernels.py", "pair_sums.py", "tables.py"))
-
-
-def entry(function: Any) -> Any:
-    """A function that Python calls: compiled when first called, without the GIL, kept on disk for these sources."""
-    made: Any = njit(nogil=True)(function)
-    base = cache_directory()
-    if base is not None:
-        base = base / f"rashomon-{_fingerprint()}"
-        base.mkdir(mode=0o700, exist_ok=True)
-    made._cache = CodeCache(function, base)
-    return made
-
-
-def _fingerprint() -> str:
-    """A hash of the sources of these kernels beside those of the engine."""
-    return hashlib.sha256(b"".join(source.read_bytes() for source in _SOURCES)).hexdigest()[:16]
-
-
-# -- trees of depth two or less ------------------------------------------------------------------------------------
 
 
 @native

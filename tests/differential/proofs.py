@@ -20,12 +20,18 @@ import numpy as np
 
 from streed.exact import Array
 from streed.proof.check import UNLIMITED, Costs, Limits, Proof, Record, RejectedError, Sums, prove_bound, read_file
+from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
 from streed.proof.prover import Prover
+from streed.proof.prover_sums import ProverSums
 from tests.differential.volume.best import Best, least_label
 
 MUTATIONS = 20
 """Of the records of each problem."""
+
+
+class DisagreementError(Exception):
+    """The checkers say different things of the same records."""
 
 
 @attrs.frozen(eq=False)
@@ -53,14 +59,27 @@ class Problem:
         depth = None if self.limits.depth == UNLIMITED else self.limits.depth
         return int(best.optimum(depth, None))
 
-    def sums(self) -> Sums:
+    def sums(self) -> ProverSums:
         regrets = self.costs.costs - self.costs.costs.min(axis=1)[:, None]
-        return Sums(self.X, regrets, self.costs.split, self.limits)
+        return ProverSums(self.X, regrets, self.costs.split, self.limits)
 
     def bound(self, records: list[Record]) -> int:
-        """What the checker accepts of these records, written and read; raises RejectedError."""
+        """What the checkers accept of these records, written and read; raises RejectedError.
+
+        Raises DisagreementError where the one in numpy and the compiled one differ.
+        """
         body = read_file(to_bytes({}, records))[1]
-        return int(prove_bound(self.X, self.costs, self.limits, body)[0])
+        said: list[int | str] = []
+        for sums in (Sums, CompiledSums):
+            try:
+                said.append(int(prove_bound(self.X, self.costs, self.limits, body, sums)[0]))
+            except RejectedError as rejected:
+                said.append(str(rejected))
+        if said[0] != said[1]:
+            raise DisagreementError(f"numpy says {said[0]}, compiled code {said[1]}")
+        if isinstance(said[0], str):
+            raise RejectedError(said[0])
+        return said[0]
 
 
 def draw_problem(draw: random.Random) -> Problem:
@@ -141,6 +160,13 @@ def mutated(draw: random.Random, problem: Problem, records: list[Record]) -> lis
 
 def judge(seed: int, number: int) -> tuple[Counter[str], list[str]]:
     """(what was tried, what is wrong) of one problem."""
+    try:
+        return _judged(seed, number)
+    except DisagreementError as apart:
+        return Counter(), [f"{seed}/{number}: {apart}"]
+
+
+def _judged(seed: int, number: int) -> tuple[Counter[str], list[str]]:
     draw = random.Random(f"{seed}/{number}")
     problem = draw_problem(draw)
     optimum, seen, wrong = problem.optimum(), Counter[str](), []

@@ -1,0 +1,314 @@
+"""The sums of `check.py` by compiled code, which counts the bits of words (`counting.py`).
+
+    python -m streed.proof.compiled tree.proof table.csv --max-depth 4
+
+The rules, and what follows from them, stay those of `check.py`; only how sums are formed is another. Sums of many kinds
+of rows (weights, costs of their own) and those under `min_leaf` are left to numpy.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from streed.proof import check
+from streed.proof.check import Array, Limits, Sums
+from streed.proof.counting import (
+    Counts,
+    add_ones,
+    add_pairs,
+    add_row,
+    best_gain,
+    compiled,
+    count_column,
+    count_ones,
+    gain_of,
+    scratch_for,
+    side_sums,
+)
+
+MOST_KINDS = 64
+"""Of rows; beyond, words would be nearly empty."""
+
+
+@compiled
+def pack_rows(rows, place, n_words):  # type: ignore[no-untyped-def]
+    """(W,) uint64: the bits at the places of some rows."""
+    packed = np.zeros(n_words, np.uint64)
+    for row in rows:
+        packed[place[row] >> 6] |= np.uint64(1) << np.uint64(place[row] & 63)
+    return packed
+
+
+@compiled
+def count_rows(packed, words, kind_of_word, values, worst, firsts):  # type: ignore[no-untyped-def]
+    """(kept, rows, kinds, total, weight, pairs, weights) of `Counts` for packed rows, of all words (W, B)."""
+    n_literals = words.shape[1]
+    n_rows = 0
+    for word in packed:
+        n_rows += count_ones(word)
+    kept = np.zeros((n_rows // 64 + len(values) + 1, n_literals), np.uint64)
+    kinds, rows = np.zeros(len(kept), np.int64), np.zeros(len(kept), np.uint64)
+    total, weight = np.zeros(values.shape[1], np.int64), 0
+    at, filled, kind = -1, 64, -1
+    for w in range(len(packed)):
+        word = packed[w]
+        while word != 0:
+            place = np.uint64(count_ones((word & (~word + np.uint64(1))) - np.uint64(1)))
+            word &= word - np.uint64(1)
+            if filled == 64 or kind != kind_of_word[w]:
+                at, filled, kind = at + 1, 0, kind_of_word[w]
+                kinds[at] = kind
+            add_row(kept[at], words[w], place, np.uint64(filled))
+            rows[at] |= np.uint64(1) << np.uint64(filled)
+            filled += 1
+            weight += worst[kind, 0]
+            for k in range(len(total)):
+                total[k] += values[kind, k]
+    kept, rows, kinds = kept[: at + 1], rows[: at + 1], kinds[: at + 1]
+    pairs = np.empty((values.shape[1], n_literals, n_literals), np.int64)
+    weights = np.empty((1, n_literals, n_literals), np.int64)
+    add_pairs(kept, kinds, values, -1, pairs)
+    add_pairs(kept, kinds, worst, -1, weights)
+    return kept, rows, kinds, total, weight, pairs, weights
+
+
+@compiled
+def solve_shallow(c, n_literals):  # type: ignore[no-untyped-def]
+    """The least costs of a leaf and of a tree of depth two, and (Q,) of each literal's leaf and best single split."""
+    leaves, stumps = np.empty(n_literals, np.int64), np.empty(n_literals, np.int64)
+    gain = best_gain(c.pairs, c.total, c.firsts, c.price, leaves, stumps)
+    q = 0
+    for column in range(len(c.firsts) - 1):
+        rest, first = c.weight, q
+        for b in range(c.firsts[column], c.firsts[column + 1]):
+            q += 1
+            weight = c.weights[0, b, b]
+            rest -= weight
+            leaves[q], stumps[q] = (weight - leaves[q]) // c.unit, (weight - stumps[q] + c.price) // c.unit
+        leaves[first], stumps[first] = (rest - leaves[first]) // c.unit, (rest - stumps[first] + c.price) // c.unit
+        q += 1
+    return (c.weight - gain_of(c.total)) // c.unit, (c.weight - gain) // c.unit, leaves, stumps
+
+
+@compiled
+def count_literals(packed, words, kind_of_word, factors, firsts, n_literals):  # type: ignore[no-untyped-def]
+    """(Q,) what the packed rows with each literal have together, each as its kind's factor says, and all rows."""
+    found, total = np.zeros(n_literals, np.int64), 0
+    counted = np.zeros(words.shape[1], np.int64)
+    for w in range(len(packed)):
+        if packed[w] != 0:
+            total += factors[kind_of_word[w]] * count_ones(packed[w])
+            add_ones(counted, packed[w], words[w], factors[kind_of_word[w]])
+    q = 0
+    for column in range(len(firsts) - 1):
+        first, rest = q, total
+        for b in range(firsts[column], firsts[column + 1]):
+            q += 1
+            found[q] = counted[b]
+            rest -= counted[b]
+        found[first] = rest
+        q += 1
+    return found, total
+
+
+@compiled
+def raise_by_columns(c, columns, n_literals):  # type: ignore[no-untyped-def]
+    """(Q,) what follows for all sides from those of the columns, solved at depth two."""
+    known, cost = np.zeros(n_literals, np.int64), np.zeros(n_literals, np.int64)
+    scratch = scratch_for(c)
+    for column in columns:
+        count_column(c, column, scratch, cost, known)
+    return known
+
+
+@compiled
+def pair_matrices(c, n_literals):  # type: ignore[no-untyped-def]
+    """(Q, Q) weights and gains of the rows that two literals share, and (Q,) the weight of each."""
+    gains = np.empty((n_literals, n_literals), np.int64)
+    shared = np.empty((n_literals, n_literals), np.int64)
+    weight = np.empty(n_literals, np.int64)
+    n_values = len(c.total)
+    sums, within = np.empty(c.pairs.shape[:2], np.int64), np.empty(n_values, np.int64)
+    weights, heavy = np.empty((1, c.weights.shape[1]), np.int64), np.empty(1, np.int64)
+    all_weight = np.full(1, c.weight)
+    rest = np.empty(n_values, np.int64)
+    q = 0
+    for column in range(len(c.firsts) - 1):
+        for code in range(c.firsts[column + 1] - c.firsts[column] + 1):
+            side_sums(c.pairs, c.total, c.firsts, column, code, sums, within)
+            side_sums(c.weights, all_weight, c.firsts, column, code, weights, heavy)
+            weight[q] = heavy[0]
+            other = 0
+            for second in range(len(c.firsts) - 1):
+                place, left = other, heavy[0]
+                rest[:] = within
+                for b in range(c.firsts[second], c.firsts[second + 1]):
+                    other += 1
+                    gains[q, other] = gain_of(sums[:, b])
+                    shared[q, other] = weights[0, b]
+                    left -= weights[0, b]
+                    for k in range(n_values):
+                        rest[k] -= sums[k, b]
+                gains[q, place], shared[q, place] = gain_of(rest), left
+                other += 1
+            q += 1
+    return shared, gains, weight
+
+
+@compiled
+def look_ahead(shared, gains, weight, leaves, stumps, floors, starts, split, unit):  # type: ignore[no-untyped-def]
+    """(Q,) bounds of all sides, whatever their depth: the second half of COUNT."""
+    n_literals = len(weight)
+    bounds = np.empty(n_literals)
+    for q in range(n_literals):
+        two = np.inf
+        # by TRANSFER from the side to the part of it that has a split, less the weight of the others
+        known = min(leaves[q], stumps[q] - split) - weight[q]
+        for column in range(len(starts)):
+            end = starts[column + 1] if column + 1 < len(starts) else n_literals
+            total = 0
+            for other in range(starts[column], end):
+                total += (shared[q, other] - gains[q, other]) // unit
+            for other in range(starts[column], end):
+                inner = max(0, known + shared[q, other])
+                two = min(two, np.float64(total - (shared[q, other] - gains[q, other]) // unit + inner))
+        more = min(2 * split + max(two, floors[q]), 3 * split + floors[q])
+        bounds[q] = min(leaves[q], stumps[q], more)
+    return bounds
+
+
+class CompiledSums(Sums):
+    """The sums of `check.Sums`, compiled where rows are of few kinds and leaves of any size; else those of numpy."""
+
+    def __init__(self, X: Array, regrets: Array, split: int, limits: Limits) -> None:
+        super().__init__(X, regrets, split, limits)
+        kinds, kind = np.unique(np.column_stack([self.w, self.v]), axis=0, return_inverse=True)
+        self.is_compiled = len(kinds) <= MOST_KINDS and self.min_leaf == 1 and len(self.starts) > 0
+        if not self.is_compiled:
+            return
+        kind = kind.reshape(-1)
+        sizes = np.bincount(kind, minlength=len(kinds))
+        begins = np.concatenate([[0], np.cumsum((sizes + 63) // 64)])
+        order = np.argsort(kind, kind="stable")
+        within = np.arange(self.n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self.place = np.empty(self.n, np.int64)
+        self.place[order] = 64 * begins[kind[order]] + within
+        self.kind_of_word = np.repeat(np.arange(len(kinds)), np.diff(begins))
+        self.worst, self.values = kinds[:, :1].astype(np.int64), np.ascontiguousarray(kinds[:, 1:], dtype=np.int64)
+        ends = np.append(self.starts[1:], self.L.shape[1])
+        self.firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
+        counted = np.delete(np.arange(self.L.shape[1]), self.starts)
+        # literals without rows behind the others, so that vectors of eight words come out even
+        bits = np.zeros((64 * len(self.kind_of_word), -(-len(counted) // 8) * 8), np.uint8)
+        bits[self.place, : len(counted)] = self.L[:, counted] == 1
+        packed = np.ascontiguousarray(np.packbits(bits.T, axis=1, bitorder="little")).view("<u8").astype(np.uint64)
+        self.words = np.ascontiguousarray(packed.T)
+        self.place_of = {c: k for k, c in enumerate(self.columns)}
+        self.ones = np.ones(len(kinds), np.int64)
+        self.last: tuple[bytes, Counts] | None = None
+        self.solved_last: tuple[bytes, tuple[Any, Any, Array, Array]] | None = None
+
+    def counts(self, i: Array) -> Counts:
+        """The counts of the rows i."""
+        key = i.tobytes()
+        if self.last is None or self.last[0] != key:
+            packed = pack_rows(i, self.place, len(self.words))
+            kept, rows, kinds, total, weight, pairs, weights = count_rows(
+                packed, self.words, self.kind_of_word, self.values, self.worst, self.firsts
+            )
+            unit = int(self.u)
+            counted = Counts(
+                kept,
+                rows,
+                kinds,
+                self.values,
+                self.firsts,
+                total,
+                weight,
+                pairs,
+                weights,
+                int(self.split) * unit,
+                unit,
+            )
+            self.last = key, counted
+        return self.last[1]
+
+    def packed(self, i: Array) -> Array:
+        """The rows i as words, or as (n,) bool where nothing is compiled."""
+        if self.is_compiled:
+            words: Array = pack_rows(i, self.place, len(self.words))
+            return words
+        among = np.zeros(self.n, np.bool_)
+        among[i] = True
+        return among
+
+    def shallow(self, i: Array) -> tuple[Any, Any, Array, Array]:
+        """The least costs of a leaf and of depth two or less, and (Q,) of every side's leaf and tree of one split."""
+        if not self.is_compiled:
+            return super().leaf(i), super().optimum(i, 2), *super().sides(i)[1:3]
+        key = i.tobytes()
+        if self.solved_last is None or self.solved_last[0] != key:
+            self.solved_last = key, solve_shallow(self.counts(i), self.L.shape[1])
+        return self.solved_last[1]
+
+    def leaf(self, i: Array) -> Any:
+        return self.shallow(i)[0] if self.is_compiled else super().leaf(i)
+
+    def optimum(self, i: Array, depth: int) -> Any:
+        return self.shallow(i)[1] if self.is_compiled and depth == 2 else super().optimum(i, depth)
+
+    def by_column(self, lower: Array, i: Array) -> Array:
+        if not self.is_compiled:
+            return super().by_column(lower, i)
+        sizes = self._over_literals(self.packed(i), self.ones)[0] > 0
+        allowed = np.add.reduceat(sizes, self.starts, dtype=np.int64) >= 2
+        total = self.split + np.add.reduceat(np.where(sizes, lower, 0), self.starts)
+        return np.asarray(np.where(allowed, total, self.big))
+
+    def transfer(self, mask: Array, i: Array, anchor: Array, bound: Any) -> Array:
+        if not self.is_compiled:
+            return super().transfer(mask, i, anchor, bound)
+        here, there = self.packed(i), self.packed(np.flatnonzero(anchor))
+        if isinstance(bound, np.ndarray):
+            lost: Array = bound - self._over_literals(there & ~here, self.worst[:, 0])[0]
+            return lost
+        weight = self._over_literals(there, self.worst[:, 0])[1]
+        known: Array = self._over_literals(here & there, self.worst[:, 0])[0] - weight + int(bound)
+        return known
+
+    def _over_literals(self, packed: Array, factors: Array) -> tuple[Array, int]:
+        found: tuple[Array, int] = count_literals(
+            packed, self.words, self.kind_of_word, factors, self.firsts, self.L.shape[1]
+        )
+        return found
+
+    def lookahead(self, i: Array, floors: Array) -> Array:
+        if not self.is_compiled:
+            return super().lookahead(i, floors)
+        counted = self.counts(i)
+        shared, gains, weight = pair_matrices(counted, self.L.shape[1])
+        _, _, leaves, stumps = self.shallow(i)
+        split = int(self.split)
+        found: Array = look_ahead(
+            shared, gains, weight, leaves, stumps, floors.astype(np.int64), self.starts, split, counted.unit
+        )
+        return found
+
+    def from_columns(self, mask: Array, i: Array, columns: list[int]) -> Array:
+        if not self.is_compiled:
+            return super().from_columns(mask, i, columns)
+        places = np.array([self.place_of[c] for c in columns], np.int64)
+        found: Array = raise_by_columns(self.counts(i), places, self.L.shape[1])
+        return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """As `check.main`, compiled."""
+    return check.main(arguments, "python -m streed.proof.compiled", CompiledSums)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
