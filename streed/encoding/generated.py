@@ -207,7 +207,7 @@ class Scored(Encoding):
             finer = _scale(max(abs(float(value)), NOISE * _largest_sum(self.planes)))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
-        near = near or bool(apart <= self._noise(problem, preorder))
+        near = near or bool(apart <= max(self.lost, self._noise(problem, preorder)))
         if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
                 f"the tree is worth {float(value)!r} by the task's Python methods and {claimed!r} by its native ones; "

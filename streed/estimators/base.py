@@ -262,9 +262,12 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""
+        return self.tree_.apply(self._encoded(X))
+
+    def _encoded(self, X: Any) -> Any:
+        """Raw rows, checked, as the tree takes them."""
         check_is_fitted(self)
-        table = checked_table(self, self._features(X, fitting=False), reset=False)
-        return self.tree_.apply(self._encode(table))
+        return self._encode(checked_table(self, self._features(X, fitting=False), reset=False))
 
     def _encode(self, X: Any) -> Any:
         """The rows as the tree takes them."""

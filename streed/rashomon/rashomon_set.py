@@ -319,6 +319,9 @@ class RashomonSet:
         if not self.lower_count:
             raise InputError("trees", "the set has no trees", "widen the budget")
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a RashomonSet holds the memory of a search, which cannot be pickled; save its trees instead")
+
     # -- what is shown ---------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import pickle
 from typing import Any
 
 import numpy as np
@@ -250,6 +251,14 @@ def test_questions_about_no_trees_and_no_quantities() -> None:
     with pytest.raises(IndexError):
         trees[trees.lower_count]
     assert trees[-1] == trees[trees.lower_count - 1]
+
+
+def test_trees_are_saved_and_sets_are_not() -> None:
+    X, y, _ = made()
+    trees = streed.rashomon(PRICED, X, y, max_depth=3, slack=2)
+    assert streed.Tree.from_json(trees[1].to_json()) == trees[1]
+    with pytest.raises(TypeError, match="save its trees"):
+        pickle.dumps(trees)
 
 
 def test_infeasible_limits_leave_no_trees() -> None:

@@ -24,13 +24,16 @@ from tests.differential.volume.draws import (
 from tests.differential.volume.families.row_costs import best_of_costs, row_weights, without_support
 from tests.differential.volume.problem import Part, Problem, fractions
 from tests.differential.volume.reachable import whole
-from tests.differential.volume.truth import Truth, Visits
+from tests.differential.volume.truth import TINY, Truth, Visits
 
 NAME = "regression"
 
 NAMES = dict(vars(streed.tasks))
 
 KINDS = ("SquaredError", "AbsoluteError", "QuantileError", "PoissonDeviance", "RelativeRisk")
+
+_ROUNDINGS = 8
+"""Of what is computed of sums, in last digits of them."""
 
 __all__ = ["NAME", "NAMES", "draw_problem", "judge", "refused"]
 
@@ -107,7 +110,9 @@ def judge(problem: Problem) -> Truth:
     if name == "RelativeRisk":
         events = np.array(problem.row_data["event"], np.longdouble)
         hazard = _hazard(y, events, w)
-        return _of_sums(problem, _events(w, events, hazard), lambda s: _deviance(s) / w.sum(), float(price), support)
+        return _of_sums(
+            problem, _events(w, events, hazard), lambda s: _deviance(s) / w.sum(), float(price), support, 1 / w.sum()
+        )
     quantile = Fraction(given) if name == "QuantileError" else None
     return _of_targets(problem, weights, quantile, price, support)
 
@@ -166,8 +171,8 @@ def _hazard(times: Array, events: Array, w: Array) -> Array:
     return np.array([found[float(time)] for time in times])
 
 
-def _of_sums(problem: Problem, sums: Array, cost: LeafCosts, price: Any, support: int) -> Truth:
-    """The truth for leaves whose cost is a function of sums (m, q)."""
+def _of_sums(problem: Problem, sums: Array, cost: LeafCosts, price: Any, support: int, divisor: float = 1.0) -> Truth:
+    """The truth for leaves whose cost is a function of sums (m, q), in units of 1 / divisor."""
     copies = np.array(problem.copies)
     X, total, counted = (problem.X, sums, copies) if problem.n_rows < 200 else merged(problem.X, sums, copies)
     least = max(problem.limits["min_leaf"], support)
@@ -181,6 +186,8 @@ def _of_sums(problem: Problem, sums: Array, cost: LeafCosts, price: Any, support
         return sum(leaves.tolist()) + price * (len(visits) - len(parts))
 
     scale = float(cost(sums.sum(axis=0)[None])[0])
+    if sums.dtype != object:  # what cancels in costs is known to some last digits of these sums only
+        scale = max(scale, float(np.abs(sums).sum() * divisor * 2 * np.finfo(sums.dtype).eps) * _ROUNDINGS / TINY)
     return Truth(None if found == INFEASIBLE else found, worth, shown=float, exact=False, scale=max(scale, 1e-12))
 
 
