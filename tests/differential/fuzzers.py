@@ -27,6 +27,7 @@ from tests.differential import (
     hostile,
     instances,
     ordered,
+    rashomon,
     reduced,
     stops,
 )
@@ -111,6 +112,11 @@ def _stops(seed: int, number: int) -> list[str]:
     return stops.judge(stops.make_posed(names[number % len(names)], _one(seed, number)))[1]
 
 
+def _rashomon(seed: int, number: int) -> list[str]:
+    kinds = list(rashomon.KINDS)
+    return rashomon.differences(rashomon.make_posed(kinds[number % len(kinds)], f"{seed}/{number}"))
+
+
 @functools.cache
 def _bench() -> hostile.Bench:
     return hostile.Bench.build(Path(tempfile.mkdtemp()))
@@ -146,5 +152,6 @@ FUZZERS: dict[str, Fuzzer] = {
     "stops": Fuzzer(_stops),
     "hostile": Fuzzer(_hostile),
     "ordered": Fuzzer(ordered.wrong_in),
+    "rashomon": Fuzzer(_rashomon),
     **{f"volume {family}": _of_volume(family) for family in runner.FAMILIES},
 }
