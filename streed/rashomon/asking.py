@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from streed.data import Dataset
 from streed.errors import InputError, MismatchError, TaskError
 from streed.exact import exact_number, readable
+from streed.kernels.compilation import Compilation, clock
 from streed.rashomon.counting import Counted, budget_of
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
@@ -56,7 +56,6 @@ def rashomon(
     Raises InputError for arguments that are not usable, and for tasks whose trees cannot be counted exactly, with the
     reason; TaskError as `streed.solve` does.
     """
-    begin = time.perf_counter()
     if not isinstance(task, Task):
         raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
     nearness = _nearness(epsilon, slack, budget)
@@ -83,9 +82,9 @@ def rashomon(
 
     def watch() -> Watch:
         """The limits, of a count that begins now."""
-        return Watch(None if time_limit is None else time.perf_counter() + time_limit, memory_limit)
+        return Watch(None if time_limit is None else clock() + time_limit, memory_limit)
 
-    optimum = None
+    optimum, spent = None, 0.0
     if nearness[0] == "budget":
         rank = nearness[1]
     else:
@@ -100,10 +99,13 @@ def rashomon(
         assert result.tree is not None
         best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
         optimum = result.value
+        spent = result.stats["seconds_total"] - result.stats["seconds_compile"]
         beyond = nearness[1] * abs(best) if nearness[0] == "epsilon" else nearness[1]
         rank = best - beyond if task.maximize else best + beyond
-    limits = Watch(None if time_limit is None else begin + time_limit, memory_limit)
-    counted = Counted.of(question, budget_of(question, rank), banned=frozenset(), extra=(), watch=limits)
+    with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
+        within = budget_of(question, rank)
+        limits = Watch(None if time_limit is None else clock() + max(0.0, time_limit - spent), memory_limit)
+        counted = Counted.of(question, within, banned=frozenset(), extra=(), watch=limits)
     found = RashomonSet(counted, optimum, watch)
     first = next(iter(found.histogram), None)
     if optimum is None:

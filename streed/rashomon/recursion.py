@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import abc
 import operator
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import attrs
 
+from streed.kernels.compilation import clock
 from streed.problem import SearchStopped, process_memory
 from streed.rashomon.histogram import EMPTY, Histogram, combined
 from streed.rashomon.splits import Split
@@ -52,17 +52,17 @@ class Watch:
     """When to stop counting."""
 
     deadline: float | None = None
-    """Of `time.perf_counter`."""
+    """Of `compilation.clock`, which compiling does not use up."""
     memory_limit: int | None = None
     _looks: int = 0
 
     def remaining(self) -> float | None:
         """The seconds that are left, None without a limit."""
-        return None if self.deadline is None else max(0.0, self.deadline - time.perf_counter())
+        return None if self.deadline is None else max(0.0, self.deadline - clock())
 
     def look(self) -> None:
         """Raises SearchStopped where a limit is reached."""
-        if self.deadline is not None and time.perf_counter() >= self.deadline:
+        if self.deadline is not None and clock() >= self.deadline:
             raise SearchStopped("time")
         self._looks += 1
         is_time = self.memory_limit is not None and self._looks % _MEMORY_EVERY == 1
