@@ -49,4 +49,4 @@ def _solve(code: str) -> None:
         [sys.executable, "-c", _DATA + code], cwd=ROOT, check=False, capture_output=True, text=True, timeout=600
     )
     if done.returncode:
-        print(f"compiling ahead failed: {code}\n{done.stderr}", file=sys.stderr)
+        sys.stderr.write(f"compiling ahead failed: {code}\n{done.stderr}")

@@ -20,6 +20,8 @@ from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini
 from streed.tree.evaluation import evaluate
 from tests.unit.refusal import refused
 
+pytestmark = pytest.mark.compiles
+
 distributed = pytest.importorskip("distributed", reason="needs Dask (the extra `cluster`)")
 
 RNG = np.random.default_rng(29)

@@ -14,6 +14,8 @@ from streed.kernels.counting.groups import group_rows
 from streed.kernels.counting.multiplicities import merge_counted
 from streed.tasks import Accuracy, BalancedAccuracy, CostSensitive, Gini, SparseAccuracy
 
+pytestmark = pytest.mark.compiles
+
 N = 2**14 + 77
 
 

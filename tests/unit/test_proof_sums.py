@@ -12,6 +12,8 @@ from streed.proof.check import Limits, Sums
 from streed.proof.compiled import MOST_KINDS, CompiledSums
 from streed.proof.prover_sums import ProverSums
 
+pytestmark = pytest.mark.compiles
+
 
 def problem(seed: int, rows: int, *, codes: int = 2, labels: int = 2, split: int = 0) -> tuple[Sums, ProverSums, Any]:
     draw = np.random.default_rng([seed, rows, codes, labels])
