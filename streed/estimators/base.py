@@ -262,7 +262,8 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""
-        return self.tree_.apply(self._encoded(X))
+        encoded = self._encoded(X)
+        return self.tree_.apply(encoded)
 
     def _encoded(self, X: Any) -> Any:
         """Raw rows, checked, as the tree takes them."""

@@ -29,6 +29,14 @@ def entry(function: Callable[..., Any], **options: Any) -> Any:
     return made
 
 
+def own_entry(function: Callable[..., Any], **options: Any) -> Any:
+    """As `entry`, for code that makes arrays: linked as numba does, as late linking was tried on code that does not."""
+    made = njit(nogil=True, **options)(function)
+    made._cache = CodeCache(function, cache_directory())
+    made.compile = functools.partial(aside, made.compile)
+    return made
+
+
 def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function that native code calls by its address: compiled for the signature, kept on disk."""
 

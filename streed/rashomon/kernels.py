@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
-from streed.kernels.compiled import entry
+from streed.kernels.compiled import own_entry
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
 from streed.rashomon.pair_sums import (
@@ -164,7 +164,7 @@ def put_shallow(table, low, both, sums, size, whole, price, depth, multiple, opt
 # -- what Python asks ----------------------------------------------------------------------------------------------
 
 
-@entry
+@own_entry
 def count_shallow(columns, groups, keys, copies, multiple, options, rows, price, depth, budget, counting, check):
     """(least key, keys, counts) of the trees of the rows of depth at most 0, 1 or 2.
 
@@ -195,7 +195,7 @@ def count_shallow(columns, groups, keys, copies, multiple, options, rows, price,
     return best, found[0], found[1]
 
 
-@entry
+@own_entry
 def count_three(
     columns, groups, keys, copies, multiple, options, rows, asked, price, worst, low, budget, counting, check
 ):
@@ -299,7 +299,7 @@ def count_three(
     return best, found[0], found[1]
 
 
-@entry
+@own_entry
 def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, times, check):
     """(keys, counts): every sum of a key of each and `add` that is <= budget, counts multiplied; keys rise."""
     table = put_sums(
@@ -315,7 +315,7 @@ def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, time
     return listed(table)
 
 
-@entry
+@own_entry
 def overlaps(columns, rows, active):
     """(m, m) how many of the rows have both columns."""
     m = len(active)

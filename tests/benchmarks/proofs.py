@@ -4,7 +4,7 @@ Solved and proved with depth limits, with a price per split and without one, and
 core, the least of several; reading tables is not in them, packing the table for a proof is. A proof that does not hold,
 or does not reach the tree's cost, makes the exit code 1.
 
-    python -m tests.benchmarks.proofs --depths 3 4 --out docs/explanation/measurements/proofs.md
+    python -m tests.benchmarks.proofs --json proofs.json
 """
 
 from __future__ import annotations
