@@ -113,8 +113,7 @@ def render(record: harness.Record) -> str:
     """The table, and the geometric means beside the goals."""
     heads = ("data", "task", "depth", "claims", "columns", "bytes", "solve ms", "prove ms", "numpy ms", "compiled ms")
     rows = record["rows"]
-    lines = [harness.machine_line(record["machine"]), ""]
-    lines.append(harness.table((*heads, "prove / solve", "check / solve"), map(_cells, rows), left=2))
+    lines = [harness.table((*heads, "prove / solve", "check / solve"), map(_cells, rows), left=2)]
     for name, column in (("prove", "prove"), ("check", "compiled")):
         mean = harness.geometric_mean([row[column] / row["solve"] for row in rows])
         lines.append(f"{name}: {mean:.1f} times the solve in geometric mean (goal: {GOALS[name]} at most)")

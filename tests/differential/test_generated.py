@@ -16,6 +16,8 @@ from streed.reference import Evaluation, cost_of_tree, optimum
 from streed.task import State, Task, Totals
 from tests.differential.generated_tasks import KINDS, Case, Gini, make_case
 
+pytestmark = pytest.mark.compiles
+
 CASES = 12
 """Of each kind."""
 

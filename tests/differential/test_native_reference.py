@@ -12,6 +12,8 @@ import streed
 from tests.differential.comparison import differences
 from tests.differential.instances import Instance, make_instance
 
+pytestmark = pytest.mark.compiles
+
 BLOCK = 50
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
 

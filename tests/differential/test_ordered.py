@@ -6,6 +6,8 @@ import pytest
 
 from tests.differential.ordered import TASKS, make_instance, wrong_in
 
+pytestmark = pytest.mark.compiles
+
 COMPILED = ("own gini", "own majority", "gini", "entropy", "squared error")
 """Kinds for each of which kernels are compiled."""
 

@@ -19,6 +19,8 @@ from streed.tasks import Accuracy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.compiles
+
 SOURCE = """
 import attrs
 import numpy as np

@@ -308,6 +308,7 @@ def test_fair_trees_refuse_to_guess() -> None:
     assert cities.fit(TABLE, TABLE["city"], sensitive_features=SEX).gap_between_groups_ <= 0.2
 
 
+@pytest.mark.compiles
 def test_costs_of_labels_and_tests() -> None:
     prices = CostTable.of([[0, 10], [30, 0]], [TestCost("age", 2), TestCost("city", 100), TestCost("member", 0.5)])
     model = CostSensitiveTreeClassifier(prices, max_depth=2).fit(TABLE[["age", "city", "member"]], TRUTH)

@@ -100,6 +100,7 @@ def test_rates_are_rounded_once() -> None:
         assert streed.solve(BalancedAccuracy(), X, range(classes), max_depth=1).value == float(Fraction(2, classes))
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("targets", [[0.1], [0.1] * 7, [1 / 3] * 5, [1e9 + 0.1] * 3])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("search", ["depth-first", "general"])

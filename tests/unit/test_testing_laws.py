@@ -19,6 +19,8 @@ from tests.property.broken_tasks import Counted
 if TYPE_CHECKING:
     from streed.data import Dataset
 
+pytestmark = pytest.mark.compiles
+
 
 def finding(law: str, task: Task | type[Task], **options: Any) -> Any:
     """What the kit finds of one law."""

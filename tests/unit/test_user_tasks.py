@@ -56,6 +56,7 @@ def test_the_recursion_finds_what_enumeration_finds(name: str, seed: int) -> Non
     assert same(found, every)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_solve_finds_what_enumeration_finds(name: str) -> None:
     task = OBJECTIVES[name]
@@ -73,6 +74,7 @@ def test_solve_finds_what_enumeration_finds(name: str) -> None:
             assert same([value for value, _ in result.front], [task.score(value, totals) for value in every])
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_the_best_tree_is_worth_what_is_said(name: str) -> None:
     task, data = OBJECTIVES[name], EXAMPLE["patients"]()
