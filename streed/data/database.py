@@ -39,26 +39,23 @@ _DIGITS = 6
 _LARGEST_SUM = 2**60
 
 _NUMBERS = (
-    "TINY",
-    "SMALL",
-    "INTEGER",
-    "BIG",
-    "UTINY",
-    "USMALL",
-    "UINTEGER",
-    "UBIG",
-    "HUGE",
-    "UHUGE",
-    "FLOAT",
-    "DO",
-    "DECI",
+    *(
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "HUGEINT",
+        "UHUGEINT",
+    ),
+    *("FLOAT", "DOUBLE", "DECIMAL"),
 )
-"""How the names of the types of numbers begin."""
+"""The types of numbers; behind the last one comes its width."""
 
-_TYPES = (
-    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    *("HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP", "VARCHAR", "ENUM", "INTERVAL"),
-)
+_TYPES = (*_NUMBERS, "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR", "ENUM", "INTERVAL")
 
 
 @contextlib.contextmanager

@@ -110,20 +110,24 @@ def lost_in_sums(problem: Problem, inexact: bool) -> float:
 
 
 def _moved(problem: Problem, rows: int, sums: dict[str, Array], errors: dict[str, Array]) -> float:
-    """How much the cost of a leaf moves when its sums are off by the errors, one after the other."""
+    """How much the cost of a leaf moves when its sums are off by the errors, one after the other.
+
+    Sums that the task's methods do not suit, such as a number of rows below zero, tell nothing.
+    """
+    labels = range(len(problem.task.labels(problem.data)))
 
     def costs(changed: str | None = None, sign: int = 1) -> list[float]:
         found = {name: np.asarray(v + sign * errors[name] if name == changed else v) for name, v in sums.items()}
         s = State(rows, **{name: tuple(v.tolist()) if v.ndim else v.item() for name, v in found.items()})
-        return [float(problem.task.leaf_cost(s, label)) for label in range(len(problem.task.labels(problem.data)))]
+        try:
+            return [float(problem.task.leaf_cost(s, label)) for label in labels]
+        except Exception:  # noqa: BLE001 - whatever the task's own code raises
+            return [math.nan] * len(labels)
 
-    try:
-        begin, moved = costs(), 0.0
-        for name in sums:
-            pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
-            moved += max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
-    except Exception:  # noqa: BLE001 - methods that such sums do not suit; the message of a mismatch tells
-        return 0.0
+    begin, moved = costs(), 0.0
+    for name in sums:
+        pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
+        moved += max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
     return moved
 
 

@@ -186,6 +186,8 @@ class CompiledSums(Sums):
     def __init__(self, X: Array, regrets: Array, split: int, limits: Limits) -> None:
         super().__init__(X, regrets, split, limits)
         kinds, kind = np.unique(np.column_stack([self.w, self.v]), axis=0, return_inverse=True)
+        ends = np.append(self.starts[1:], self.L.shape[1])
+        self.firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
         self.is_compiled = len(kinds) <= MOST_KINDS and self.min_leaf == 1 and len(self.starts) > 0
         if not self.is_compiled:
             return
@@ -198,8 +200,6 @@ class CompiledSums(Sums):
         self.place[order] = 64 * begins[kind[order]] + within
         self.kind_of_word = np.repeat(np.arange(len(kinds)), np.diff(begins))
         self.worst, self.values = kinds[:, :1].astype(np.int64), np.ascontiguousarray(kinds[:, 1:], dtype=np.int64)
-        ends = np.append(self.starts[1:], self.L.shape[1])
-        self.firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
         counted = np.delete(np.arange(self.L.shape[1]), self.starts)
         # literals without rows behind the others, so that vectors of eight words come out even
         bits = np.zeros((64 * len(self.kind_of_word), -(-len(counted) // 8) * 8), np.uint8)

@@ -113,10 +113,8 @@ class ProverSums(CompiledSums):
 
     def needed(self, claim: Claim, known: Array) -> Array:
         """(m,) whether the bound of a claim needs each of its columns and anchors, by what follows from it (m, Q)."""
-        ends = np.append(self.starts[1:], self.L.shape[1])
-        firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
         first, price = claim.at_first.astype(np.float64), float(self.split)
-        found: Array = needed_of(first, known.astype(np.float64), claim.splits, firsts, price, claim.lower)
+        found: Array = needed_of(first, known.astype(np.float64), claim.splits, self.firsts, price, claim.lower)
         return found
 
     def improve_by_columns(self, claim: Claim, target: float) -> tuple[Array, Array, float]:

@@ -93,9 +93,9 @@ def rashomon(
             threads=threads,
         )  # fmt: skip
         if result.status == "infeasible":
-            return RashomonSet(_none(question, None), None, watch)
+            return RashomonSet(Counted.nothing(question, None), None, watch)
         if result.status != "optimal":
-            return RashomonSet(_none(question, result.stats["stopped"] or "time"), None, watch)
+            return RashomonSet(Counted.nothing(question, result.stats["stopped"] or "time"), None, watch)
         assert result.tree is not None
         best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
         optimum = result.value
@@ -113,11 +113,6 @@ def rashomon(
     if found.status == "complete" and first != readable(optimum):
         raise MismatchError(f"the best counted value is {first}, the optimum {optimum}; please report this")
     return found
-
-
-def _none(question: Question, stopped: str | None) -> Counted:
-    """A count of no trees."""
-    return Counted.nothing(question, stopped)
 
 
 def _nearness(epsilon: Any, slack: Any, budget: Any) -> tuple[str, Any]:

@@ -206,6 +206,7 @@ class Search:
         return asked
 
     def _whole_question(self, s: Fraction, per_node: Fraction, at: int, floor: int) -> Relaxed:
+        """N - s D - per_node (k - at) > 0 in whole numbers of any size."""
         assert self.score is not None
         score = self.score
         weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
