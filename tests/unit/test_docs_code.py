@@ -67,6 +67,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     for entry in ROOT.iterdir():
         (tmp_path / entry.name).symlink_to(entry)
     monkeypatch.chdir(tmp_path)
+    page = tmp_path / page.relative_to(ROOT)
     assert run(page) == sum(block.language == "python" for block in blocks(page))
 
 
