@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.rashomon import kernels
+from streed.rashomon.compiled import counts as kernels
+from streed.rashomon.compiled.pair_sums import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.pair_sums import INFINITE
 from streed.rashomon.recursion import Key, Recursion, RowLeaves, parted
 from streed.rashomon.splits import Split
 
