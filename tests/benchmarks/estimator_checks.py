@@ -109,11 +109,10 @@ def render(record: harness.Record) -> str:
     reasons = {name for row in record["rows"] for kind in ("xfail", "skipped") for name in row[kind]}
     why = [f"- `{name}`: {reason}." for name, reason in (EXPECTED | SKIPPED).items() if name in reasons]
     failed = [f"- {row['estimator']}: {', '.join(row['failed'])}" for row in record["rows"] if row["failed"]]
-    total = sum(row["passed"] for row in record["rows"])
+    total, passed = (sum(row[what] for row in record["rows"]) for what in ("checks", "passed"))
     told = (
         f"`check_estimator` of scikit-learn {record['scikit-learn']} on every estimator "
-        f"(`python -m tests.benchmarks.estimator_checks`): {total:,} of {sum(row['checks'] for row in record['rows']):,} "
-        "checks pass."
+        f"(`python -m tests.benchmarks.estimator_checks`): {passed:,} of {total:,} checks pass."
     )
     parts = [told, harness.table(heads, cells), "\n".join(why), "\n".join(["Failed:", "", *failed]) if failed else ""]
     return "\n\n".join(filter(None, parts))
