@@ -15,13 +15,14 @@ import numpy as np
 from streed.errors import InputError
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
-from streed.rashomon.histogram import Histogram
+from streed.rashomon.histogram import EMPTY, Histogram
 from streed.rashomon.kinds import Group, Kinds
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, check_exact
 from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
 from streed.rashomon.splits import BinarySplits, Split, find_splits
+from streed.rashomon.stopped import Part, most_trees
 from streed.task import State, beside_sums, sums_over
 
 _FEW_SPLITS = 256
@@ -63,11 +64,12 @@ class Counted:
     depth: int
     limit: Key
     """The largest key."""
-    finished: list[Split] = attrs.field(factory=list)
-    """The splits at the root whose trees are counted."""
     stopped: str | None = None
     """What ended the count early, None if nothing did."""
-    parts: list[Histogram] = attrs.field(factory=list)
+    part: Part | None = None
+    """The trees that were counted then, None if there are none."""
+    _all: Histogram | None = None
+    """All trees by key; None if the count was stopped."""
 
     @classmethod
     def of(
@@ -125,10 +127,10 @@ class Counted:
         try:
             self.depth = recursion.useful(self.everything, self.depth, self.limit)
             if engine is None:
-                self._count_splits()
+                self._count_all()
             else:
                 engine.begin(SearchLimits(recursion.watch.remaining()))
-                engine.run(self._count_splits)
+                engine.run(self._count_all)
         except SearchStopped as stop:
             self.stopped = stop.reason
         except KeyboardInterrupt:
@@ -138,24 +140,24 @@ class Counted:
         finally:
             if engine is not None:
                 engine.end()
+            # the limits are those of the count, not of what is asked of its trees
+            recursion.watch = Watch()
+        if self.stopped is not None and recursion.path:
+            self.part = Part.of(recursion.path, recursion)
+        recursion.path.clear()
 
-    def _count_splits(self) -> None:
-        """Counts root split by root split, so that what is counted when it is stopped is a set of trees, too."""
-        recursion, depth, budget = self.recursion, self.depth, self.limit
-        if depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS):
-            self.parts.append(recursion.histogram(self.everything, depth, budget))
-            self.finished.extend(self.splits)
-            return
-        self.parts.append(recursion.of_leaves(self.everything, budget))
-        for split, children, optima in recursion.affordable(self.everything, depth, budget):
-            part = recursion.of_split(split, children, optima, depth, budget)
-            self.parts.append(part)
-            self.finished.append(split)
+    def _count_all(self) -> None:
+        """Counts below the root split by split, unless that takes a moment only."""
+        recursion, depth = self.recursion, self.depth
+        is_quick = depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS)
+        count = recursion.histogram if is_quick else recursion.by_splits
+        self._all = count(self.everything, depth, self.limit)
 
     @functools.cached_property
     def histogram(self) -> Histogram:
         """The counted trees by key, those of sums outside their intervals left out."""
-        found = Histogram.merged(self.parts) if self.parts else Histogram.of({})
+        found = EMPTY if self.part is None else self.part.histogram
+        found = found if self._all is None else self._all
         intervals = self._intervals
         if self.packing is None or not intervals:
             return found
@@ -165,6 +167,27 @@ class Counted:
         ]
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
+
+    @property
+    def most(self) -> int | None:
+        """No more trees than this are within the budget; None where no bound is known."""
+        if self.stopped is None:
+            return self.histogram.total
+        if not self.splits:
+            return None
+        price = self.splits[0].price
+        splits = None
+        if price > 0 and self.recursion.are_positive:
+            splits = max(0, int(self.limit // price))
+        labels = 1 if self.question.labels == "best" else self.question.n_labels
+        questions = sum(len(split.asked) for split in self.splits)
+        width = max(len(split.parts) for split in self.splits)
+        every = most_trees(labels, questions, self.depth, splits, width)
+        if every is None or self.part is None:
+            return every
+        # below the root each question has equally many at most, and some are finished
+        finished = sum(len(each.split.asked) for each in self.part.finished)
+        return min(every, self.part.histogram.total + (questions - finished) * ((every - labels) // questions))
 
     @property
     def copies(self) -> list[tuple[int, int]] | None:

@@ -139,7 +139,7 @@ class NativeRecursion(Recursion):
             if found is not None:
                 return found
         # counts beyond int64 are made of those of smaller trees
-        return super()._counted(rows, depth, budget)
+        return self.by_splits(rows, depth, budget)
 
     def combined(self, first: Histogram, last: Histogram, add: Key, budget: Key) -> Histogram:
         if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:
