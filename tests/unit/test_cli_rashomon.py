@@ -48,7 +48,7 @@ def test_trees_without_a_column_and_by_a_quantity(tmp_path: Path) -> None:
 
 
 def test_exit_codes() -> None:
-    run("rashomon", "monks-1", "--task", "entropy", "--max-depth", "2", code=2)
+    run("rashomon", "monks-1", "--task", "matthews-correlation", "--max-depth", "2", code=2)
     run("rashomon", "monks-1", "--max-depth", "2", "--budget", "-1", code=4)
     stopped = run("rashomon", "monks-1", "--max-depth", "6", "--slack", "100", "--time-limit", "0.05", code=3)
     assert "at least" in stopped.stdout
