@@ -14,7 +14,7 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
-from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.entries import find_classes
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.histogram import Histogram
