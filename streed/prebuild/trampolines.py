@@ -116,7 +116,7 @@ def _put(context: Any, builder: Any, kind: Any, value: Any, out: Any, at: int) -
         _write(builder, out, at + 1, builder.ptrtoint(array.data, _WORD))
         for i, size in enumerate(cgutils.unpack_tuple(builder, array.shape, kind.ndim)):
             _write(builder, out, at + 2 + i, size)
-        return at + 2 + kind.ndim
+        return at + 2 + int(kind.ndim)
     if kind == types.boolean:
         word = builder.zext(value, _WORD)
     elif kind == types.float64:
