@@ -46,7 +46,10 @@ class Entry:
     def make_ready(self) -> None:
         """Compiles the function for its signature, or loads it, if that was not done yet."""
         if not self._calls and not self.compiled.signatures:
-            self.compiled.compile(self.signature)
+            from numba.core.sigutils import normalize_signature
+
+            # as numba sees the arguments of a call: files of compiled code are found by it
+            self.compiled.compile(normalize_signature(self.signature)[0])
 
 
 def unit_address(module: str, maker: str, *arguments: Any) -> int:
