@@ -16,7 +16,7 @@ import pytest
 from llvmlite import binding
 
 from streed import bnb, kernels
-from streed.kernels import linking, notices
+from streed.kernels import compiled, linking, notices
 from streed.kernels.linking import Entry, entry_name, unit_name
 from streed.kernels.places import fingerprint
 from streed.kernels.prebuilt import container, levels
@@ -388,6 +388,22 @@ def test_an_entry_without_a_library_is_compiled(monkeypatch: pytest.MonkeyPatch)
     values = np.arange(5)
     entry(values)
     assert values.tolist() == [0, 2, 4, 6, 8]
+
+
+def test_code_that_was_made_ready_is_found_by_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(linking, "library", lambda: None)
+    monkeypatch.setattr(compiled, "cache_directory", lambda: tmp_path)
+    function = prebuilt_toys.double.py_func
+    ready, called = compiled.entry(function), compiled.entry(function)
+    entry = Entry(HERE, "double", prebuilt_toys.SIGNATURES["double"])
+    vars(entry)["compiled"] = ready
+    entry.make_ready()
+    assert len(list(tmp_path.iterdir())) == 1
+    called(np.arange(3))
+    assert sum(called._cache_hits.values()) == 1
+    assert capsys.readouterr().err == ""
 
 
 def test_the_fingerprint_is_that_of_the_sources() -> None:
