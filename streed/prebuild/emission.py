@@ -29,6 +29,7 @@ class Emission:
     """A module that grows: native functions, each behind a trampoline with a symbol of its own."""
 
     def __init__(self) -> None:
+        self._fingerprint = fingerprint()
         self._context = cpu_target.target_context
         self._codegen = self._context.codegen()
         self._trampolines = self._codegen._create_empty_module("streed_trampolines")
@@ -63,7 +64,11 @@ class Emission:
         missing += [name for name in imports if name.startswith(("NRT_", "numba_", "Py"))]
         if missing:
             raise LookupError(f"native code needs what only numba or Python has: {', '.join(missing)}")
-        contents = container.Contents(fingerprint(), level, levels.this_platform(), imports, self._units, self._entries)
+        if fingerprint.__wrapped__() != self._fingerprint:
+            raise RuntimeError("sources were edited while they were compiled; build the library again")
+        contents = container.Contents(
+            self._fingerprint, level, levels.this_platform(), imports, self._units, self._entries
+        )
         container.write(path, contents, self._codegen._tm.emit_object(module))
 
     def _symbol(self) -> str:
