@@ -3,7 +3,8 @@
 Errors plus lambda * n, whole, per leaf: what praxis and arborenum count below a whole budget, for all columns. Each run
 is a process of its own. Seconds are those of the processor, the median of the calls after the first (which loads our
 compiled code): of `fit` in theirs, and in ours of reading the data, of the solve that finds the optimum and of the
-count. The exit code is 1 where counts differ.
+count. The last column is the count below the budget of lambda * n as it is, which peers round to whole rows. The exit
+code is 1 where counts differ.
 
 The peers may live in another environment: `--python PATH`. treefarms takes no whole budget, so its count, below its own
 rounding of the same one, is shown and not compared.
@@ -29,12 +30,14 @@ PEERS = ("praxis", "arborenum", "treefarms")
 
 
 CHILD = r"""import json, resource, sys, time
+from fractions import Fraction
 import numpy as np
 
 asked = json.loads(sys.argv[1])
 table = np.loadtxt(asked["path"], dtype=np.uint8)
 X, y = table[:, 1:].copy(), table[:, 0].astype(int)
-price, depth, epsilon = round(asked["lam"] * len(y)), asked["depth"], asked["epsilon"]
+exact = Fraction(str(asked["lam"])) * len(y)
+price, depth, epsilon = exact if asked["program"] == "exact" else round(exact), asked["depth"], asked["epsilon"]
 
 
 def timed(work):
@@ -62,6 +65,17 @@ def streed_run():
 
     (trees, budget), seconds = timed(count)
     return {"count": trees.count, "budget": budget}, seconds
+
+
+def exact_run():
+    import streed
+    from streed.exact import exact_number
+    from streed.tasks import Misclassifications, Splits
+
+    task, data = Misclassifications() + price * Splits(), streed.Dataset.make(X, y)
+    optimum = exact_number(streed.solve(task, data, max_depth=depth).value) + price
+    budget = optimum * (1 + Fraction(str(epsilon))) - price
+    return {"count": streed.rashomon(task, data, max_depth=depth, budget=budget, columns="all").count}, None
 
 
 def praxis_run():
@@ -124,7 +138,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--python", default=sys.executable, metavar="PATH", help="where the peers are installed")
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of each run (default: 60)")
     options = parser.parse_args(arguments)
-    record: harness.Record = {"benchmark": "rashomon", "machine": harness.start(options), "rows": []}
+    record: harness.Record = {
+        "benchmark": "rashomon",
+        "machine": harness.start(options),
+        "limit": options.limit,
+        "rows": [],
+    }
     print(f"{'data':20} {'d':>2} {'eps':>5} {'trees':>16} {'streed':>9}" + "".join(f"{p:>11}" for p in options.peers))
     wrong, ratios, memory = 0, [], []
     for name in options.names:
@@ -160,7 +179,50 @@ def _row(options: argparse.Namespace, name: str, depth: int, epsilon: float) -> 
     own = _child(sys.executable, {**asked, "program": "streed"}, options.limit)
     asked["budget"] = own.get("budget")
     found = {peer: _child(options.python, {**asked, "program": peer}, options.limit) for peer in options.peers}
-    return {"name": name, **asked, "streed": own, **found}
+    exact = _child(sys.executable, {**asked, "program": "exact"}, options.limit)
+    return {"name": name, **asked, "streed": own, **found, "exact": exact}
+
+
+def render(record: harness.Record) -> str:
+    """The table of all rows, and what the faster peer takes by depth."""
+    limit = record["limit"]
+    peers = [peer for peer in PEERS if peer in record["rows"][0]]
+    heads = [
+        "data set",
+        "depth",
+        "epsilon",
+        "trees",
+        "streed s",
+        *(f"{peer} s" for peer in peers),
+        "of exact lambda * n",
+    ]
+    body = []
+    by_depth: dict[int, list[tuple[float, bool]]] = {}
+    for row in record["rows"]:
+        own, exact = row["streed"], row["exact"]
+        told = [_told(row[peer]) for peer in peers]
+        counts = [f"{each['count']:,}" if each.get("count") is not None else "-" for each in (own, exact)]
+        body.append([row["name"], row["depth"], f"{row['epsilon']:g}", counts[0], _told(own), *told, counts[1]])
+        timed = [row[peer]["seconds"] for peer in peers if "seconds" in row[peer]]
+        if "seconds" in own:
+            ratio = min(timed, default=limit) / own["seconds"]
+            by_depth.setdefault(row["depth"], []).append((ratio, bool(timed)))
+    lines = [harness.table(heads, body), "How many times as long as streed the faster peer takes (geometric means):\n"]
+    means = []
+    every = [each for found in by_depth.values() for each in found]
+    for name, found in [*by_depth.items(), ("all", every)]:
+        ended = [ratio for ratio, is_ended in found if is_ended]
+        ratios = [ratio for ratio, _ in found]
+        mean = [f"{harness.geometric_mean(each):.2f}" if each else "-" for each in (ended, ratios)]
+        means.append([name, len(ended), mean[0], len(found), mean[1]])
+    heads = [
+        "depth",
+        "rows where a peer ended",
+        "times as long",
+        "rows where streed did",
+        f"times, > {limit:g} s as that",
+    ]
+    return "\n".join([*lines, harness.table(heads, means)])
 
 
 def _child(python: str, asked: dict[str, Any], limit: float) -> dict[str, Any]:
