@@ -199,9 +199,19 @@ class RashomonSet:
         root = _with_costs(root, costs)
         shown = question.shown(value)
         worst = (shown, self.optimum) if task.maximize else (self.optimum, shown)
-        claims = Claims(task, shown, *worst, "feasible", root.rows, question.max_depth, None, question.min_leaf)
+        status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
+        claims = Claims(
+            task, shown, *worst, status, root.rows, question.max_depth, question.max_nodes, question.min_leaf
+        )
         tree = Tree.grown(root, data, labels, claims=claims)
         return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no tree of the task that is better than the set's best is left out."""
+        counted, question = self.counted, self.counted.question
+        plain = not counted.banned and not counted.extra and question.trivial
+        return plain and self.status == COMPLETE
 
     def _is_worth(self, measured: Any, value: Any) -> bool:
         """Whether a tree is measured as it was counted: exactly, unless its leaves are measured in floats."""
