@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -11,12 +13,15 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import Array, IntegerCosts
-from streed.proof import check
+from streed.exact import Array, IntegerCosts, exact_number
+from streed.proof import check, check_limits
+from streed.proof.check_limits import Amount
 from streed.proof.coded import CodedTable
 from streed.task import Task, Totals
 from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.bounded_sums import integer_weights
+from streed.task.constrained import objective
 from streed.task.contract import is_shipped
 from streed.task.sums import SumTask
 from streed.tree import Tree
@@ -40,12 +45,19 @@ class ProofClaim:
     tree: dict[str, Any]
     """As the header of a proof has it."""
     limits: check.Limits
+    amounts: tuple[Amount, ...]
+    """The sums that limits keep in intervals; with any, `check_limits.py` is the checker."""
+
+    @property
+    def reached(self) -> int:
+        """What the tree costs, in whole units."""
+        return int(self.goal.reached / self.goal.costs.unit)
 
 
 def claim_of(
-    tree: Tree, task: Task, data: Dataset, max_depth: int | None, min_leaf: int, labels: Sequence[Any]
+    tree: Tree, task: Task, data: Dataset, max_depth: int | None, min_leaf: int, max_nodes: int | None
 ) -> ProofClaim:
-    """The claim that no tree within the limits is better; `labels` are the tree's.
+    """The claim that no tree within the limits is better.
 
     Raises TaskError for tasks of which no proof can be made yet, InputError for numbers that are too fine or too large.
     """
@@ -59,25 +71,64 @@ def claim_of(
     arguments += ["--no-limit"] if max_depth is None else ["--max-depth", str(max_depth)]
     arguments += ["--min-leaf", str(min_leaf)] if min_leaf > 1 else []
     arguments += ["--categorical", *table.categorical] if table.categorical else []
-    form = row_cost_form(bound, data)
+    amounts = _amounts(bound, data)
+    rated = objective(bound).vector_form.objective if amounts else bound
+    if amounts and objective(bound).value_limits:
+        parts = objective(bound).value_parts
+        assert parts is not None
+        rated = parts[0]
+    statement = _Statement(table, tree, limits, arguments, amounts, max_nodes)
+    form = row_cost_form(rated, data)
     if form is not None:
-        return _of_costs(exact_costs(form, data), table, tree, bound, limits, arguments)
+        return _of_costs(exact_costs(form, data), statement)
     if (
-        isinstance(bound, SumTask)
-        and is_shipped(bound)
-        and type(bound).__name__ in _SCORES
-        and bound.fraction(Totals(task, data)) is not None
+        isinstance(rated, SumTask)
+        and is_shipped(rated)
+        and type(rated).__name__ in _SCORES
+        and rated.fraction(Totals(rated, data)) is not None
     ):
-        return _of_score(bound, table, tree, limits, arguments)
+        return _of_score(rated, statement)
     raise TaskError(
-        f"{task!r}: there are proofs of costs per row and label with a price per split, and of F1, F-beta and Jaccard; "
-        "not of this task"
+        f"{task!r}: there are proofs of costs per row and label with a price per split, and of F1, F-beta and Jaccard, "
+        "with limits on sums; not of this task"
     )
 
 
-def _of_costs(
-    costs: IntegerCosts, table: CodedTable, tree: Tree, task: Task, limits: check.Limits, arguments: list[str]
-) -> ProofClaim:
+@attrs.frozen(eq=False)
+class _Statement:
+    """What a claim says beside the objective."""
+
+    table: CodedTable
+    tree: Tree
+    limits: check.Limits
+    arguments: list[str]
+    amounts: list[Amount]
+    max_nodes: int | None
+
+
+def _amounts(task: Task, data: Dataset) -> list[Amount]:
+    """The sums over rows and nodes that a bound task keeps in intervals."""
+    inner = objective(task)
+    form = inner.vector_form
+    weights, _ = integer_weights(data)
+    each = 1 if weights is None else weights[:, None]
+    made = [Amount(np.asarray(s.costs * each), s.split, None if s.split else s.least, s.most) for s in form.intervals]
+    if form.gaps or (form.price is not None and made):
+        raise TaskError(f"{task!r}: there are no proofs of fronts, or of scores with a price under limits on sums")
+    parts = inner.value_parts or ()
+    for part, most in inner.value_limits:
+        shape = row_cost_form(part, data)
+        if shape is None or not parts:
+            raise TaskError(f"{task!r}: there are proofs of limits on sums over rows and splits only")
+        costs = exact_costs(shape, data)
+        if not costs.exact:
+            raise InputError("costs", "they are too fine for whole numbers", "round them to fewer digits")
+        made.append(Amount(costs.costs, costs.split, None, math.floor(Fraction(exact_number(most)) / costs.unit)))
+    return made
+
+
+def _of_costs(costs: IntegerCosts, statement: _Statement) -> ProofClaim:
+    table, arguments = statement.table, statement.arguments
     if not costs.exact:
         raise InputError("costs", "they are too fine for whole numbers", "round them to fewer digits")
     source = table.source
@@ -97,10 +148,11 @@ def _of_costs(
         shown = [f"cost of {k}" for k in range(costs.costs.shape[1])]
         more = {name: costs.costs[:, k].tolist() for k, name in enumerate(shown)}
         arguments += ["--task", "costs", "--price", str(price), "--costs", *shown]
-    return _claim(table, tree, shown, more, limits, arguments)
+    return _claim(statement, shown, more)
 
 
-def _of_score(task: SumTask, table: CodedTable, tree: Tree, limits: check.Limits, arguments: list[str]) -> ProofClaim:
+def _of_score(task: SumTask, statement: _Statement) -> ProofClaim:
+    table, arguments = statement.table, statement.arguments
     source = table.source
     classes = _classes(table)
     positive = getattr(task, "positive", None)
@@ -112,7 +164,7 @@ def _of_score(task: SumTask, table: CodedTable, tree: Tree, limits: check.Limits
     if source.sample_weight is not None:
         more["weight"] = [str(Fraction(w)) if isinstance(w, int) else repr(w) for w in source.sample_weight.tolist()]
         arguments += ["--weights", "weight"]
-    return _claim(table, tree, classes, more, limits, arguments)
+    return _claim(statement, classes, more)
 
 
 def _classes(table: CodedTable) -> list[str]:
@@ -121,23 +173,37 @@ def _classes(table: CodedTable) -> list[str]:
     return [table.labels[row] for row in first.tolist()]
 
 
-def _claim(
-    table: CodedTable,
-    tree: Tree,
-    shown: Sequence[str],
-    more: dict[str, Any],
-    limits: check.Limits,
-    arguments: list[str],
-) -> ProofClaim:
+def _claim(statement: _Statement, shown: Sequence[str], more: dict[str, Any]) -> ProofClaim:
     """The claim, with costs and cost of the tree as the checker finds them in the written table."""
+    table, limits, arguments = statement.table, statement.limits, statement.arguments
+    aside, max_nodes = [], statement.max_nodes
+    for number, amount in enumerate(statement.amounts):
+        if amount.of_split:
+            if amount.of_rows.any() or amount.most is None:
+                raise TaskError("limit: there are no proofs of limits on sums of rows and splits together")
+            splits = amount.most // amount.of_split
+            max_nodes = splits if max_nodes is None else min(splits, max_nodes)
+            continue
+        names = [f"amount {number} of {k}" for k in range(len(shown))]
+        more |= {name: amount.of_rows[:, k].tolist() for k, name in enumerate(names)}
+        ends = ["-" if end is None else str(end) for end in (amount.least, amount.most)]
+        arguments += ["--amounts", *names, "--between", *ends]
+        aside += names
+    if max_nodes is not None:
+        arguments += ["--max-nodes", str(max_nodes)]
     text = table.to_csv(more)
-    given = check.parse(["proof", "table", *arguments])
-    read = check.parse_table(text, given, "the table")
-    coded = table.tree(tree, shown)
+    given = check_limits.parser().parse_args(["proof", "table", *arguments])
+    read = check.parse_table(text, argparse.Namespace(**{**vars(given), "costs": [*given.costs, *aside]}), "the table")
+    coded = table.tree(statement.tree, shown)
+    amounts: list[Amount] = []
     try:
         goal = check.goal_of(given, read, limits, coded)
+        if aside or max_nodes is not None:
+            amounts = check_limits.amounts_of(given, read, len(shown))
+            labels = list(given.costs) if given.task == "costs" else read.labels
+            check_limits.check_amounts(amounts, *check.follow(coded, read.X, labels, limits))
     except check.RejectedError as error:
         raise InputError("tree", f"on this data and within these limits: {error}", "give those of its solve") from error
     except check.UsageError as error:
         raise InputError("costs", str(error), "give numbers of fewer digits") from error
-    return ProofClaim(text, tuple(arguments), read.X, goal, coded, limits)
+    return ProofClaim(text, tuple(arguments), read.X, goal, coded, limits, tuple(amounts))

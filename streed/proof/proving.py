@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any, final
 
@@ -15,10 +16,12 @@ import attrs
 
 from streed.data import Dataset
 from streed.errors import InputError, MismatchError
-from streed.proof import check
+from streed.proof import check, check_limits
+from streed.proof.checker import run_checker
 from streed.proof.claim import ProofClaim, claim_of
 from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
+from streed.proof.planes import find_planes
 from streed.proof.prover import Prover
 from streed.proof.prover_sums import ProverSums
 from streed.task import Task
@@ -63,7 +66,7 @@ class Proof:
             self.save(files[0], files[1])
             said = io.StringIO()
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                code = check.main([*files, *self.arguments])
+                code = run_checker([*files, *self.arguments])
         if code:
             raise MismatchError(f"the proof does not hold ({said.getvalue().strip()}); please report this")
         return said.getvalue()
@@ -101,21 +104,37 @@ def prove(
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = Dataset.make(X, y, **given, **row_data)
     made = claim_by_tree(grown, data, task, limits)
+    deadline = None if time_limit is None else began + time_limit
+    if made.amounts:
+        return _prove_within(made, deadline, began)
     least = made.goal.costs.costs.min(1)
     try:
         sums = ProverSums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
     except check.RejectedError as error:
         raise InputError("costs", str(error), "give numbers of fewer digits") from error
-    target = int(made.goal.reached / made.goal.costs.unit) - int(least.sum())
+    target = made.reached - int(least.sum())
     records = []
     # trees of any depth without a price part all rows that differ: FLOOR is enough
     if 2 < made.limits.depth < check.UNLIMITED or (made.limits.depth == check.UNLIMITED and sums.split > 0):
-        prover = Prover(sums, None if time_limit is None else began + time_limit)
+        prover = Prover(sums, deadline)
         records = prover.records(prover.prove(made.limits, target)[0])
     header = {"tree": made.tree, "arguments": list(made.arguments)}
     written = to_bytes(header, records)
     body = check.read_file(written)[1]
     bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, body, CompiledSums)
+    return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+
+
+def _prove_within(made: ProofClaim, deadline: float | None, began: float) -> Proof:
+    """The proof of a claim about trees that keep limits on sums."""
+    amounts = list(made.amounts)
+    planes = find_planes(made.X, made.goal.costs, amounts, made.limits, made.reached, deadline)
+    header = {"tree": made.tree, "arguments": list(made.arguments), "planes": [plane.header() for plane in planes]}
+    written = to_bytes(header, chain.from_iterable(plane.records for plane in planes), check_limits.MAGIC)
+    given = check_limits.read_planes(*check.read_file(written, check_limits.MAGIC))
+    found = check_limits.prove_within(made.X, made.goal.costs, amounts, made.limits, given, made.reached, CompiledSums)
+    claims = sum(len(plane.records) for plane in planes)
+    bound = found * made.goal.costs.unit
     return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
 
 
@@ -130,7 +149,7 @@ def claim_by_tree(
     if not isinstance(task, Task):
         raise InputError("task", "the tree does not say what it is the best for", "give the task")
     unknown = set(limits) - {"max_depth", "min_leaf", "max_nodes"}
-    if unknown or limits.get("max_nodes") is not None:
-        found = f"{', '.join(sorted(unknown)) or 'max_nodes'} cannot be proved"
-        raise InputError("limits", found, "give max_depth and min_leaf only")
-    return claim_of(tree, task, data, limits.get("max_depth"), limits.get("min_leaf", 1), tree.labels)
+    if unknown:
+        found = f"{', '.join(sorted(unknown))} cannot be proved"
+        raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
+    return claim_of(tree, task, data, limits.get("max_depth"), limits.get("min_leaf", 1), limits.get("max_nodes"))

@@ -24,7 +24,6 @@ from streed.tasks import (
     F1,
     Accuracy,
     BalancedAccuracy,
-    DemographicParity,
     FBeta,
     InstanceCosts,
     Jaccard,
@@ -121,13 +120,8 @@ def test_a_stopped_prover_leaves_a_bound() -> None:
 
 def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
-    with pytest.raises(InputError, match="max_nodes"):
-        proof.prove(streed.solve(Accuracy(), X, y, max_depth=3, max_nodes=2), X, y)
-    for task in (SquaredError(), Accuracy().subject_to(DemographicParity() <= 0.1)):
-        group = {} if isinstance(task, SquaredError) else {"sensitive_features": X[:, 2]}
-        result = streed.solve(task, X, y, max_depth=2, **group)
-        with pytest.raises(TaskError, match="not of this task"):
-            proof.prove(result, X, y, **group)
+    with pytest.raises(TaskError, match="not of this task"):
+        proof.prove(streed.solve(SquaredError(), X, y, max_depth=2), X, y)
     with pytest.raises(InputError, match="no tree"):
         proof.prove(3, X, y)
     with pytest.raises(StreedError):
