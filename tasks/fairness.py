@@ -46,6 +46,15 @@ if TYPE_CHECKING:
     from streed.tasks.group_limits import LowestRate, RateRatio
 
 
+RATES = {
+    "all": "rate of favourable predictions",
+    "positive": "true positive rate",
+    "negative": "false positive rate",
+    "errors": "rate of errors",
+}
+"""What each kind of rate is called."""
+
+
 def _feature(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 

@@ -168,6 +168,7 @@ def _described(
         "optimum": found.optimum,
         "count": kept.count,
         "lower_count": kept.lower_count,
+        "upper_count": kept.upper_count,
         "histogram": [{"value": value, "trees": count} for value, count in kept.histogram.items()],
     }
     if without:

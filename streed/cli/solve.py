@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -169,6 +168,8 @@ def solve(
         else:
             click.echo(f"data    {data}: {', '.join(f'{count} {what}' for what, count in shape.items())}")
             click.echo(result.to_text())
+            from streed.report.limits import kept
+
             for found in result.stats.get("limits", ()):
                 click.echo(kept(found))
             told = {key: value for key, value in result.stats.items() if key not in ("limits", "trace")}
@@ -184,15 +185,3 @@ def with_reading(tree: Tree | None, reading: Reading | None) -> Tree | None:
     if tree is None or tree.claims is None or reading is None:
         return tree
     return attrs.evolve(tree, claims=attrs.evolve(tree.claims, reading=reading))
-
-
-def kept(found: Mapping[str, Any]) -> str:
-    """What a limit came to, in one line."""
-    rates = [
-        f"{group} {rate:.4g}" + ("" if kind == "all" else f" of the {kind}")
-        for kind, by_group in found["rates"].items()
-        for group, rate in by_group.items()
-    ]
-    if not rates:
-        return f"{found['limit_on']}: {found['value']:.4g}, limit {found['limit']:g}"
-    return f"{found['limit_on']}: gap {found['value']:.4g} of at most {found['limit']:g}; {', '.join(rates)}"

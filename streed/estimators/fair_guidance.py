@@ -16,6 +16,7 @@ from sklearn.utils import Bunch, _safe_indexing
 
 from streed.errors import InputError
 from streed.result import Result
+from streed.tasks.fairness import RATES
 
 _CLOSE = 0.001
 """How far the least limit at which another tree pays is looked for."""
@@ -166,21 +167,12 @@ def verdict(model: Any) -> str:
         lines.append(f"favourable label: {favourable!r}")
     for kind, of in model.group_counts_.items():
         told = ", ".join(f"{name} {k / n:.4f} ({k:g} of {n:g})" for name, (k, n) in of.items())
-        lines.append(f"{KINDS[kind]}: {told}")
+        lines.append(f"{RATES[kind]}: {told}")
     lines.append(f"gap {model.gap_between_groups_:.4f}, ratio {model.ratio_between_groups_:.4f}")
     if model.is_constant_:
         lines.append(_constant(model))
     lines.append("this holds on the rows of the fit and is no promise on others: see cross_validate_fair")
     return "\n".join(lines)
-
-
-KINDS = {
-    "all": "rate of favourable predictions",
-    "positive": "true positive rate",
-    "negative": "false positive rate",
-    "errors": "rate of errors",
-}
-"""What each kind of rate is called."""
 
 
 def _constant(model: Any) -> str:

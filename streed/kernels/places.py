@@ -126,6 +126,6 @@ def fingerprint() -> str:
 
 SOURCES = tuple(
     Path(__file__).parent.parent / folder
-    for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto", "proof", "rashomon")
+    for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto", "proof", "rashomon/compiled")
 )
 """The folders with those sources."""

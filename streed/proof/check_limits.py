@@ -176,16 +176,18 @@ class Lists:
 def prove_within(
     X: Array, costs: check.Costs, amounts: list[Amount], limits: check.Limits,
     planes: list[tuple[list[Fraction], list[int]]], reached: int, sums: type[check.Sums] = check.Sums,
+    *, listing: bool = True,
 ) -> int:  # fmt: skip
     """What every tree within all limits costs at least, in whole units, and `reached` at most.
 
-    `planes` are multipliers, and the numbers of the records about each plane. Raises RejectedError.
+    `planes` are multipliers, and the numbers of the records about each plane; `listing`: whether LIST follows where
+    PLANE is not enough. Raises RejectedError.
     """
     i, best = np.arange(len(X)), -(2**62)
     made = [Plane(X, costs, amounts, limits, multipliers, numbers, sums) for multipliers, numbers in planes]
     for plane in made:
         best = max(best, plane.bound(plane.whole(i, limits.depth)))
-    if best >= reached or limits.depth == check.UNLIMITED or not made:
+    if best >= reached or limits.depth == check.UNLIMITED or not made or not listing:
         return min(best, reached)
     # of each column the plane in which it costs most above the budget
     above = np.stack([plane.by_column(i, limits.depth) - plane.budget(reached) for plane in made])
@@ -286,7 +288,8 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
         check_amounts(amounts, *check.follow(header.get("tree"), table.X, labels, limits))
         planes = read_planes(header, body)
         reached = int(goal.reached / goal.costs.unit)
-        found = prove_within(table.X, goal.costs, amounts, limits, planes, reached, sums)
+        listing = header.get("listing") is not False
+        found = prove_within(table.X, goal.costs, amounts, limits, planes, reached, sums, listing=listing)
         check.require(found >= reached or given.task not in check.SCORES, "a tree may score more than that of the file")
     except (check.UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

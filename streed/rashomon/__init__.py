@@ -6,7 +6,7 @@
     trees.count, trees.histogram, trees[0], trees.sample(10, rng=0)
 
 `question.py` takes the task apart, `packing.py` puts its sums in one key, `recursion.py` counts trees by key
-(`native.py` with the kernels of `kernels.py`), `unranking.py` finds the i-th tree again, and `rashomon_set.py` is what
+(`native.py` with the kernels of `compiled/`), `unranking.py` finds the i-th tree again, and `rashomon_set.py` is what
 users see.
 """
 

@@ -13,24 +13,23 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
-from streed.kernels.counting.equal_rows import find_classes
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
-from streed.rashomon.histogram import Histogram
+from streed.rashomon.histogram import EMPTY, Histogram
+from streed.rashomon.kinds import Group, Kinds
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, check_exact
 from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
-from streed.rashomon.splits import Asked, Split, find_splits, row_sets
+from streed.rashomon.splits import BinarySplits, Split, find_splits
+from streed.rashomon.stopped import Part, most_trees
 from streed.task import State, beside_sums, sums_over
 
 _FEW_SPLITS = 256
 """Trees of three levels over so few splits are counted all together, in a moment."""
 
-
-_AT_ONCE = 256
-"""Groups of rows whose sets are made at once."""
+_PROMPT_SPLITS, _PROMPT_WORK = 40, 2**31
+"""Over no more splits, and splits**3 * rows * kinds of rows, three levels are counted without bounds of the engine."""
 
 
 @final
@@ -65,11 +64,12 @@ class Counted:
     depth: int
     limit: Key
     """The largest key."""
-    finished: list[Split] = attrs.field(factory=list)
-    """The splits at the root whose trees are counted."""
     stopped: str | None = None
     """What ended the count early, None if nothing did."""
-    parts: list[Histogram] = attrs.field(factory=list)
+    part: Part | None = None
+    """The trees that were counted then, None if there are none."""
+    _all: Histogram | None = None
+    """All trees by key; None if the count was stopped."""
 
     @classmethod
     def of(
@@ -80,30 +80,34 @@ class Counted:
         sums = _sums(question, budget, extra)
         branches = _most_branches(question)
         packing = Packing.of(sums, branches) if sums else None
-        price = question.split if packing is None else packing.split
-        splits = find_splits(data, banned, distinct=question.columns == "distinct", price=price)
-        limit = budget.most if packing is None else packing.budget(budget.most)
         everything = (1 << data.n_rows) - 1
         depth = data.n_rows - 1 if question.max_depth is None else min(question.max_depth, data.n_rows - 1)
+        distinct = question.columns == "distinct"
         recursion: Recursion
         if packing is None:
+            splits = find_splits(data, banned, distinct=distinct, price=question.split)
             leaves: Leaves = TaskLeaves(question.n_labels, _asking(question), question.labels == "best")
-            recursion = PlainRecursion(leaves, splits, question.trivial, watch)
+            recursion, limit = PlainRecursion(leaves, splits, question.trivial, watch), budget.most
         else:
-            groups = _groups(packing.costs, data.frequency)
+            limit = packing.budget(budget.most)
+            kinds = Kinds.of(packing.costs, data.frequency)
             most = max(packing.largest, limit) + packing.split
-            engine = None
-            if most < LARGEST_KEY and all(split.is_binary for split in splits):
-                if splits and depth >= LEAST_DEPTH and most < LARGEST_COST:
-                    engine = Engine.of(question.bound, data, splits, groups, depth, question.min_leaf, packing.split)
-                places = data.n_rows
-                if engine is not None:
-                    splits, groups, everything = _placed(engine, splits, groups, data.n_rows)
-                    places = 64 * engine.words
+            binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
+            if binary is not None:
+                engine = None
+                if most < LARGEST_COST and _needs_engine(len(binary.first), data.n_rows, len(kinds.copies), depth):
+                    engine = Engine.of(
+                        question.bound, data, binary.columns, kinds, depth, question.min_leaf, packing.split
+                    )
+                places = None if engine is None else engine.places
+                splits, groups = binary.splits(packing.split, places), kinds.groups(places)
+                everything = functools.reduce(operator.or_, (members for members, _, _ in groups))
                 leaves = _row_leaves(question, groups, packing)
-                recursion = NativeRecursion(leaves, splits, question.trivial, watch, n_rows=places, engine=engine)
+                size = data.n_rows if places is None else places.size
+                recursion = NativeRecursion(leaves, splits, question.trivial, watch, n_rows=size, engine=engine)
             else:
-                leaves = _row_leaves(question, groups, packing)
+                splits = find_splits(data, banned, distinct=distinct, price=packing.split)
+                leaves = _row_leaves(question, kinds.groups(None), packing)
                 recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=True)
         made = cls(question, budget, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
         made._count()
@@ -123,10 +127,10 @@ class Counted:
         try:
             self.depth = recursion.useful(self.everything, self.depth, self.limit)
             if engine is None:
-                self._count_splits()
+                self._count_all()
             else:
                 engine.begin(SearchLimits(recursion.watch.remaining()))
-                engine.run(self._count_splits)
+                engine.run(self._count_all)
         except SearchStopped as stop:
             self.stopped = stop.reason
         except KeyboardInterrupt:
@@ -136,24 +140,24 @@ class Counted:
         finally:
             if engine is not None:
                 engine.end()
+            # the limits are those of the count, not of what is asked of its trees
+            recursion.watch = Watch()
+        if self.stopped is not None and recursion.path:
+            self.part = Part.of(recursion.path, recursion)
+        recursion.path.clear()
 
-    def _count_splits(self) -> None:
-        """Counts root split by root split, so that what is counted when it is stopped is a set of trees, too."""
-        recursion, depth, budget = self.recursion, self.depth, self.limit
-        if depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS):
-            self.parts.append(recursion.histogram(self.everything, depth, budget))
-            self.finished.extend(self.splits)
-            return
-        self.parts.append(recursion.of_leaves(self.everything, budget))
-        for split, children, optima in recursion.affordable(self.everything, depth, budget):
-            part = recursion.of_split(split, children, optima, depth, budget)
-            self.parts.append(part)
-            self.finished.append(split)
+    def _count_all(self) -> None:
+        """Counts below the root split by split, unless that takes a moment only."""
+        recursion, depth = self.recursion, self.depth
+        is_quick = depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS)
+        count = recursion.histogram if is_quick else recursion.by_splits
+        self._all = count(self.everything, depth, self.limit)
 
     @functools.cached_property
     def histogram(self) -> Histogram:
         """The counted trees by key, those of sums outside their intervals left out."""
-        found = Histogram.merged(self.parts) if self.parts else Histogram.of({})
+        found = EMPTY if self.part is None else self.part.histogram
+        found = found if self._all is None else self._all
         intervals = self._intervals
         if self.packing is None or not intervals:
             return found
@@ -163,6 +167,27 @@ class Counted:
         ]
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
+
+    @property
+    def most(self) -> int | None:
+        """No more trees than this are within the budget; None where no bound is known."""
+        if self.stopped is None:
+            return self.histogram.total
+        if not self.splits:
+            return None
+        price = self.splits[0].price
+        splits = None
+        if price > 0 and self.recursion.are_positive:
+            splits = max(0, int(self.limit // price))
+        labels = 1 if self.question.labels == "best" else self.question.n_labels
+        questions = sum(len(split.asked) for split in self.splits)
+        width = max(len(split.parts) for split in self.splits)
+        every = most_trees(labels, questions, self.depth, splits, width)
+        if every is None or self.part is None:
+            return every
+        # below the root each question has equally many at most, and some are finished
+        finished = sum(len(each.split.asked) for each in self.part.finished)
+        return min(every, self.part.histogram.total + (questions - finished) * ((every - labels) // questions))
 
     @property
     def copies(self) -> list[tuple[int, int]] | None:
@@ -207,6 +232,13 @@ def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[R
     return [*sums, *question.limits, *extra] if sums else []
 
 
+def _needs_engine(splits: int, rows: int, kinds: int, depth: int) -> bool:
+    """Whether the engine's bounds save more than it takes to set it up."""
+    if depth > LEAST_DEPTH:
+        return splits > 0
+    return depth == LEAST_DEPTH and (splits > _PROMPT_SPLITS or splits**3 * rows * kinds > _PROMPT_WORK)
+
+
 def _most_branches(question: Question) -> int:
     """No tree has more branching nodes."""
     rows = question.data.n_rows - 1
@@ -217,55 +249,6 @@ def _most_branches(question: Question) -> int:
 
 def _row_leaves(question: Question, groups: Sequence[Group], packing: Packing) -> RowLeaves:
     return RowLeaves(question.n_labels, groups, question.min_leaf, question.labels == "best", packing.radix)
-
-
-def _placed(
-    engine: Engine, splits: Sequence[Split], groups: Sequence[Group], n_rows: int
-) -> tuple[list[Split], list[Group], int]:
-    """The splits, groups and all rows, as sets of the places that rows have in the engine."""
-    sets = [part for split in splits for part in split.parts]
-    sets += [members for members, _, _ in groups]
-    moved = dict(zip(sets, engine.placed(sets, n_rows), strict=True))
-    there = []
-    for split in splits:
-        asked = tuple(
-            Asked(each.column, each.cut, tuple(moved[c] if c else 0 for c in each.children)) for each in split.asked
-        )
-        there.append(Split(asked, tuple(moved[part] for part in split.parts), split.price))
-    whole = functools.reduce(operator.or_, (moved[members] for members, _, _ in groups))
-    return there, [(moved[members], copies, keys) for members, copies, keys in groups], whole
-
-
-Group = tuple[int, int, tuple[int, ...]]
-"""The set of the rows of equal keys and copies, how many copies each row is, and the keys by label."""
-
-
-def _groups(costs: Array, frequency: Array | None) -> list[Group]:
-    """The rows of equal keys and copies."""
-    if costs.dtype != object:
-        return _groups_of_integers(costs, np.ones(len(costs), np.int64) if frequency is None else frequency)
-    copies = [1] * len(costs) if frequency is None else frequency.tolist()
-    members: dict[tuple[int, ...], list[int]] = {}
-    for row, each in enumerate(zip(copies, map(tuple, costs.tolist()), strict=True)):
-        members.setdefault((each[0], *each[1]), []).append(row)
-    found = []
-    for (count, *keys), rows in sorted(members.items()):
-        inside = np.zeros((len(costs), 1), np.uint8)
-        inside[rows] = 1
-        found.append((row_sets(inside)[0], count, tuple(keys)))
-    return found
-
-
-def _groups_of_integers(costs: Array, copies: Array) -> list[Group]:
-    """The same, of int64 costs (n, K)."""
-    told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
-    first, member = find_classes(told_apart.view(np.uint8))
-    numbers = np.arange(len(first))
-    sets: list[int] = []
-    for at in range(0, len(first), _AT_ONCE):
-        sets += row_sets((member[:, None] == numbers[at : at + _AT_ONCE]).astype(np.uint8))
-    kinds = told_apart[first].tolist()
-    return [(rows, each[0], tuple(each[1:])) for rows, each in zip(sets, kinds, strict=True)]
 
 
 def _asking(question: Question) -> Callable[[int, int], Any]:

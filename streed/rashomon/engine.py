@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import attrs
@@ -15,7 +15,8 @@ from streed.enumerate.packed_rows import PackedRowSets
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
 from streed.problem.row_sets import RowSet
-from streed.rashomon.splits import Split
+from streed.rashomon.kinds import Kinds
+from streed.rashomon.splits import Places
 from streed.task import Task
 
 LEAST_DEPTH = 3
@@ -37,9 +38,7 @@ class Engine:
     """
 
     oracle: Any
-    groups: Sequence[tuple[int, int, tuple[int, ...]]]
-    places: Array
-    """(n,) the bit of each row."""
+    places: Places
     words: int
     _entries: tuple[Array, Array]
     _columns: dict[int, int]
@@ -53,46 +52,29 @@ class Engine:
         cls,
         task: Task,
         data: Dataset,
-        splits: Sequence[Split],
-        groups: Sequence[tuple[int, int, tuple[int, ...]]],
+        columns: Array,
+        kinds: Kinds,
         depth: int,
         min_leaf: int,
         price: int,
     ) -> Engine | None:
-        """The engine for splits and groups of rows that are sets of the numbers of rows; None if it takes no such.
-
-        Keys are not below 0.
-        """
-        n = data.n_rows
-        kinds = np.zeros(n, np.int64)
-        for g, (members, _, _) in enumerate(groups):
-            kinds[_bits(members, n)] = g
-        columns = np.stack([_bits(split.parts[1], n) for split in splits], axis=1).astype(np.uint8)
-        coded = Dataset.make(np.ascontiguousarray(columns), frequency=data.frequency)
-        costs = np.array([keys for _, _, keys in groups], np.int64)
+        """The engine for distinct 0/1 columns (n, m), a split each, and keys not below 0; None if it takes no such."""
+        coded = Dataset.make(columns, frequency=data.frequency)
+        costs = np.array(kinds.keys, np.int64)
         problem = Problem(coded, task, depth, None, min_leaf)
-        oracle: Any = DepthFirst().linear_oracle(problem, kinds, costs.shape[1], price > 0, SearchLimits())
+        oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())
         packed = getattr(oracle, "packed", None)
-        if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != len(splits):
+        if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != columns.shape[1]:
             return None
         pairs = packed.groups.places.reshape(-1, 2)
-        places = np.empty(n, np.int64)
+        places = np.empty(data.n_rows, np.int64)
         places[pairs[:, 0]] = pairs[:, 1]
         entries = np.stack([costs, np.zeros_like(costs)], axis=2)
         column = packed.column.tolist()
         return cls(
-            oracle, groups, places, len(oracle.rows), (entries, np.array([price, 0], np.int64)),
+            oracle, Places(places, 64 * len(oracle.rows)), len(oracle.rows), (entries, np.array([price, 0], np.int64)),
             dict(enumerate(column)), {at: bool(each) for at, each in enumerate(packed.flipped)},
         )  # fmt: skip
-
-    def placed(self, sets: Sequence[int], n_rows: int) -> list[int]:
-        """Sets of numbers of rows as sets of their places."""
-        held = np.zeros((len(sets), 64 * self.words), np.uint8)
-        size = -(-n_rows // 8)
-        given = np.frombuffer(b"".join(rows.to_bytes(size, "little") for rows in sets), np.uint8)
-        held[:, self.places] = np.unpackbits(given.reshape(len(sets), size), axis=1, count=n_rows, bitorder="little")
-        packed = np.packbits(held, axis=1, bitorder="little")
-        return [int.from_bytes(each.tobytes(), "little") for each in packed]
 
     def begin(self, limits: SearchLimits) -> None:
         """From now on these limits hold."""
@@ -129,9 +111,3 @@ class Engine:
         for column, (without, having) in found() if self._runs else sets.run(lambda: list(found())):
             least = (having, without) if self._flipped[column] else (without, having)
             yield self._columns[column], sets.unit * least[0], sets.unit * least[1]
-
-
-def _bits(rows: int, n_rows: int) -> Array:
-    """(n_rows,) bool: which rows are in a set."""
-    held = np.frombuffer(rows.to_bytes(-(-n_rows // 8), "little"), np.uint8)
-    return np.unpackbits(held, count=n_rows, bitorder="little").astype(bool)

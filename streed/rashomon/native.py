@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.rashomon import kernels
+from streed.rashomon.compiled import counts as kernels
+from streed.rashomon.compiled.pair_sums import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.pair_sums import INFINITE
 from streed.rashomon.recursion import Key, Recursion, RowLeaves, parted
 from streed.rashomon.splits import Split
 
@@ -139,7 +139,7 @@ class NativeRecursion(Recursion):
             if found is not None:
                 return found
         # counts beyond int64 are made of those of smaller trees
-        return super()._counted(rows, depth, budget)
+        return self.by_splits(rows, depth, budget)
 
     def combined(self, first: Histogram, last: Histogram, add: Key, budget: Key) -> Histogram:
         if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:

@@ -92,6 +92,14 @@ class RashomonSet:
         """How many trees were counted: all of them, or at least so many there are if the count was stopped."""
         return self.counted.histogram.total
 
+    @property
+    def upper_count(self) -> int | None:
+        """No more trees than this: `count`, and where it was stopped a bound, by the numbers of questions and splits.
+
+        None where the count was stopped before such a bound is known, or where that has thousands of digits.
+        """
+        return self.counted.most
+
     @functools.cached_property
     def histogram(self) -> dict[Any, int]:
         """How many trees have each value, the best value first."""

@@ -19,8 +19,9 @@ import attrs
 
 from streed.kernels.compilation import clock
 from streed.problem import SearchStopped, process_memory
-from streed.rashomon.histogram import EMPTY, Histogram, combined
+from streed.rashomon.histogram import Histogram, combined
 from streed.rashomon.splits import Split
+from streed.rashomon.stopped import Affordable, Open
 
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""
@@ -81,6 +82,8 @@ class Recursion(abc.ABC):
     watch: Watch = attrs.field(factory=Watch)
     _optima: dict[tuple[int, int], tuple[Key, bool]] = attrs.field(factory=dict)
     _histograms: dict[tuple[int, int], tuple[Key, Histogram]] = attrs.field(factory=dict)
+    path: list[Open] = attrs.field(factory=list, init=False)
+    """The nodes whose trees are being counted, from the root on; where a count was stopped, those it was in."""
 
     @abc.abstractmethod
     def optimum(self, rows: int, depth: int, cut: Key | None) -> Key | None:
@@ -98,11 +101,21 @@ class Recursion(abc.ABC):
         return found
 
     def _counted(self, rows: int, depth: int, budget: Key) -> Histogram:
-        parts = [self.of_leaves(rows, budget)]
-        if depth:
-            for split, children, optima in self.affordable(rows, depth, budget):
-                parts.append(self.of_split(split, children, optima, depth, budget))
-        return Histogram.merged(parts)
+        return self.by_splits(rows, depth, budget)
+
+    def by_splits(self, rows: int, depth: int, budget: Key) -> Histogram:
+        """The trees of depth <= `depth` of keys <= budget, counted split by split; `path` holds what is finished."""
+        node = Open(rows, depth, budget, self.of_leaves(rows, budget))
+        self.path.append(node)
+        for split, children, optima in self.affordable(rows, depth, budget) if depth else ():
+            node.current = current = Affordable(split, children, optima)
+            slack = budget - split.price - sum(optima)
+            for child, least in zip(children, optima, strict=True):
+                current.trees.append(self.histogram(child, depth - 1, least + slack))
+            node.finished.append((current, self.joined(current, budget)))
+            current.trees.clear()
+        self.path.pop()
+        return Histogram.merged([node.leaves, *(part for _, part in node.finished)])
 
     def of_leaves(self, rows: int, budget: Key) -> Histogram:
         """The leaves of keys <= budget."""
@@ -112,22 +125,16 @@ class Recursion(abc.ABC):
                 table[key] = table.get(key, 0) + 1
         return Histogram.of(table)
 
-    def of_split(
-        self, split: Split, children: Sequence[int], optima: Sequence[Key], depth: int, budget: Key
-    ) -> Histogram:
-        """The trees of keys <= budget that begin with the split, by whichever of its questions."""
-        slack = budget - split.price - sum(optima)
-        found = EMPTY
-        for number, (child, least) in enumerate(zip(children, optima, strict=True)):
-            own = self.histogram(child, depth - 1, least + slack)
-            if number == 0:
-                found = own
-            else:
-                last = number == len(children) - 1
-                room = budget if last else budget - split.price - sum(optima[number + 1 :])
-                found = self.combined(found, own, split.price if last else 0, room)
+    def joined(self, under: Affordable, budget: Key) -> Histogram:
+        """The trees of keys <= budget that begin with the split, by whichever of its questions, of those below it."""
+        split, optima = under.split, under.optima
+        found = under.trees[0]
+        for number, own in enumerate(under.trees[1:], 1):
+            last = number == len(under.trees) - 1
+            room = budget if last else budget - split.price - sum(optima[number + 1 :])
+            found = self.combined(found, own, split.price if last else 0, room)
         if not self.trivial:
-            found = found.without(self.of_one_label(children, split.price, budget))
+            found = found.without(self.of_one_label(under.children, split.price, budget))
         return found.times(len(split.asked))
 
     def combined(self, first: Histogram, last: Histogram, add: Key, budget: Key) -> Histogram:

@@ -12,6 +12,7 @@ import numpy as np
 from streed.data import Cut, Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
+from streed.kernels.counting.equal_rows import find_classes
 
 
 @final
@@ -43,10 +44,93 @@ class Split:
         return len(self.parts) == 2
 
 
-def row_sets(columns: Array) -> list[int]:
-    """By column of a 0/1 array (n, m) the set of the rows with 1."""
-    packed = np.packbits(np.ascontiguousarray(columns.T, np.uint8), axis=1, bitorder="little")
-    return [int.from_bytes(each.tobytes(), "little") for each in packed]
+@final
+@attrs.frozen(eq=False)
+class Places:
+    """Where rows stand in the whole numbers that are their sets."""
+
+    of_row: Array
+    """(n,) the bit of each row."""
+    size: int
+    """How many bits there are."""
+
+
+def row_sets(columns: Array, places: Places | None = None) -> list[int]:
+    """By column of a 0/1 array (n, m) the set of the rows with 1; bit i is row i, or the place of row i."""
+    bits = np.ascontiguousarray(columns.T, np.uint8)
+    if places is not None:
+        held = np.zeros((len(bits), places.size), np.uint8)
+        held[:, places.of_row] = bits
+        bits = held
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    if not len(packed):
+        return []
+    width, held_bytes = packed.shape[1], packed.tobytes()
+    return [int.from_bytes(held_bytes[at : at + width], "little") for at in range(0, len(held_bytes), width)]
+
+
+@final
+@attrs.frozen(eq=False)
+class BinarySplits:
+    """The splits of data whose questions all have two answers, and which of them make each split."""
+
+    questions: Questions | None
+    """None where every column is one question."""
+    codes: Array
+    """(n, q) uint8: the answers to all questions."""
+    first: Array
+    """(m,) the first question of each split, rising."""
+    asked: list[list[int]]
+    """By split the questions that make it and count, the first one first."""
+
+    @classmethod
+    def of(cls, data: Dataset, banned: Collection[int], *, distinct: bool) -> BinarySplits | None:
+        """The splits of the data on columns that are not banned; None where a question has more answers than two."""
+        questions = Questions.of(data) if data.ordered else None
+        coded = data if questions is None else questions.data
+        if coded.categorical:
+            return None
+        codes = coded.X
+        kept = np.arange(codes.shape[1])
+        if banned:
+            about = kept if questions is None else questions.column
+            kept = kept[~np.isin(about, list(banned))]
+        if not len(kept) or data.n_rows < 2:
+            return cls(questions, codes, np.zeros(0, np.int64), [])
+        # a question and its complement agree on whether a row answers as the first one does
+        answers = codes.T if len(kept) == codes.shape[1] else codes.T[kept]
+        apart = np.ascontiguousarray(np.packbits(answers != answers[:, :1], axis=1))
+        first, member = find_classes(apart)
+        parts = apart[first].any(axis=1).tolist()
+        asked: list[list[int]] = [[] for _ in first]
+        for q, c in zip(kept.tolist(), member.tolist(), strict=True):
+            if parts[c] and not (distinct and asked[c]):
+                asked[c].append(q)
+        return cls(questions, codes, kept[first[parts]], [each for each in asked if each])
+
+    @property
+    def columns(self) -> Array:
+        """(n, m) uint8: the answers to the first question of each split."""
+        return np.ascontiguousarray(self.codes[:, self.first])
+
+    def splits(self, price: Fraction | int, places: Places | None) -> list[Split]:
+        """The splits, under the price of each of them as a key."""
+        sets = row_sets(self.codes[:, self.first], places)
+        everything = row_sets(np.ones((len(self.codes), 1), np.uint8), places)[0]
+        found = []
+        for q, ones, members in zip(self.first.tolist(), sets, self.asked, strict=True):
+            sides = everything ^ ones, ones
+            turned = ones, sides[0]
+            asked = [
+                Asked(
+                    each if self.questions is None else int(self.questions.column[each]),
+                    None if self.questions is None else self.questions.cut(each),
+                    sides if self.codes[0, each] == self.codes[0, q] else turned,
+                )
+                for each in members
+            ]
+            found.append(Split(tuple(asked), sides, price))
+        return found
 
 
 def find_splits(data: Dataset, banned: Collection[int], *, distinct: bool, price: Fraction | int) -> list[Split]:

@@ -18,6 +18,7 @@ from streed.plot.measures import Rows
 from streed.plot.survey import survey
 from streed.report import sections
 from streed.report.document import tree_document
+from streed.report.limits import kept, limits
 from streed.result import Result
 from streed.tree import Claims, Tree
 from streed.tree.models import tree_of
@@ -57,9 +58,10 @@ def make_report(
     cannot read.
     """
     tree = tree_of(found)
-    verdict = found.verdict() if hasattr(found, "verdict") else None
+    verdict = found.verdict().split("\n") if hasattr(found, "verdict") else ()
     compare = compare or getattr(found, "other_results_", ())
     found = getattr(found, "result_", found)
+    verdict = verdict or (list(map(kept, found.stats.get("limits", ()))) if isinstance(found, Result) else ())
     nodes = survey(tree, X, y, sample_weight)
     nodes = gathered(nodes) if gather else nodes
     has_labels = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
@@ -77,9 +79,9 @@ def make_report(
         ("Search", sections.search(found)),
         ("Statistics", sections.statistics(found)),
     ]
-    kept = [(name, text) for name, text in listed if text is not None]
-    links = "".join(f'<a href="#{name.lower()}">{name}</a>' for name, _ in kept)
-    body = "".join(f'<section id="{name.lower()}"><h2>{name}</h2>{text}</section>' for name, text in kept)
+    known = [(name, text) for name, text in listed if text is not None]
+    links = "".join(f'<a href="#{name.lower()}">{name}</a>' for name, _ in known)
+    body = "".join(f'<section id="{name.lower()}"><h2>{name}</h2>{text}</section>' for name, text in known)
     shown_note = f'<p class="note">{escaped(note)}</p>' if note else ""
     return "".join(
         [
@@ -106,11 +108,11 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int) -> str:
         bounds = (claims.lower_bound, claims.upper_bound)
         if claims.status != "optimal" and None not in bounds:
             cards.append(("bounds", escaped(f"{number(bounds[0])} to {number(bounds[1])}")))
-        limits = [("depth", claims.max_depth), ("nodes", claims.max_nodes)]
-        asked = [f"{name} at most {limit}" for name, limit in limits if limit is not None]
+        sizes = [("depth", claims.max_depth), ("nodes", claims.max_nodes)]
+        asked = [f"{name} at most {limit}" for name, limit in sizes if limit is not None]
         asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
         cards.append(("limits of size", ", ".join(asked) or "none"))
-        cards += [("subject to", escaped(limit)) for limit in sections.limits(claims)]
+        cards += [("subject to", escaped(limit)) for limit in limits(claims)]
     cards.append(("tree", size_text(tree)))
     cards.append(("rows", f"{n_rows:,}"))
     listed = "".join(f"<div><dt>{name}</dt><dd>{said}</dd></div>" for name, said in cards)

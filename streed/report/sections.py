@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,8 @@ from streed.plot.series import front_of, rates_of, trace_of
 from streed.plot.shading import hues
 from streed.plot.survey import Seen, rule
 from streed.result import Result
-from streed.tasks.fairness import DemographicParity, EqualizedOdds, group_counts
-from streed.tree import Claims, Tree
-from streed.tree.description import rebuild
+from streed.tasks.fairness import DemographicParity, EqualizedOdds, ErrorRateParity, group_counts
+from streed.tree import Tree
 from streed.tree.models import tree_of
 
 _MOST_CLASSES = 12
@@ -75,25 +74,10 @@ def errors(tree: Tree, nodes: Sequence[Seen], rows: Rows) -> str | None:
     return _pairs(told)
 
 
-def limits(claims: Claims) -> list[str]:
-    """Everything that the tree was subject to beside its size, as it is written in Python."""
-    task = claims.task
-    if isinstance(task, Mapping):
-        try:
-            task = rebuild(task)
-        except InputError as unknown:
-            return [str(unknown)]
-    found: list[Any] = []
-    while task is not None:
-        found += [*getattr(task, "sum_limits", ()), *getattr(task, "further", ())]
-        task = getattr(task, "task", None)
-    return list(map(str, found))
-
-
-def groups(tree: Tree, rows: Rows, verdict: str | None = None) -> str | None:
-    """The rates and counts of the groups, where the favourable label is clear; `verdict`: what their limit comes to."""
-    told = "" if verdict is None else f"<p>{escaped(verdict).replace(chr(10), '<br>')}</p>"
-    return told + _rates(tree, rows)
+def groups(tree: Tree, rows: Rows, told: Sequence[str] = ()) -> str:
+    """The rates and counts of the groups, where the favourable label is clear; `told`: what their limits come to."""
+    lines = f"<p>{'<br>'.join(map(escaped, told))}</p>" if told else ""
+    return lines + _rates(tree, rows)
 
 
 def _rates(tree: Tree, rows: Rows) -> str:
@@ -114,14 +98,14 @@ def _group_counts(tree: Tree, rows: Rows) -> str:
     data = rows.groups()
     positive = data.classes[-1]
     lines = []
-    both = group_counts(EqualizedOdds(positive=positive), data, rows.predicted(tree))
-    for name, (hits, size) in group_counts(DemographicParity(positive=positive), data, rows.predicted(tree))[
-        "all"
-    ].items():
-        told = [(hits, size), both["positive"][name], both["negative"][name]]
+    predicted = rows.predicted(tree)
+    both = group_counts(EqualizedOdds(positive=positive), data, predicted)
+    wrong = group_counts(ErrorRateParity(), data, predicted)["errors"]
+    for name, favoured in group_counts(DemographicParity(positive=positive), data, predicted)["all"].items():
+        told = [favoured, both["positive"][name], both["negative"][name], wrong[name]]
         cells = "".join(f'<td class="number">{_share(k, n)}</td>' for k, n in told)
         lines.append(f"<tr><th>{escaped(name)}</th>{cells}</tr>")
-    heads = ["group", "of all rows", "of the positive ones", "of the negative ones"]
+    heads = ["group", "of all rows", "of the positive ones", "of the negative ones", "predicted wrongly"]
     return f"<p>favourable label: {escaped(brief(positive))}</p>" + _table(heads, "".join(lines), "groups")
 
 

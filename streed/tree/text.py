@@ -123,7 +123,8 @@ def _as_float(x: Fraction) -> float | str:
 
 def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
     rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
-    return f"{written(shown)} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
+    said = number(shown) if tree.shown is not None else written(shown)
+    return f"{said} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
 
 
 def _quoted(said: str) -> str:

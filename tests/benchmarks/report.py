@@ -19,6 +19,7 @@ from tests.benchmarks import (
     accuracy,
     anytime,
     costs,
+    estimator_checks,
     f1,
     fairness,
     harness,
@@ -33,6 +34,7 @@ from tests.benchmarks import (
     thresholds,
     user_tasks,
 )
+from tests.differential import exports
 
 NOTE = "Written by `tests.benchmarks.report`; what the numbers mean is told in [Performance](../performance.md)."
 
@@ -42,6 +44,8 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "accuracy": ("Misclassified rows, depth by depth", accuracy.render),
     "anytime": ("Anytime", anytime.render),
     "costs": ("Costs, policies, regression and survival", costs.render),
+    "estimator-checks": ("scikit-learn's checks of the estimators", estimator_checks.render),
+    "exports": ("Exported trees, run", exports.render),
     "f1": ("F1", f1.render),
     "fairness": ("Errors under a limit on unfairness", fairness.render),
     "held-out": ("Rows that were held out", held_out.render),

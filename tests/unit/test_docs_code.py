@@ -6,11 +6,14 @@ import contextlib
 import doctest
 import io
 import re
+import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
+from streed.cli.app import app
 from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -69,6 +72,28 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     page = tmp_path / page.relative_to(ROOT)
     assert run(page) == sum(block.language == "python" for block in blocks(page))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["five-jobs.md", "five-more-jobs.md"])
+def test_each_job_of_a_tutorial_stands_alone(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By itself, in an empty folder: its commands first, then its code, as its reader has them."""
+    text = (ROOT / "docs" / "tutorial" / name).read_text(encoding="utf-8")
+    jobs = re.split(r"^## \d\. ", text, flags=re.MULTILINE)[1:]
+    assert len(jobs) == 5
+    for number, job in enumerate(jobs, 1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        for block in _FENCE.finditer(job):
+            if block[1] == "bash":
+                for line in block[2].replace("\\\n", " ").splitlines():
+                    program, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
+                    done = CliRunner().invoke(app, arguments)
+                    assert (program, done.exit_code) == ("streed", 0), f"{line}: {done.output}"
+        page = folder / name
+        page.write_text(job, encoding="utf-8")
+        assert run(page) >= 1
 
 
 def test_fences_are_closed_and_named() -> None:

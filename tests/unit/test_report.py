@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -11,13 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from streed import InputError, Result, Tree
+import streed
+from streed import Dataset, InputError, Result, Tree
 from streed.cli.app import app
+from streed.estimators import FairTreeClassifier
 from streed.report import make_report, write_report
-from streed.tasks import Accuracy, SquaredError
+from streed.tasks import (
+    Accuracy,
+    DemographicParity,
+    EqualOpportunity,
+    ErrorRateParity,
+    SquaredError,
+    TreatmentEquality,
+)
 from streed.tree import Branch, Leaf
 from tests.unit.grown import make_data, make_table, make_tree
 
@@ -107,6 +119,52 @@ def test_numbers() -> None:
     assert "root mean squared error" in page
     assert document(page)["shades"][0] == "value"
     assert "purity" not in document(page)["shades"]
+
+
+def _group_lines(page: str) -> list[str]:
+    """The lines of the first paragraph of the section about groups."""
+    found = re.search(r'<section id="groups"><h2>Groups</h2><p>(.*?)</p>', page, re.DOTALL)
+    assert found
+    return found[1].split("<br>")
+
+
+def test_a_verdict_is_read_line_by_line() -> None:
+    X, group = {"a": [0, 1] * 40, "b": [0, 0, 1, 1] * 20}, ["f", "m", "m", "m"] * 20
+    fair = FairTreeClassifier(limit=0.1, max_depth=2).fit(pd.DataFrame(X), X["a"], sensitive_features=group)
+    lines = _group_lines(make_report(fair, X, X["a"], sensitive_features=group))
+    assert lines == [html.escape(line) for line in fair.verdict().split("\n")]
+    assert "\u240a" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (ErrorRateParity() <= 0.5, "ErrorRateParity: gap 0.25 of at most 0.5; rate of errors: f 0 (0 of 40), m 0.25"),
+        (
+            DemographicParity().ratio >= 0.2,
+            "DemographicParity.ratio: 0.6667 of at least 0.2; favourable label 1; rate of favourable predictions: f",
+        ),
+        (EqualOpportunity().lowest >= 0.2, "EqualOpportunity.lowest: 1 of at least 0.2; favourable label 1; true"),
+        (TreatmentEquality(0, 100), "TreatmentEquality: 0, limit 0; favourable label 1; false negatives, false pos"),
+    ],
+)
+def test_a_result_says_what_its_limit_came_to(limit: Any, said: str) -> None:
+    y, groups = [0, 1, 0, 1, 1, 0] * 20, ["f", "f", "m", "m", "m", "m"] * 20
+    data = Dataset.make({"a": [0, 1, 0, 1, 1, 1] * 20}, y, sensitive_features=groups)
+    result = streed.solve(Accuracy().subject_to(limit), data, max_depth=1)
+    assert result.value == 20
+    (line,) = _group_lines(make_report(result, data))
+    assert line.startswith(said), line
+
+
+def test_groups_have_their_rates_of_errors() -> None:
+    tree = make_tree(make_data(seed=2, labels=(0, 1)), seed=1)
+    page = make_report(tree, make_table(90, 4), [0, 1] * 45, sensitive_features=["a", "b", "b"] * 30)
+    wrong = tree.predict(make_table(90, 4)) != np.array([0, 1] * 45)
+    table = page[page.index('<table class="groups">') :]
+    assert "predicted wrongly" in table
+    in_a = int(wrong[::3].sum())
+    assert f"{in_a} of 30 ({100 * in_a / 30:.1f} %)" in table.split("</tr>")[1]
 
 
 def test_a_front_of_several_results() -> None:

@@ -1,6 +1,6 @@
 """What depth two is counted from, native: sums over the rows that have two columns, and the least keys of their sides.
 
-Rows, columns, groups, keys, copies and options are as in `kernels.py`.
+Rows, columns, groups, keys, copies and options are as in `counts.py`.
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -20,7 +20,7 @@ from numba import int64
 from streed.kernels.compiled import own_entry
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
-from streed.rashomon.pair_sums import (
+from streed.rashomon.compiled.pair_sums import (
     INFINITE,
     LEAST_ROWS,
     TRIVIAL,
@@ -30,7 +30,7 @@ from streed.rashomon.pair_sums import (
     pair_sums,
     separating,
 )
-from streed.rashomon.tables import listed, new_table, put, put_sums
+from streed.rashomon.compiled.tables import listed, new_table, put, put_sums
 
 FIRST_BITS = 6
 """New tables have 2**6 slots."""

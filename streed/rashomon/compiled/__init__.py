@@ -1,0 +1,1 @@
+"""What near-optimal trees are counted by, native: arrays in, arrays out."""

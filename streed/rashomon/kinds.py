@@ -1,0 +1,53 @@
+"""Rows that cost the same: kinds of rows, of each its copies and its keys by label, and the set of its rows."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from streed.exact import Array
+from streed.kernels.counting.equal_rows import find_classes
+from streed.rashomon.splits import Places, row_sets
+
+Group = tuple[int, int, tuple[int, ...]]
+"""The set of the rows of a kind, how many copies each row is, and the keys by label."""
+
+_AT_ONCE = 256
+"""Kinds whose sets are made at once."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Kinds:
+    """Rows by what they cost by label and how many copies each is."""
+
+    of_row: Array
+    """(n,) the kind of each row."""
+    copies: list[int]
+    keys: list[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, costs: Array, frequency: Array | None) -> Kinds:
+        """The kinds of rows of costs (n, K), which are int64 or Python's integers."""
+        copies = np.ones(len(costs), np.int64) if frequency is None else frequency
+        if costs.dtype != object:
+            told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+            first, member = find_classes(told_apart.view(np.uint8))
+            kinds = told_apart[first].tolist()
+            return cls(member, [each[0] for each in kinds], [tuple(each[1:]) for each in kinds])
+        numbers: dict[tuple[int, ...], int] = {}
+        of_row = [
+            numbers.setdefault((count, *keys), len(numbers))
+            for count, keys in zip(copies.tolist(), costs.tolist(), strict=True)
+        ]
+        return cls(np.array(of_row, np.int64), [each[0] for each in numbers], [each[1:] for each in numbers])
+
+    def groups(self, places: Places | None) -> list[Group]:
+        """The kinds with the sets of their rows."""
+        sets: list[int] = []
+        for at in range(0, len(self.copies), _AT_ONCE):
+            numbers = np.arange(at, min(at + _AT_ONCE, len(self.copies)))
+            sets += row_sets(self.of_row[:, None] == numbers, places)
+        return list(zip(sets, self.copies, self.keys, strict=True))
