@@ -18,7 +18,7 @@ from streed.data import Dataset
 from streed.errors import InputError, MismatchError
 from streed.proof import check, check_limits
 from streed.proof.checker import run_checker
-from streed.proof.claim import ProofClaim, claim_of
+from streed.proof.claim import ProofClaim, Statement
 from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
 from streed.proof.planes import find_planes
@@ -90,12 +90,12 @@ def prove(
 
     `tree` is a result of `streed.solve` or a tree with claims; `X` (n, p) or a table or a `Dataset`, `y` (n,),
     `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of its solve. Task and
-    limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, None for any, and min_leaf)
+    limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf)
     are given, so that a tree from anywhere can be proved. The rules, and why they are sound, are in
     docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting, and a
     similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more than
-    4,096 codes and for limits that cannot be proved yet (max_nodes), TaskError for tasks that are neither costs per row
-    and label nor F1, F-beta or Jaccard.
+    4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for tasks that are
+    neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums.
     """
     began = time.monotonic()
     grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
@@ -103,7 +103,11 @@ def prove(
         raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = Dataset.make(X, y, **given, **row_data)
-    made = claim_by_tree(grown, data, task, limits)
+    return prove_claim(claim_by_tree(grown, data, task, limits), time_limit, began)
+
+
+def prove_claim(made: ProofClaim, time_limit: float | None, began: float) -> Proof:
+    """The proof of a claim, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
     deadline = None if time_limit is None else began + time_limit
     if made.amounts:
         return _prove_within(made, deadline, began)
@@ -159,4 +163,5 @@ def claim_by_tree(
     if unknown:
         found = f"{', '.join(sorted(unknown))} cannot be proved"
         raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
-    return claim_of(tree, task, data, limits.get("max_depth"), limits.get("min_leaf", 1), limits.get("max_nodes"))
+    within = limits.get("max_depth"), limits.get("min_leaf", 1), limits.get("max_nodes")
+    return Statement.of(task, data, *within).claim(tree)

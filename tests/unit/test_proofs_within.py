@@ -100,6 +100,16 @@ def test_nothing_is_proved_of_a_worse_tree_or_a_broken_limit() -> None:
         proof.prove(deep, X, y, limits={"max_depth": 3, "max_nodes": 1})
 
 
+def test_where_lists_are_too_long_a_bound_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, group = sample()
+    task = Accuracy().subject_to(DemographicParity() <= 0.05)
+    result = streed.solve(task, X, y, max_depth=3, sensitive_features=group)
+    monkeypatch.setattr(check_limits, "MOST_LISTED", 0)
+    made = proof.prove(result, X, y, sensitive_features=group)
+    assert made.bound <= made.cost
+    assert made.check().startswith("PROVED")
+
+
 def test_fronts_cannot_be_proved() -> None:
     X, y, group = sample()
     result = streed.solve(Accuracy() & DemographicParity(), X, y, max_depth=1, sensitive_features=group)
