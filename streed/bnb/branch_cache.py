@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
-from streed.kernels.control import stopped
+from streed.kernels.stopping import stopped
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native
 

@@ -20,10 +20,10 @@ from numba import int64, uint8
 from streed.bnb.bounds import bound_by_node, bound_by_purity, count_more_splits, count_splits
 from streed.bnb.branch_cache import extend_branch, literal, recall_branch, store_branch
 from streed.bnb.similarity_cache import inherit_bounds
-from streed.kernels.control import stopped
 from streed.kernels.pointers import call
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, NONE
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost
+from streed.kernels.stopping import stopped
 from streed.kernels.values import (
     KEY,
     LEAF1,

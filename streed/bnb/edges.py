@@ -10,9 +10,9 @@ from numba import int64, uint8
 
 from streed.bnb.nodes import below, children_of, edges_of, has_plan, most_sides, trees_of
 from streed.bnb.pair_lookahead import side_bounds
-from streed.kernels.control import stopped
 from streed.kernels.records import EMPTY, INFINITE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_of
+from streed.kernels.stopping import stopped
 from streed.kernels.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.kernels.views import inline, matrix, native, vector
 

@@ -25,9 +25,9 @@ from streed.bnb.nodes import (
     take_edges,
 )
 from streed.kernels.compiled import unit
-from streed.kernels.control import stopped
 from streed.kernels.pointers import KERNEL, call, engine_at
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
 

@@ -23,9 +23,9 @@ from streed.bnb.nodes import (
     write_side,
 )
 from streed.kernels.compiled import entry
-from streed.kernels.control import stopped
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, LEAF, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.stopping import stopped
 from streed.kernels.views import native
 
 

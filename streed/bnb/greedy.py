@@ -13,9 +13,9 @@ from streed.bnb.improve import aim, enter, leave, solve_shallow, use_edge
 from streed.bnb.nodes import children_of, edges_of, nodes_of
 from streed.bnb.root import place_root
 from streed.kernels.compiled import entry
-from streed.kernels.control import stopped
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE, UNLIMITED
+from streed.kernels.stopping import stopped
 from streed.kernels.views import native, vector
 
 

@@ -36,9 +36,10 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.similarity_cache import find_similar, remember
-from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
+from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
+from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
 _STEPS = 16

@@ -6,15 +6,13 @@ from numba import int32, int64, uint64
 
 from streed.bnb import similarity_cache
 from streed.kernels import values
+from streed.kernels.buffers import ALIGNMENT
 from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_sums import padded
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import CHILD, EDGE, NODE, NONE
+from streed.kernels.records import CHILD, EDGE, LANES, NODE, NONE
 from streed.kernels.scoring import generated, many_labels, two_labels
-from streed.kernels.simd import LANES
 from streed.kernels.views import inline, matrix, vector
-
-ALIGNMENT = 64
 
 _FEW_NODES = 64
 """Searches of no more nodes than this use no similarity cache."""

@@ -6,7 +6,7 @@ them learnt stands in its own store, and serves the next split that it is asked 
 
 from __future__ import annotations
 
-from numba import boolean, int64, uint64
+from numba import int64, uint64
 
 from streed.bnb.expand import open_node
 from streed.bnb.improve import use_edge
@@ -16,12 +16,6 @@ from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE
 from streed.kernels.views import vector
-
-
-def compile_edge() -> None:
-    """Compiles `search_edge`, or loads it, if that was not done yet."""
-    if not search_edge.signatures:
-        search_edge.compile((int64, int64, int64, boolean, int64, int64))
 
 
 @entry

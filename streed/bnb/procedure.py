@@ -12,11 +12,9 @@ import abc
 from typing import final
 
 import attrs
-from numba import int64
 
-from streed.bnb.greedy import grow_first
+from streed.bnb.entries import grow_first, search_share
 from streed.bnb.session import search_fully
-from streed.bnb.threads import compile_share
 from streed.bnb.workspace import Workspace
 from streed.kernels.records import UNLIMITED
 
@@ -55,9 +53,9 @@ class Improvement(Procedure):
 
     def compile(self, depth: int, shared: bool) -> None:
         if shared:
-            compile_share()
-        if depth == UNLIMITED and not shared and not grow_first.signatures:
-            grow_first.compile((int64, int64, int64))
+            search_share.make_ready()
+        if depth == UNLIMITED and not shared:
+            grow_first.make_ready()
 
     def run(self, workspace: Workspace, depth: int, budget: int, thread: int, threads: int) -> None:
         search_fully(workspace, depth, budget, threads > 1)

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import int64
 
-from streed.bnb import cache_sizes, units, warmup
-from streed.bnb.eviction import evict
-from streed.bnb.expand import opening
-from streed.bnb.extraction import extract_tree
-from streed.bnb.greedy import grow_first
-from streed.bnb.root import search_root
-from streed.bnb.threads import search_share
+from streed.bnb import cache_sizes, entries, warmup
+from streed.bnb.entries import evict, extract_tree, grow_first, search_root, search_share
 from streed.bnb.workspace import Workspace
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
@@ -77,8 +71,8 @@ def make_workspaces(
         workspace = Workspace(packed, space, lane_type, control, relaxed)
         link_units(workspace, packed.kind, relaxed)
         procedure.compile(depth, threads > 1)
-        if search_limits.memory_limit is not None and not evict.signatures:
-            evict.compile((int64,))  # not in the middle of the search
+        if search_limits.memory_limit is not None:
+            evict.make_ready()  # not in the middle of the search
         workspace.engine["best_first"] = procedure.best_first
         workspace.engine["frontier"] = UNLIMITED
         workspace.engine["taken"] = NONE
@@ -174,16 +168,16 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
 def link_units(workspace: Workspace, kind: str, relaxed: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane = workspace.engine, workspace.lane_type
-    engine["solve_shallow"] = units.shallow().address
-    engine["prepare"] = units.prepare(kind, lane).address
-    engine["solve_children"] = units.solve_children(kind, lane).address
-    engine["push_bounds"] = units.push(lane).address
+    engine["solve_shallow"] = entries.shallow()
+    engine["prepare"] = entries.prepare(kind, lane)
+    engine["solve_children"] = entries.solve_children(kind, lane)
+    engine["push_bounds"] = entries.push(lane)
     if not relaxed:
-        engine["expand"] = units.expand(kind, lane).address
+        engine["expand"] = entries.expand(kind, lane)
     warmup.finish()
     warmup.compile_search()
-    engine["load"] = units.load().address
-    engine["open_node"] = opening().address
+    engine["load"] = entries.load()
+    engine["open_node"] = entries.opening()
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:

@@ -7,23 +7,18 @@ value is the optimum. What a thread learnt about an edge stands in its own copy 
 
 from __future__ import annotations
 
-from numba import boolean, int64, uint64
+from numba import int64, uint64
 
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.improve import aim, enter, improve, leave, next_side, solve_shallow, use_edge
 from streed.bnb.nodes import find_node, nodes_of, sort_edges
 from streed.kernels.compiled import entry
-from streed.kernels.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER, stopped
+from streed.kernels.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE
 from streed.kernels.simd import add_atomic, load_atomic, lower_atomic
+from streed.kernels.stopping import stopped
 from streed.kernels.views import native, vector
-
-
-def compile_share() -> None:
-    """Compiles `search_share`, or loads it, if that was not done yet."""
-    if not search_share.signatures:
-        search_share.compile((int64, int64, int64, boolean))
 
 
 @entry

@@ -13,16 +13,12 @@ import functools
 import subprocess
 import sys
 
-from numba import boolean, int64, types, uint8, uint64
-
-from streed.bnb import units
-from streed.bnb.expand import opening
-from streed.bnb.extraction import extract_tree
-from streed.bnb.root import search_root
+from streed.bnb import entries
+from streed.bnb.entries import extract_tree, search_root
 from streed.kernels import waiting
-from streed.kernels.kept import SUFFIX
-from streed.kernels.places import cache_directory
-from streed.kernels.routing import measure_tree
+from streed.kernels.entries import measure_tree
+from streed.kernels.places import SUFFIX, cache_directory
+from streed.kernels.prebuilt.library import library
 
 _PATIENCE = 600.0
 """Seconds after which the child is no longer waited for."""
@@ -33,7 +29,9 @@ _children: list[subprocess.Popen[bytes]] = []
 
 @functools.cache
 def begin() -> None:
-    """Starts the child, once, if there is a cache directory and nothing in it."""
+    """Starts the child, once, if nothing is prebuilt, and there is a cache directory with nothing in it."""
+    if library() is not None:
+        return
     directory = cache_directory()
     if directory is None or any(directory.glob(f"*{SUFFIX}")):
         return
@@ -77,14 +75,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 @functools.cache
 def compile_search() -> None:
     """Compiles, or loads, what every search needs besides its kernels."""
-    units.load()
-    opening()
-    if not search_root.signatures:
-        search_root.compile((int64, int64, int64, boolean))
-    vector = types.Array(int64, 1, "C")
-    if not extract_tree.signatures:
-        row_set = types.Array(uint64, 1, "C")
-        extract_tree.compile((int64, vector, types.Array(uint8, 1, "C"), row_set, int64, int64))
-    if not measure_tree.signatures:
-        codes, costs = types.Array(uint8, 2, "C"), types.Array(int64, 2, "C")
-        measure_tree.compile((vector, codes, vector, costs))
+    entries.load()
+    entries.opening()
+    for each in (search_root, extract_tree, measure_tree):
+        each.make_ready()

@@ -13,15 +13,14 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.bnb.layout import ALIGNMENT, empty_caches, lay_out, link_problem
+from streed.bnb.entries import empty_caches, lay_out, link_problem
 from streed.exact import Array
 from streed.kernels import buffers
-from streed.kernels.counting.columns import find_rows
+from streed.kernels.buffers import ALIGNMENT, address_of
+from streed.kernels.entries import find_rows
 from streed.kernels.packed import PackedProblem
-from streed.kernels.pointers import address_of
 from streed.kernels.record_proxy import RecordProxy
-from streed.kernels.records import EDGE, INFINITE, NODE
-from streed.kernels.simd import LANES
+from streed.kernels.records import EDGE, INFINITE, LANES, NODE
 
 _SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""

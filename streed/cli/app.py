@@ -14,6 +14,7 @@ import click
 import streed
 from streed.cli.check import check
 from streed.cli.datasets import datasets
+from streed.cli.doctor import doctor
 from streed.cli.exit_codes import CODES, fail
 from streed.cli.explain import explain
 from streed.cli.export import export
@@ -64,6 +65,7 @@ def app() -> None:
 
 _COMMANDS = (
     solve, front, rashomon, predict, verify, prove, check_proof, report, export, check, tasks, explain, datasets,
+    doctor,
 )  # fmt: skip
 for command in _COMMANDS:
     app.add_command(command)

@@ -48,10 +48,12 @@ _MOST_VALUES = 12
 @subject_to_option
 @fairness_options
 @click.option("--max-depth", type=int, help="Largest depth (default: any, where splits cost something).")
+@click.option("--max-nodes", type=int, help="Most branching nodes (default: any).")
 @click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf.")
 @click.option("--epsilon", metavar="PART", help="Trees within this part of the optimum (default: 0.05).")
 @click.option("--slack", metavar="NUMBER", help="Or within so much of it, in the task's unit.")
 @click.option("--budget", metavar="VALUE", help="Or of this value or a better one.")
+@click.option("--n-best", type=int, metavar="K", help="Or the K best trees, with all that tie with the last.")
 @click.option(
     "--columns",
     type=click.Choice(["distinct", "all"]),
@@ -81,6 +83,7 @@ _MOST_VALUES = 12
 @frequency_option
 @question_options
 @click.option("--out", type=path, metavar="FILE", help="Save the drawn trees, else the best one, as a JSON list.")
+@click.option("--report", "report_to", type=path, metavar="FILE", help="Write an HTML page: the best tree, the values.")
 @json_option
 def rashomon(
     data: str,
@@ -91,10 +94,12 @@ def rashomon(
     subject_to: tuple[str, ...],
     sensitive: tuple[str, ...],
     max_depth: int | None,
+    max_nodes: int | None,
     min_leaf: int,
     epsilon: str | None,
     slack: str | None,
     budget: str | None,
+    n_best: int | None,
     columns: str,
     labels: str,
     trivial: bool,
@@ -110,6 +115,7 @@ def rashomon(
     thresholds: str,
     n_thresholds: int,
     out: Path | None,
+    report_to: Path | None,
     as_json: bool,
     **notions: float | None,
 ) -> None:
@@ -119,8 +125,9 @@ def rashomon(
     Exit code 3: stopped early; the trees counted so far. 4: there are none.
     """
     with errors():
-        if out is not None and not out.parent.is_dir():
-            fail(f"out: there is no folder {str(out.parent)!r}")
+        for name, file in (("out", out), ("report", report_to)):
+            if file is not None and not file.parent.is_dir():
+                fail(f"{name}: there is no folder {str(file.parent)!r}")
         objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
         from streed.cli.preparation import make_dataset
         from streed.cli.solve import with_reading
@@ -128,10 +135,13 @@ def rashomon(
 
         near = {"epsilon": epsilon, "slack": slack, "budget": budget}
         table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds, frequency)
+        dataset = make_dataset(table, reading)
         found = streed.rashomon(
             objective,
-            make_dataset(table, reading),
+            dataset,
             max_depth=max_depth,
+            max_nodes=max_nodes,
+            n_best=n_best,
             min_leaf=min_leaf,
             columns=columns,
             labels=labels,
@@ -147,6 +157,10 @@ def rashomon(
             saved = drawn or ([kept[0]] if kept.lower_count else [])
             trees = [with_reading(tree, reading) for tree in saved]
             write(out, json.dumps([json.loads(tree.to_json()) for tree in trees if tree is not None], indent=1) + "\n")
+        if report_to is not None and kept.lower_count:
+            from streed.report import make_report
+
+            write(report_to, make_report(kept[0], dataset, near=kept, title=f"Near-optimal trees of {data}"))
         if as_json:
             print_json({"data": data, **document})
         else:

@@ -15,8 +15,7 @@ import attrs
 import numpy as np
 
 from streed.bnb import runner
-from streed.bnb.eviction import evict
-from streed.bnb.one_edge import compile_edge, search_edge
+from streed.bnb.entries import evict, search_edge
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.bnb.session import MOST_KEPT, depth_and_budget, extract_best, make_workspaces
 from streed.bnb.workspace import Workspace
@@ -104,7 +103,7 @@ class Root:
         limits = SearchLimits(memory_limit=memory_limit)
         shape = (self.depth, self.budget, relaxed, self.control)
         self.workspace: Workspace = make_workspaces(problem, packed, limits, DEPTH_FIRST, 1, *shape)[0]
-        compile_edge()
+        search_edge.make_ready()
         self._run(False, -1, INFINITE)
 
     def improve(self, piece: Piece) -> Progressed:

@@ -7,7 +7,6 @@ from typing import ClassVar, final
 import attrs
 
 from streed.drivers.depth_first import DepthFirst
-from streed.drivers.otherwise import search_otherwise
 from streed.errors import TaskError
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
@@ -30,4 +29,6 @@ class Fronts(Driver):
             )
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        from streed.drivers.otherwise import search_otherwise
+
         return search_otherwise(problem, search_limits, DepthFirst())

@@ -7,14 +7,10 @@ from typing import ClassVar
 import attrs
 
 from streed.bnb.native_search import search_native
-from streed.bnb.oracle import NativeOracle
 from streed.bnb.procedure import Procedure
-from streed.drivers.otherwise import search_otherwise
-from streed.enumerate.packed_rows import packed_rows_of
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered.choice import is_for_thresholds
-from streed.ordered.oracle import OrderedOracle
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
@@ -35,6 +31,8 @@ class Native(Driver):
 
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made: by the front engine, or else by the general route."""
+        from streed.drivers.otherwise import search_otherwise
+
         return search_otherwise(problem, search_limits, self)
 
     def linear_oracle(
@@ -44,9 +42,14 @@ class Native(Driver):
         if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
             return None
 
+        from streed.bnb.oracle import NativeOracle
+        from streed.enumerate.packed_rows import packed_rows_of
+
         def native() -> LinearOracle:
             return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
 
         if is_for_thresholds(problem):
+            from streed.ordered.oracle import OrderedOracle
+
             return OrderedOracle(problem, kinds, search_limits, self.name, native)
         return native()

@@ -10,9 +10,9 @@ import numpy as np
 
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts, WideCosts
+from streed.kernels.entries import measure_tree, route_rows
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
-from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
 from streed.task import State
 from streed.tree import Branch, Leaf, Node

@@ -6,7 +6,6 @@ Prices of splits may come to costs per row, if the task says what they are.
 from __future__ import annotations
 
 from streed.encoding.encoding import Encoding
-from streed.encoding.generated import Scored
 from streed.encoding.row_costs import RowCosts
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
@@ -19,4 +18,6 @@ def encoding_of(problem: Problem) -> Encoding | None:
         return costs
     if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
         return None
+    from streed.encoding.generated import Scored
+
     return Scored.of(problem)

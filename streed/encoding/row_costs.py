@@ -14,8 +14,9 @@ from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array, IntegerCosts
 from streed.kernels.counting import groups
 from streed.kernels.counting.copies import group_copies
-from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
+from streed.kernels.counting.groups import NO_TIMES
 from streed.kernels.counting.multiplicities import merge_counted
+from streed.kernels.entries import common_divisor, find_floors
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import Outcome, Problem, Solution
@@ -64,7 +65,7 @@ class RowCosts(Encoding):
     def packing(cls, problem: Problem, costs: IntegerCosts, tests: CostsOfTests | None) -> RowCosts:
         """The problem of these costs, and of test costs in the same unit, packed."""
         data = problem.data
-        divisor = int(groups.common_divisor(costs.costs, costs.split if tests is None else tests.divisor))
+        divisor = int(common_divisor(costs.costs, costs.split if tests is None else tests.divisor))
         counts_rows = tests is not None or problem.min_leaf > 1
         rows = group_problem(problem, costs.costs, divisor, counts_rows=counts_rows)
         labels, split = costs.costs.shape[1], costs.split // divisor

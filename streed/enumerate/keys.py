@@ -18,7 +18,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.entries import find_classes
 
 _BITS = 62
 """Of a word."""

@@ -32,9 +32,9 @@ from streed.enumerate.entries import (
 )
 from streed.enumerate.shallow import shallow_entries
 from streed.kernels.compiled import entry
-from streed.kernels.control import stopped
 from streed.kernels.pointers import call, engine_at
 from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
+from streed.kernels.stopping import stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.kernels.views import matrix, native, vector
 

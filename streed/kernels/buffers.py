@@ -8,6 +8,9 @@ import numpy as np
 
 from streed.exact import Array
 
+ALIGNMENT = 64
+"""Bytes: every array in a buffer begins at a multiple of it."""
+
 _POOLED = 2**26
 """Buffers up to this size are kept."""
 
@@ -32,3 +35,9 @@ def give_back(buffer: Array) -> None:
     with _lock:
         if len(buffer) <= _POOLED and len(_pool) < _MOST:
             _pool.append(buffer)
+
+
+def address_of(array: Array) -> int:
+    """Where the entries of an array begin; `array.ctypes` takes longer to say so."""
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -8,10 +8,13 @@ of all sources of the engine and the searches (`places.py`): an edit anywhere ma
 from __future__ import annotations
 
 import functools
+import itertools
+import secrets
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.bytecode import FunctionIdentity
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 
@@ -19,6 +22,11 @@ from streed.kernels.kept import CodeCache
 from streed.kernels.late_linking import soon
 from streed.kernels.places import cache_directory
 from streed.kernels.waiting import aside
+
+if isinstance(getattr(FunctionIdentity, "_unique_ids", None), itertools.count):
+    # Numba tells functions of one name apart by numbers, which it counts from 1 in every process. Code of several
+    # processes meets in one through the files: with the same number, a function was linked in the place of another.
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60) << 20)
 
 
 def entry(function: Callable[..., Any], **options: Any) -> Any:

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from numba import int64
-
-from streed.kernels.simd import load_atomic
-from streed.kernels.views import inline, vector
-
 STOP, NODES, LOWER, UPPER, SHARED_UPPER, NEXT_EDGE, MEMORY = 0, 1, 2, 3, 4, 5, 6
 """Words of `control`: set to stop the search; nodes visited so far; bounds of the root; for several threads the best
 value found by any of them, and the next root split that nobody has taken; set by the search when memory is short."""
 
 ROWS_OF_CONTROL = 16
-
-
-@inline
-def stopped(e):  # type: ignore[no-untyped-def]
-    """Whether the caller asked the search to stop."""
-    return load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), STOP) != 0

@@ -26,10 +26,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from streed.kernels.notices import say_once
-from streed.kernels.places import SOURCES
+from streed.kernels.places import SOURCES, SUFFIX
 from streed.kernels.waiting import listener
-
-SUFFIX = ".code"
 
 _MARK = b"streed-code-1\n"
 _HASH = hashlib.sha256().digest_size

@@ -23,6 +23,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+SUFFIX = ".code"
+"""Of the files of compiled code."""
+
 
 def cache_directory() -> Path | None:
     """The directory for the present sources, made if need be; None if there is to be no cache or none can be made."""

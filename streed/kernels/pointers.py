@@ -16,17 +16,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from streed.kernels.compiled import entry
 from streed.kernels.views import ENGINE_TYPE
 
 KERNEL = types.void(types.int64)
 """The signature of every kernel."""
-
-
-@entry
-def address_of(array):  # type: ignore[no-untyped-def]
-    """Where the entries of an array begin; numpy itself takes ten times as long to say so."""
-    return array.ctypes.data
 
 
 @intrinsic

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.pointers import address_of
+from streed.kernels.buffers import address_of
 from streed.kernels.records import ENGINE
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]

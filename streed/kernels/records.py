@@ -338,3 +338,9 @@ SHALLOW = 3
 
 MOST_WORDS = 2047
 """Words of 16 rows whose popcounts add up within int16."""
+
+LANES = 32
+"""Numbers in a vector of a kernel; arrays that vectors are loaded from are padded to a multiple of it."""
+
+FOUR = 4
+"""Planes that are added at once where rows are summed; the numbers of a row are padded to a multiple of it."""

@@ -18,8 +18,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
 
-LANES = 32
-"""Lanes of every vector; arrays that vectors load from are padded to a multiple of it."""
+from streed.kernels.records import LANES
 
 
 class Vector(types.Type):

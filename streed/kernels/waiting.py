@@ -8,11 +8,10 @@ Ctrl-C is raised there at once, and the abandoned compilation ends by itself; it
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
-
-from numba.core.compiler_lock import global_compiler_lock
 
 T = TypeVar("T")
 
@@ -54,7 +53,7 @@ def aside(compile_it: Callable[..., T], *arguments: object) -> T:
     """
     is_stopped = stopped.get()
     is_main = threading.current_thread() is threading.main_thread()
-    if global_compiler_lock.is_locked() or not (is_main or is_stopped):
+    if _is_compiling() or not (is_main or is_stopped):
         # part of a compilation already, or in a thread that nobody interrupts
         return _told(compile_it, *arguments)
     found: list[T] = []
@@ -84,9 +83,15 @@ def aside(compile_it: Callable[..., T], *arguments: object) -> T:
     return found[0]
 
 
+def _is_compiling() -> bool:
+    """Whether something is compiled in this process, which it cannot be as long as numba is not imported."""
+    numbas = sys.modules.get("numba.core.compiler_lock")
+    return numbas is not None and bool(numbas.global_compiler_lock.is_locked())
+
+
 def _told(work: Callable[..., T], *arguments: object) -> T:
     """What the function gives; the listener hears of its end, unless it is part of a longer compilation."""
-    told = None if global_compiler_lock.is_locked() else listener.get()
+    told = None if _is_compiling() else listener.get()
     try:
         return work(*arguments)
     finally:

@@ -12,11 +12,11 @@ import numpy as np
 from streed.bnb import runner
 from streed.exact import Array
 from streed.kernels import buffers
+from streed.kernels.buffers import address_of
 from streed.kernels.compilation import clock
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
-from streed.kernels.pointers import address_of
 from streed.ordered import units
 from streed.ordered.branch import UNLIMITED, WORDS
 from streed.ordered.intervals import FREE, ROWS_OF_HEAP

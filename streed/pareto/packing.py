@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
 from streed.kernels.counting.rows import WORD_ROWS
+from streed.kernels.entries import pack_columns
 from streed.kernels.packed import NO_FLIPS, writable
-from streed.kernels.simd import LANES
+from streed.kernels.records import LANES
 from streed.pareto.staircases import DIRECTIONS
 from streed.pareto.units import FrontRows, Scratch
 from streed.pareto.vectors import Keys

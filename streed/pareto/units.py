@@ -14,8 +14,8 @@ from numba import int64
 
 from streed.kernels.counting.pair_counts import count_pairs
 from streed.kernels.counting.rows import build_words, list_rows
-from streed.kernels.records import MOST_WORDS
-from streed.kernels.simd import LANES, fill, load, popcount, store
+from streed.kernels.records import LANES, MOST_WORDS
+from streed.kernels.simd import fill, load, popcount, store
 from streed.kernels.views import native
 from streed.pareto.packed_vectors import KeyLayout, add_sets, drain, empty, join, pour, sort_and_sweep
 

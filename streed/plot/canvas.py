@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from streed.data.visible import escaped
-from streed.plot.svg import FONTS
+from streed.plot.svg import DARK, FONTS, PAGE
 
 WIDTH, HEIGHT = 520.0, 330.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 18.0, 34.0, 48.0
@@ -66,22 +66,19 @@ def chart(
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}"',
         f'width="{WIDTH:.0f}" height="{HEIGHT:.0f}" font-family="{FONTS}" role="img">',
         f"<title>{escaped(title)}</title>",
+        DARK,
+        PAGE,
     ]
     for tick, said in zip(y.ticks, tick_labels(y.ticks), strict=True):
         at = y(tick)
-        lines.append(
-            f'<line x1="{LEFT:.0f}" x2="{WIDTH - RIGHT:.0f}" y1="{at:.1f}" y2="{at:.1f}" stroke="#e4e7eb"/>'
-            + text(LEFT - 7, at + 4, said, anchor="end")
-        )
+        grid = 'class="streed-grid" stroke="#e4e7eb"'
+        lines.append(_line(LEFT, WIDTH - RIGHT, at, at, grid) + text(LEFT - 7, at + 4, said, anchor="end"))
     if x is not None:
         for tick, said in zip(x.ticks, tick_labels(x.ticks), strict=True):
             at, foot = x(tick), HEIGHT - BOTTOM
-            lines.append(
-                f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{foot:.0f}" y2="{foot + 4:.0f}" stroke="#7b8794"/>'
-                + text(at, foot + 17, said)
-            )
+            lines.append(_line(at, at, foot, foot + 4, _AXIS) + text(at, foot + 17, said))
     base = HEIGHT - BOTTOM
-    lines.append(f'<line x1="{LEFT:.0f}" x2="{WIDTH - RIGHT:.0f}" y1="{base:.0f}" y2="{base:.0f}" stroke="#7b8794"/>')
+    lines.append(_line(LEFT, WIDTH - RIGHT, base, base, _AXIS))
     lines += inside
     lines.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, x_label))
     middle = (TOP + base) / 2
@@ -105,7 +102,7 @@ def step_path(
 def text(x: float, y: float, said: str, *, anchor: str = "middle", size: float = 12, colour: str = "#3e4c59") -> str:
     """A line of text."""
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="{size:g}" fill="{colour}">{escaped(said)}</text>'
+    return f'<text {place} class="streed-ink" font-size="{size:g}" fill="{colour}">{escaped(said)}</text>'
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:
@@ -117,6 +114,13 @@ def tick_labels(ticks: Sequence[float]) -> list[str]:
         ):
             return said
     return [f"{tick:.4g}" for tick in ticks]
+
+
+_AXIS = 'class="streed-edge" stroke="#7b8794"'
+
+
+def _line(x1: float, x2: float, y1: float, y2: float, drawn: str) -> str:
+    return f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}" {drawn}/>'
 
 
 def _legend(legend: Sequence[tuple[str, str]]) -> list[str]:

@@ -9,12 +9,23 @@ from streed.data.visible import escaped
 from streed.plot.cards import Card, brief, cards, size, text_width
 from streed.plot.gathering import gathered
 from streed.plot.layout import Box, place
-from streed.plot.shading import HUES, NEUTRAL, default_shade, hues, ink, shades, value_of
+from streed.plot.shading import HUES, INK, NEUTRAL, default_shade, hues, ink, shades, value_of
 from streed.plot.survey import Seen, survey
 from streed.tree import Tree
 from streed.tree.models import tree_of
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+
+DARK = (
+    "<style>@media screen and (prefers-color-scheme: dark) { .streed-page { fill: #1d242c }"
+    " .streed-ink { fill: #e4e7eb } .streed-edge { stroke: #9aa5b1 } .streed-grid { stroke: #37424d } }</style>"
+)
+"""What a browser changes where its reader's system is dark; nodes keep their colours, which their texts are made for.
+
+The colours are written at the elements too, for print and for what knows no style sheets."""
+
+PAGE = f'<rect class="streed-page" width="100%" height="100%" fill="{NEUTRAL}"/>'
+"""What lies below a picture."""
 
 _MARGIN = 12.0
 
@@ -55,11 +66,12 @@ def tree_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.1f} {total[1]:.1f}"',
         f'width="{total[0]:.0f}" height="{total[1]:.0f}" font-family="{FONTS}" role="img">',
         f"<title>{escaped(title or repr(grown)[1:-1])}</title>",
-        f'<rect width="100%" height="100%" fill="{NEUTRAL}"/>',
+        DARK,
+        PAGE,
     ]
     at = _MARGIN
     if title:
-        lines.append(_text(_MARGIN, at + font, title, 1.15 * font, "#1f2933", "start", bold=True))
+        lines.append(_text(_MARGIN, at + font, title, 1.15 * font, None, "start", bold=True))
         at += 1.8 * font
     if legend:
         lines += _drawn_legend(legend, at, font)
@@ -101,9 +113,10 @@ def _edge(seen: Seen, boxes: Sequence[Box], font: float) -> str:
     x, y = above.x + (below.x - above.x) * 0.78, start + (end - start) * 0.68
     return (
         f'<path d="M{above.x:.1f},{start:.1f} C{above.x:.1f},{middle:.1f} {below.x:.1f},{middle:.1f} '
-        f'{below.x:.1f},{end:.1f}" fill="none" stroke="#7b8794" stroke-width="1.2"/>'
+        f'{below.x:.1f},{end:.1f}" class="streed-edge" fill="none" stroke="#7b8794" stroke-width="1.2"/>'
         f'<rect x="{x - wide / 2:.1f}" y="{y - 0.62 * font:.1f}" width="{wide:.1f}" height="{1.15 * font:.1f}" '
-        f'fill="{NEUTRAL}" fill-opacity="0.9"/>' + _text(x, y + 0.28 * font, said, 0.88 * font, "#3e4c59", "middle")
+        f'class="streed-page" fill="{NEUTRAL}" fill-opacity="0.9"/>'
+        + _text(x, y + 0.28 * font, said, 0.88 * font, None, "middle")
     )
 
 
@@ -129,14 +142,16 @@ def _drawn_legend(legend: list[tuple[str, str]], top: float, font: float) -> lis
             f'<rect x="{x:.1f}" y="{top:.1f}" width="{font:.1f}" height="{font:.1f}" rx="2" fill="{colour}" '
             'stroke="#52606d" stroke-width="0.5"/>'
         )
-        lines.append(_text(x + 1.4 * font, top + 0.88 * font, label, font, "#1f2933", "start"))
+        lines.append(_text(x + 1.4 * font, top + 0.88 * font, label, font, None, "start"))
         x += text_width(label, font) + 2.8 * font
     return lines
 
 
-def _text(x: float, y: float, said: str, font: float, colour: str, anchor: str, *, bold: bool = False) -> str:
+def _text(x: float, y: float, said: str, font: float, colour: str | None, anchor: str, *, bold: bool = False) -> str:
+    """A line of text; without a colour it lies on the page, not on a node."""
+    drawn = f'class="streed-ink" fill="{INK}"' if colour is None else f'fill="{colour}"'
     weight = ' font-weight="bold"' if bold else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{font:.1f}" fill="{colour}" text-anchor="{anchor}"{weight}>'
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{font:.1f}" {drawn} text-anchor="{anchor}"{weight}>'
         f"{escaped(said)}</text>"
     )

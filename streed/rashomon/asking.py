@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, final
+
+import attrs
 
 from streed.data import Dataset
 from streed.errors import InputError, MismatchError, TaskError
-from streed.exact import exact_number, readable
+from streed.exact import exact_number
 from streed.kernels.compilation import Compilation, clock
-from streed.rashomon.counting import Counted, budget_of
+from streed.rashomon.counting import Budget, Counted, budget_of
+from streed.rashomon.first_trees import budget_of_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.rashomon.recursion import Watch
@@ -24,10 +28,12 @@ def rashomon(
     y: Any = None,
     *,
     max_depth: int | None = None,
+    max_nodes: int | None = None,
     min_leaf: int = 1,
     epsilon: Any = None,
     slack: Any = None,
     budget: Any = None,
+    n_best: int | None = None,
     columns: str = "distinct",
     labels: str = "all",
     trivial: bool = True,
@@ -45,7 +51,8 @@ def rashomon(
     How near says one of: `epsilon`, a part of the optimal value, such as 0.05 (the default): of a value that is to be
     small all up to (1 + epsilon) times the optimum, of a score all down to (1 - epsilon) times it, prices of splits
     included; `slack`, so much beyond the optimum, in the task's own unit; `budget`, the worst value itself, for which
-    no optimum need be known. `columns`: "distinct", equal and complementary columns are one, or "all", a tree
+    no optimum need be known; `n_best`, how many trees, the best ones, with all that tie with the last of them.
+    `columns`: "distinct", equal and complementary columns are one, or "all", a tree
     counts for each of them. `labels`: "all", a leaf may have any label, or "best", the one that costs it least (the
     first of these). `trivial`: whether splits into leaves of one label count. Everything else is as in `streed.solve`;
     `threads` are those of the solve that finds the optimum.
@@ -58,7 +65,7 @@ def rashomon(
     """
     if not isinstance(task, Task):
         raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
-    nearness = _nearness(epsilon, slack, budget)
+    near = _Nearness.of(epsilon, slack, budget, n_best)
     if not isinstance(trivial, bool):
         raise InputError("trivial", f"{trivial!r}", "give True or False")
     data = Dataset.make(
@@ -67,15 +74,23 @@ def rashomon(
     check_weights(task, data)
     data = in_copies(task, data)
     depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+    nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
     leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
     if leaf_rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
     question = Question.of(
-        task, data, max_depth=depth, min_leaf=leaf_rows, labels=labels, trivial=trivial, columns=columns
+        task,
+        data,
+        max_depth=depth,
+        max_nodes=nodes,
+        min_leaf=leaf_rows,
+        labels=labels,
+        trivial=trivial,
+        columns=columns,
     )
     price = question.sums[0].split if question.sums else question.split
-    if max_depth is None and (question.fraction is not None or price <= 0):
+    if max_depth is None and nodes is None and (question.fraction is not None or price <= 0):
         raise InputError(
             "max_depth", "without one, and with splits that cost nothing, trees have no end", "give max_depth=4, say"
         )
@@ -84,45 +99,71 @@ def rashomon(
         """The limits, of a count that begins now."""
         return Watch(None if time_limit is None else clock() + time_limit, memory_limit)
 
-    optimum, spent = None, 0.0
-    if nearness[0] == "budget":
-        rank = nearness[1]
-    else:
+    ends = None if time_limit is None else clock() + time_limit
+    best = None
+    within: Budget | Callable[[Any], Budget]
+    if near.name == "budget":
+        within = budget_of(question, near.size)
+    elif question.sums:
         result = solve(
-            task, data, max_depth=max_depth, min_leaf=min_leaf, time_limit=time_limit, memory_limit=memory_limit,
-            threads=threads,
+            task, data, max_depth=max_depth, max_nodes=max_nodes, min_leaf=min_leaf, time_limit=time_limit,
+            memory_limit=memory_limit, threads=threads,
         )  # fmt: skip
-        if result.status == "infeasible":
-            return RashomonSet(Counted.nothing(question, None), None, watch)
-        if result.status != "optimal":
+        if result.status not in ("optimal", "infeasible"):
             return RashomonSet(Counted.nothing(question, result.stats["stopped"] or "time"), None, watch)
-        assert result.tree is not None
+        if result.tree is None:
+            return RashomonSet(Counted.nothing(question, None), None, watch)
         best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
-        optimum = result.value
-        spent = result.stats["seconds_total"] - result.stats["seconds_compile"]
-        beyond = nearness[1] * abs(best) if nearness[0] == "epsilon" else nearness[1]
-        rank = best - beyond if task.maximize else best + beyond
+        within = near.budget(question, best)
+    else:
+        # leaves that are asked one by one are remembered by the count, which finds the optimum as it goes
+        def within(least: Any) -> Budget:
+            return near.budget(question, question.rank(least))
+
     with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
-        within = budget_of(question, rank)
-        limits = Watch(None if time_limit is None else clock() + max(0.0, time_limit - spent), memory_limit)
-        counted = Counted.of(question, within, banned=frozenset(), extra=(), watch=limits)
-    found = RashomonSet(counted, optimum, watch)
-    first = next(iter(found.histogram), None)
-    if optimum is None:
-        return RashomonSet(counted, first if found.status == "complete" else None, watch)
-    if found.status == "complete" and first != readable(optimum):
-        raise MismatchError(f"the best counted value is {first}, the optimum {optimum}; please report this")
-    return found
+        counted = Counted.of(question, within, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit))
+        if near.name == "n_best" and counted.stopped is None and counted.histogram.total:
+            first = RashomonSet.complete(counted, watch)
+            held = budget_of_first(question, near.size, first.best_rank, lambda: Watch(ends, memory_limit))
+            if isinstance(held, Counted):
+                return RashomonSet(held, first.optimum, watch)
+            counted = Counted.of(question, held, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit))
+    if counted.stopped is not None:
+        return RashomonSet(counted, None if best is None else result.value, watch)
+    trees = RashomonSet.complete(counted, watch)
+    if best is not None and trees.best_rank != best:
+        raise MismatchError(
+            f"the best counted value is {trees.optimum}, the optimum {result.value}; please report this"
+        )
+    return trees
 
 
-def _nearness(epsilon: Any, slack: Any, budget: Any) -> tuple[str, Any]:
-    """Which of the three is given, and its exact number; epsilon = 0.05 if none is."""
-    given = {"epsilon": epsilon, "slack": slack, "budget": budget}
-    named = {name: each for name, each in given.items() if each is not None} or {"epsilon": 0.05}
-    if len(named) > 1:
-        raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
-    name, value = next(iter(named.items()))
-    number = None if isinstance(value, bool) else exact_number(value, name)
-    if number is None or (name != "budget" and number < 0):
-        raise InputError(name, f"{value!r}", "give a number >= 0, such as 0.05" if name != "budget" else "give a value")
-    return name, number
+@final
+@attrs.frozen
+class _Nearness:
+    """What of epsilon, slack, budget and n_best is given."""
+
+    name: str
+    size: Any
+    """Its exact number."""
+
+    @classmethod
+    def of(cls, epsilon: Any, slack: Any, budget: Any, n_best: Any) -> _Nearness:
+        """What is given; epsilon = 0.05 if nothing is."""
+        given = {"epsilon": epsilon, "slack": slack, "budget": budget, "n_best": n_best}
+        named = {name: each for name, each in given.items() if each is not None} or {"epsilon": 0.05}
+        if len(named) > 1:
+            raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
+        name, value = next(iter(named.items()))
+        if name == "n_best":
+            return cls(name, whole_limit(name, value, 1, None))
+        number = None if isinstance(value, bool) else exact_number(value, name)
+        if number is None or (name != "budget" and number < 0):
+            remedy = "give a number >= 0, such as 0.05" if name != "budget" else "give a value"
+            raise InputError(name, f"{value!r}", remedy)
+        return cls(name, number)
+
+    def budget(self, question: Question, best: Any) -> Budget:
+        """The budget, of the best score; of so many trees that of the best ones."""
+        beyond = {"epsilon": abs(best) * self.size, "slack": self.size}.get(self.name, 0)
+        return budget_of(question, best - beyond if question.task.maximize else best + beyond)

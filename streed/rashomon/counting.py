@@ -19,7 +19,7 @@ from streed.rashomon.histogram import EMPTY, Histogram
 from streed.rashomon.kinds import Group, Kinds
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
-from streed.rashomon.question import Question, RowSum, check_exact
+from streed.rashomon.question import Question, RowSum, exact_leaf
 from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
 from streed.rashomon.splits import BinarySplits, Split, find_splits
 from streed.rashomon.stopped import Part, most_trees
@@ -51,7 +51,8 @@ class Counted:
     """All trees of a question below a budget, but for those on banned columns, by their keys."""
 
     question: Question
-    budget: Budget
+    budget: Budget | None
+    """None where the count was stopped before it was known."""
     banned: frozenset[int]
     extra: tuple[RowSum, ...]
     """Sums that are counted along; trees outside their intervals are left out."""
@@ -73,22 +74,35 @@ class Counted:
 
     @classmethod
     def of(
-        cls, question: Question, budget: Budget, *, banned: frozenset[int], extra: Sequence[RowSum], watch: Watch
+        cls,
+        question: Question,
+        budget: Budget | Callable[[Key], Budget],
+        *,
+        banned: frozenset[int],
+        extra: Sequence[RowSum],
+        watch: Watch,
+        enough: int | None = None,
     ) -> Counted:
-        """The trees of the question, counted until they all are or the watch or Ctrl-C ends it."""
+        """The trees of the question, counted until they all are or the watch or Ctrl-C ends it.
+
+        `budget`: where leaves are asked one by one it may be a function of the least value. `enough`: no more trees
+        than so many of the least keys need be counted, and those of the last of these keys.
+        """
         data = question.data
-        sums = _sums(question, budget, extra)
+        sums = [] if callable(budget) else _sums(question, budget, extra)
         branches = _most_branches(question)
         packing = Packing.of(sums, branches) if sums else None
         everything = (1 << data.n_rows) - 1
-        depth = data.n_rows - 1 if question.max_depth is None else min(question.max_depth, data.n_rows - 1)
+        given = [each for each in (question.max_depth, question.max_nodes) if each is not None]
+        depth = min([data.n_rows - 1, *given])
         distinct = question.columns == "distinct"
         recursion: Recursion
         if packing is None:
             splits = find_splits(data, banned, distinct=distinct, price=question.split)
             leaves: Leaves = TaskLeaves(question.n_labels, _asking(question), question.labels == "best")
-            recursion, limit = PlainRecursion(leaves, splits, question.trivial, watch), budget.most
+            recursion, limit = PlainRecursion(leaves, splits, question.trivial, watch), 0
         else:
+            assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
             kinds = Kinds.of(packing.costs, data.frequency)
             most = max(packing.largest, limit) + packing.split
@@ -109,22 +123,27 @@ class Counted:
                 splits = find_splits(data, banned, distinct=distinct, price=packing.split)
                 leaves = _row_leaves(question, kinds.groups(None), packing)
                 recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=True)
-        made = cls(question, budget, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
-        made._count()
+        recursion.enough = enough
+        known = budget if isinstance(budget, Budget) else None
+        made = cls(question, known, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
+        made._count(budget)
         return made
 
     @classmethod
     def nothing(cls, question: Question, stopped: str | None) -> Counted:
         """No trees: there are none, or none were counted until `stopped`."""
         leaves = TaskLeaves(question.n_labels, lambda rows, k: None, best=False)
-        budget, none = Budget(None, (), 0), PlainRecursion(leaves, (), trivial=True)
-        return cls(question, budget, frozenset(), (), none, None, (), 0, 0, 0, stopped=stopped)
+        none = PlainRecursion(leaves, (), trivial=True)
+        return cls(question, None, frozenset(), (), none, None, (), 0, 0, 0, stopped=stopped)
 
-    def _count(self) -> None:
+    def _count(self, budget: Budget | Callable[[Key], Budget]) -> None:
         """Counts until that is done or stopped."""
         recursion = self.recursion
         engine = recursion.engine if isinstance(recursion, NativeRecursion) else None
         try:
+            if self.packing is None and not self._find_limit(budget):
+                self._all = EMPTY
+                return
             self.depth = recursion.useful(self.everything, self.depth, self.limit)
             if engine is None:
                 self._count_all()
@@ -145,6 +164,16 @@ class Counted:
         if self.stopped is not None and recursion.path:
             self.part = Part.of(recursion.path, recursion)
         recursion.path.clear()
+
+    def _find_limit(self, budget: Budget | Callable[[Key], Budget]) -> bool:
+        """Makes the budget known where leaves are asked one by one; whether there are trees."""
+        if callable(budget):
+            least = self.recursion.optimum(self.everything, self.depth, None)
+            if least is None:
+                return False
+            budget = budget(least)
+        self.budget, self.limit = budget, budget.most
+        return True
 
     def _count_all(self) -> None:
         """Counts below the root split by split, unless that takes a moment only."""
@@ -179,6 +208,8 @@ class Counted:
         splits = None
         if price > 0 and self.recursion.are_positive:
             splits = max(0, int(self.limit // price))
+        if self.question.max_nodes is not None:
+            splits = min(self.question.max_nodes, self.question.max_nodes if splits is None else splits)
         labels = 1 if self.question.labels == "best" else self.question.n_labels
         questions = sum(len(split.asked) for split in self.splits)
         width = max(len(split.parts) for split in self.splits)
@@ -203,8 +234,23 @@ class Counted:
     @property
     def _intervals(self) -> list[tuple[int, RowSum]]:
         """The sums that must be in an interval, with their places."""
-        sums = _sums(self.question, self.budget, self.extra)
+        sums = [] if self.budget is None else _sums(self.question, self.budget, self.extra)
         return [(at, each) for at, each in enumerate(sums) if each.least is not None or each.most is not None]
+
+    @property
+    def has_every_tree(self) -> bool:
+        """Whether it is plain that the budget leaves out no tree."""
+        if self.packing is None:
+            return False
+        return bool(self.limit >= self.packing.largest + self.packing.split * _most_branches(self.question))
+
+    def by_rank(self) -> dict[Any, int]:
+        """How many trees have each score, exactly."""
+        found: dict[Any, int] = {}
+        for key, count in self.histogram.table.items():
+            rank = self.question.rank(self.value(key))
+            found[rank] = found.get(rank, 0) + count
+        return found
 
     def value(self, key: Key) -> Any:
         """The value, as the task has it, of trees of a key."""
@@ -229,7 +275,12 @@ def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[R
         split = sum(w * each.split for w, each in zip(weights, sums, strict=True))
         assert isinstance(costs, np.ndarray)
         sums = [RowSum(costs, split), *sums]
-    return [*sums, *question.limits, *extra] if sums else []
+    if not sums:
+        return []
+    nodes = []
+    if question.max_nodes is not None:
+        nodes.append(RowSum(np.zeros(sums[0].costs.shape, np.int64), 1, 1, None, question.max_nodes))
+    return [*sums, *question.limits, *nodes, *extra]
 
 
 def _needs_engine(splits: int, rows: int, kinds: int, depth: int) -> bool:
@@ -271,7 +322,7 @@ def _asking(question: Question) -> Callable[[int, int], Any]:
         if not all(limit.allows(state) for limit in task.limits):
             return None
         exact = task.exact_cost(data, members, k)
-        return check_exact(question.task, task.leaf_cost(state, k) if exact is None else exact)
+        return exact_leaf(question.task, task.leaf_cost(state, k) if exact is None else exact)
 
     return cost
 

@@ -71,6 +71,13 @@ class Histogram:
             return self
         return Histogram.made(self.keys[:size], self.counts[:size])
 
+    def first(self, enough: int) -> Histogram:
+        """The trees of the least keys, as many keys as have so many trees."""
+        if self.total <= enough:
+            return self
+        last = int(np.searchsorted(np.cumsum(self.counts), enough))
+        return Histogram.made(self.keys[: last + 1], self.counts[: last + 1])
+
     def without(self, table: Mapping[Any, int]) -> Histogram:
         """The trees less those of a table, all of which are among them."""
         if not table:

@@ -32,7 +32,7 @@ class RowSum:
     """A sum over the rows and branching nodes of a tree, in whole numbers."""
 
     costs: Array
-    """(n, K) int64: what giving a row a label adds, row weights multiplied in."""
+    """(n, K) int64, or Python's integers as objects: what giving a row a label adds, row weights multiplied in."""
     split: int = 0
     """What a branching node adds."""
     unit: Fraction | int = 1
@@ -69,6 +69,7 @@ class Question:
     """Further sums, that must be in their intervals."""
     split: Fraction | int
     """What a branching node costs, where leaves are asked one by one."""
+    max_nodes: int | None = None
 
     @classmethod
     def of(
@@ -81,6 +82,7 @@ class Question:
         labels: str,
         trivial: bool,
         columns: str,
+        max_nodes: int | None = None,
     ) -> Question:
         """The question; raises InputError for a task whose trees cannot be counted exactly, and says why."""
         _check_choice("labels", labels, LABELS)
@@ -93,7 +95,9 @@ class Question:
             )
         supports = [limit.support for limit in bound.limits if limit.support is not None]
         needed = min(max([min_leaf, *supports]), data.size + 1)
-        made = functools.partial(cls, task, data, bound, max_depth, needed, labels, trivial, columns)
+        made = functools.partial(
+            cls, task, data, bound, max_depth, needed, labels, trivial, columns, max_nodes=max_nodes
+        )
         form = inner.vector_form
         several = form.components is not None or form.intervals or inner.value_limits
         if form.gaps or (inner.order != "total" and not several):
@@ -104,7 +108,7 @@ class Question:
             )
         if several and any(limit.support is None for limit in bound.limits):
             raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
-        limits = interval_sums(form.intervals, data)
+        limits = interval_sums(form.intervals, data) if form.intervals else ()
         if form.components is not None:
             sums, fraction = _fraction(task, form.objective, data, form.price)
             return made(sums, fraction, limits, 0)
@@ -118,6 +122,9 @@ class Question:
             return made((row_sum(form_of_rows, data),), None, limits, 0)
         if limits:
             raise _refused(task, "its leaves cost no sum over their rows, which limits on sums need", "")
+        if max_nodes is not None:
+            why = f"the leaves of {type(task).__name__} cost no sum over rows, beside which nodes could be counted"
+            raise InputError("max_nodes", why, "limit the depth instead")
         return made((), None, (), _split_of(task, inner, data))
 
     @property
@@ -179,14 +186,11 @@ def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
     if form is None:
         raise _refused(task, "its leaves cost no sum over their rows", "")
     costs = exact_costs(form, data)
-    if not costs.exact:
-        raise _refused(
-            task,
-            "its costs are real numbers of too many digits, so that hardly two trees cost the same",
-            "round the costs or the weights to a few decimals",
-        )
-    cap = None if most is None else math.floor(Fraction(exact_number(most)) / costs.unit)
-    return RowSum(costs.costs, costs.split, costs.unit, None, cap)
+    given: Any = costs if costs.exact else costs.wide
+    if given is None:
+        raise _refused(task, "its costs are beyond exact integers", "round the costs or the weights to a few decimals")
+    cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
+    return RowSum(given.costs, given.split, given.unit, None, cap)
 
 
 def _fraction(task: Task, rated: Any, data: Dataset, price: Any) -> tuple[tuple[RowSum, ...], LinearFraction]:
@@ -219,12 +223,10 @@ def _split_of(task: Task, inner: Task, data: Dataset) -> Fraction | int:
     return 0 if cost is None else exact_number(cost)
 
 
-def check_exact(task: Task, cost: Any) -> Any:
-    """The cost of a leaf as an exact number; raises InputError for floats, which cannot be told apart exactly."""
+def exact_leaf(task: Task, cost: Any) -> Any:
+    """The cost of a leaf as an exact number; a float is the binary fraction that it is, lest sums be rounded."""
     if isinstance(cost, (int, Fraction, np.integer)):
         return exact_number(cost)
-    raise _refused(
-        task,
-        "its costs are real numbers, rounded when they are added, so that equal values cannot be told apart",
-        "",
-    )
+    if isinstance(cost, (float, np.floating)) and math.isfinite(cost):
+        return Fraction(float(cost))
+    raise _refused(task, f"a leaf of it costs {cost!r}, which is no finite number", "")

@@ -24,6 +24,9 @@ from streed.tree.nodes import Branch
 
 COMPLETE, STOPPED = "complete", "stopped"
 
+_ROUNDING = Fraction(1, 10**9)
+"""What floats of leaves may lose when they are added, as a part of the sum."""
+
 MOST_ASKED = 100_000
 """Trees that are asked one by one unless the caller says how many."""
 
@@ -70,6 +73,15 @@ class RashomonSet:
     limits: Callable[[], Watch] = Watch
     """Gives the limits of a further count, which begins then."""
 
+    @classmethod
+    def complete(cls, counted: Counted, limits: Callable[[], Watch]) -> RashomonSet:
+        """The set of a count that was not stopped, whose best value is known by that."""
+        found = cls(counted, None, limits)
+        if not counted.histogram.total:
+            return found
+        (value, _), *_ = found._levels
+        return attrs.evolve(found, optimum=counted.question.shown(value))
+
     # -- how many --------------------------------------------------------------------------------------------------
 
     @property
@@ -108,6 +120,11 @@ class RashomonSet:
             shown = self.counted.question.shown(value)
             found[shown] = found.get(shown, 0) + sum(self.counted.histogram.table[key] for key in keys)
         return found
+
+    @property
+    def best_rank(self) -> Any:
+        """The score of the best trees, an exact number; None if there are none."""
+        return self.counted.question.rank(self._levels[0][0]) if self._levels else None
 
     @functools.cached_property
     def _levels(self) -> list[tuple[Any, list[Key]]]:
@@ -174,8 +191,7 @@ class RashomonSet:
         found = self._inspector.inspect(Tree.grown(root, data, labels))
         value = self.counted.value(key)
         measured = bound.objective_of(found.value)
-        exact = question.data.sample_weight is None or question.sums
-        if (question.rank(measured) if exact else measured) != (question.rank(value) if exact else value):
+        if not self._is_worth(measured, value):
             raise MismatchError(f"tree {number} of value {value} is worth {measured} on the data; please report this")
         if found.broken or not bound.feasible(found.value):
             raise MismatchError(f"tree {number} of value {value} breaks a limit; please report this")
@@ -183,9 +199,28 @@ class RashomonSet:
         root = _with_costs(root, costs)
         shown = question.shown(value)
         worst = (shown, self.optimum) if task.maximize else (self.optimum, shown)
-        claims = Claims(task, shown, *worst, "feasible", root.rows, question.max_depth, None, question.min_leaf)
+        status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
+        claims = Claims(
+            task, shown, *worst, status, root.rows, question.max_depth, question.max_nodes, question.min_leaf
+        )
         tree = Tree.grown(root, data, labels, claims=claims)
         return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no tree of the task that is better than the set's best is left out."""
+        counted, question = self.counted, self.counted.question
+        plain = not counted.banned and not counted.extra and question.trivial
+        return plain and self.status == COMPLETE
+
+    def _is_worth(self, measured: Any, value: Any) -> bool:
+        """Whether a tree is measured as it was counted: exactly, unless its leaves are measured in floats."""
+        question = self.counted.question
+        if isinstance(measured, (float, np.floating)):
+            return bool(abs(Fraction(float(measured)) - value) <= _ROUNDING * max(1, abs(value)))
+        if question.data.sample_weight is None or question.sums:
+            return bool(question.rank(measured) == question.rank(value))
+        return bool(measured == value)
 
     # -- what they have in common ----------------------------------------------------------------------------------
 
@@ -308,11 +343,13 @@ class RashomonSet:
 
     def _again(self, banned: frozenset[int], extra: Sequence[RowSum]) -> RashomonSet:
         """The same question with columns banned and further sums."""
-        counted = Counted.of(
-            self.counted.question, self.counted.budget, banned=banned, extra=extra, watch=self.limits()
-        )
-        found = RashomonSet(counted, None, self.limits)
-        return attrs.evolve(found, optimum=next(iter(found.histogram), None)) if found.status == COMPLETE else found
+        question, budget = self.counted.question, self.counted.budget
+        if budget is None:
+            return RashomonSet(Counted.nothing(question, self.stopped), None, self.limits)
+        counted = Counted.of(question, budget, banned=banned, extra=extra, watch=self.limits())
+        if counted.stopped is not None:
+            return RashomonSet(counted, None, self.limits)
+        return RashomonSet.complete(counted, self.limits)
 
     def _column(self, given: Any) -> int:
         """The number of a column."""

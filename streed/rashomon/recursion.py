@@ -82,6 +82,8 @@ class Recursion(abc.ABC):
     watch: Watch = attrs.field(factory=Watch)
     _optima: dict[tuple[int, int], tuple[Key, bool]] = attrs.field(factory=dict)
     _histograms: dict[tuple[int, int], tuple[Key, Histogram]] = attrs.field(factory=dict)
+    enough: int | None = attrs.field(default=None, init=False)
+    """No more trees than so many of the least keys need be counted, and those of the last of these keys."""
     path: list[Open] = attrs.field(factory=list, init=False)
     """The nodes whose trees are being counted, from the root on; where a count was stopped, those it was in."""
 
@@ -96,6 +98,8 @@ class Recursion(abc.ABC):
         if known is not None and known[0] >= budget:
             return known[1].upto(budget)
         found = self._counted(rows, depth, budget)
+        if self.enough is not None:
+            found = found.first(self.enough)
         if depth:
             self._histograms[rows, depth] = budget, found
         return found

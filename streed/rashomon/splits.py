@@ -12,7 +12,7 @@ import numpy as np
 from streed.data import Cut, Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
-from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.entries import find_classes
 
 
 @final

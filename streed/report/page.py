@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streed
 from streed.data import Dataset
@@ -19,10 +19,14 @@ from streed.plot.survey import survey
 from streed.report import sections
 from streed.report.document import tree_document
 from streed.report.limits import kept, limits
+from streed.report.near_optimal import near_optimal
 from streed.result import Result
 from streed.tree import Claims, Tree
 from streed.tree.models import tree_of
 from streed.tree.text import number, size_text
+
+if TYPE_CHECKING:
+    from streed.rashomon.rashomon_set import RashomonSet
 
 _STATUS = {
     "optimal": ("good", "proven optimal"),
@@ -44,6 +48,7 @@ def make_report(
     sample_weight: Any = None,
     sensitive_features: Any = None,
     compare: Sequence[Result] = (),
+    near: RashomonSet | None = None,
     gather: bool = False,
     title: str | None = None,
     note: str | None = None,
@@ -52,7 +57,8 @@ def make_report(
 
     `X`, `y`, `sample_weight`, `sensitive_features`: rows to count at the nodes and to judge predictions by, as `solve`
     takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`: results
-    of other budgets or limits, drawn as a front where the result has none. `gather`: show leaves that predict the same,
+    of other budgets or limits, drawn as a front where the result has none. `near`: the near-optimal trees of the same
+    task, of which the tree may be one. `gather`: show leaves that predict the same,
     below a node with a child per category, as one. `note`: a sentence below the title. Sections
     for which nothing is known are left out. Raises InputError for a result without a tree, and for rows that the tree
     cannot read.
@@ -76,12 +82,13 @@ def make_report(
         ("Predictions", None if rows is None else sections.errors(tree, nodes, rows)),
         ("Groups", None if rows is None or rows.sensitive is None else sections.groups(tree, rows, verdict)),
         ("Front", sections.front(found, compare, rows)),
+        ("Near-optimal trees", near_optimal(near)),
         ("Search", sections.search(found)),
         ("Statistics", sections.statistics(found)),
     ]
     known = [(name, text) for name, text in listed if text is not None]
-    links = "".join(f'<a href="#{name.lower()}">{name}</a>' for name, _ in known)
-    body = "".join(f'<section id="{name.lower()}"><h2>{name}</h2>{text}</section>' for name, text in known)
+    links = "".join(f'<a href="#{_anchor(name)}">{name}</a>' for name, _ in known)
+    body = "".join(f'<section id="{_anchor(name)}"><h2>{name}</h2>{text}</section>' for name, text in known)
     shown_note = f'<p class="note">{escaped(note)}</p>' if note else ""
     return "".join(
         [
@@ -89,7 +96,7 @@ def make_report(
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="streed {streed.__version__}">',
             f"<style>{_asset('report.css')}</style></head><body>",
-            f"<header><h1>{escaped(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows)}",
+            f"<header><h1>{escaped(heading)}</h1>{shown_note}{_cards(tree, claims, nodes[0].rows, near)}",
             f"<nav>{links}</nav></header>",
             f"<main>{body}</main>",
             f"<footer>Made by streed {streed.__version__}. This file needs no other.</footer>",
@@ -98,11 +105,13 @@ def make_report(
     )
 
 
-def _cards(tree: Tree, claims: Claims | None, n_rows: int) -> str:
+def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | None) -> str:
     """The numbers at the top."""
     cards = []
     if claims is not None:
         colour, said = _STATUS[claims.status]
+        if near is not None and claims.status != "optimal":
+            said = "one of the near-optimal trees"
         cards.append(("status", f'<b class="{colour}">{said}</b>'))
         cards.append(("value", escaped(number(claims.value))))
         bounds = (claims.lower_bound, claims.upper_bound)
@@ -135,6 +144,10 @@ def _tree_section(tree: Tree, document: dict[str, Any]) -> str:
         f"<noscript><pre>{escape(tree.to_text())}</pre></noscript>"
         f'<script type="application/json" id="tree-data">{text}</script>'
     )
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(" ", "-")
 
 
 def _asset(name: str) -> str:

@@ -44,6 +44,7 @@ class Posed:
     """max_depth and min_leaf."""
     options: dict[str, Any]
     nearness: dict[str, Any]
+    max_nodes: int | None
     extras: dict[str, Any]
     """Weights, frequencies, kinds of columns, row data."""
 
@@ -54,6 +55,7 @@ class Posed:
     def asked(self, **more: Any) -> streed.RashomonSet:
         """The set."""
         extras, options = {**self.extras}, {**self.options, **self.nearness, **self.shape, **more}
+        options["max_nodes"] = self.max_nodes
         return streed.rashomon(self.task, self.X, self.y, **extras, **options)
 
 
@@ -133,6 +135,18 @@ def _regression(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]
     return draw.choice((tasks.AbsoluteError(), tasks.AbsoluteError() + tasks.Splits())), {}, 4
 
 
+def _real(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
+    kind = draw.choice(("entropy", "priced entropy", "squared", "priced squares", "absolute", "costs", "weights"))
+    if kind == "costs":
+        return tasks.InstanceCosts(), {"costs": [[draw.random() for _ in range(2)] for _ in range(n)]}, 0
+    if kind == "weights":
+        return tasks.SparseAccuracy(0.05), {"sample_weight": [draw.random() for _ in range(n)]}, 2
+    if "entropy" in kind:
+        return tasks.Entropy() if kind == "entropy" else tasks.Entropy() + Fraction("0.3") * tasks.Splits(), {}, 2
+    made: dict[str, Task] = {"squared": tasks.SquaredError(), "priced squares": tasks.SquaredError(0.05)}
+    return made.get(kind, tasks.AbsoluteError()), {}, REAL
+
+
 KINDS: dict[str, Callable[[random.Random, int], tuple[Task, dict[str, Any], int]]] = {
     "errors and splits": _plain,
     "sparse accuracy": _sparse,
@@ -144,11 +158,18 @@ KINDS: dict[str, Callable[[random.Random, int], tuple[Task, dict[str, Any], int]
     "scores": _score,
     "limits": _limited,
     "regression": _regression,
+    "real": _real,
 }
 """By name: a task, what it needs beside, and how many classes y has (0: there is no y; below 0: all of them occur)."""
 
+REAL = 1000
+"""Instead of a number of classes: y are real numbers."""
+
 SEVERAL = ("scores", "limits")
 """Kinds for which labels="best" has no meaning."""
+
+COUNTING_NODES = ("errors and splits", "sparse accuracy", "weights", "cost matrix", "balanced", "scores")
+"""Kinds of which some problems limit the number of nodes."""
 
 
 def make_posed(kind: str, seed: int | str) -> Posed:
@@ -158,7 +179,7 @@ def make_posed(kind: str, seed: int | str) -> Posed:
     n = draw.randint(4, 9)
     labels = 2
     task, extras, classes = KINDS[kind](draw, n)
-    labels = abs(classes) or 2
+    labels = 2 if classes in (0, REAL) else abs(classes)
     p = draw.randint(1, 4)
     while p > 1 and _trees(p, depth, labels) > MOST_TREES:
         p -= 1
@@ -176,7 +197,7 @@ def make_posed(kind: str, seed: int | str) -> Posed:
         columns[0] = [draw.randrange(3) for _ in range(n)]
     y: list[Any] | None = None
     if classes:
-        y = [draw.randrange(labels) for _ in range(n)]
+        y = [draw.randrange(labels) if classes != REAL else draw.random() for _ in range(n)]
         if classes < 0:
             y[:labels] = range(labels)
     limits: dict[str, Any] = {"max_depth": depth}
@@ -188,7 +209,10 @@ def make_posed(kind: str, seed: int | str) -> Posed:
         "trivial": draw.choice((True, False)) or not task.shows_labels,
     }
     nearness = draw.choice(({"epsilon": 0.1}, {"epsilon": 0.5}, {"epsilon": 0}, {"slack": 1}, {"slack": 0.25}, {}))
-    return Posed(kind, task, np.array(columns).T, y, limits, options, nearness, extras)
+    if draw.random() < 0.15:
+        nearness = {"n_best": draw.choice((1, 5, 40))}
+    max_nodes = draw.choice((None, None, 0, 1, 2, 3)) if kind in COUNTING_NODES else None
+    return Posed(kind, task, np.array(columns).T, y, limits, options, nearness, max_nodes, extras)
 
 
 def _trees(p: int, depth: int, labels: int) -> int:
@@ -200,15 +224,18 @@ def differences(posed: Posed) -> list[str]:
     """What is wrong with the set of a problem."""
     found = posed.asked()
     task, data = posed.task, posed.data()
-    expected = sorted(
-        ((exact_number(score) if isinstance(score, (int, Fraction)) else score, _written(root))
-         for score, _, root in counted_trees(task, data, **posed.shape, **posed.options)),
-        key=lambda each: each[0], reverse=task.maximize,
-    )  # fmt: skip
+    trees = [
+        (exact_number(score) if isinstance(score, (int, Fraction)) else score, _written(root))
+        for score, _, root in counted_trees(task, data, **posed.shape, **posed.options)
+        if posed.max_nodes is None or _nodes(root) <= posed.max_nodes
+    ]
+    expected = sorted(trees, key=lambda each: each[0], reverse=task.maximize)
     if not expected:
         return [] if found.count == 0 and found.optimum is None else [f"{found} where there are no trees"]
     best = expected[0][0]
     ((name, size),) = posed.nearness.items() if posed.nearness else (("epsilon", 0.05),)
+    if name == "n_best":
+        name, size = "slack", abs(Fraction(expected[min(int(size), len(expected)) - 1][0]) - Fraction(best))
     beyond = Fraction(exact_number(size)) * (abs(Fraction(best)) if name == "epsilon" else 1)
     # a score that is shown as a float is that of a fraction: no two of so few rows are so close
     close = Fraction(1, 10**9) if isinstance(best, float) else Fraction(0)
@@ -217,22 +244,35 @@ def differences(posed: Posed) -> list[str]:
     else:
         kept = [each for each in expected if Fraction(each[0]) <= Fraction(best) + beyond + close]
     wrong = []
-    histogram = collections.Counter(readable(score) for score, _ in kept)
-    if dict(histogram) != found.histogram or found.count != len(kept):
+    # floats of the reference are added in another order; values of real costs that are different are further apart
+    is_real = posed.kind == "real"
+    histogram = collections.Counter(_shown(score, is_real) for score, _ in kept)
+    given: collections.Counter[Any] = collections.Counter()
+    for value, count in found.histogram.items():
+        given[_shown(value, is_real)] += count
+    if histogram != given or found.count != len(kept):
         wrong.append(f"histogram {found.histogram}, not {dict(histogram)}")
         return wrong
     if list(found.histogram) != sorted(found.histogram, reverse=task.maximize):
         wrong.append("the histogram is out of order")
-    if found.optimum != readable(best):
+    if _shown(found.optimum, is_real) != _shown(best, is_real):
         wrong.append(f"optimum {found.optimum}, not {best}")
     listed = list(found)
     if sorted(map(repr, (_written(tree.root) for tree in listed))) != sorted(repr(each) for _, each in kept):
         wrong.append("other trees")
-    values = [tree.claims.value for tree in listed if tree.claims is not None]
-    if values != [readable(score) for score, _ in kept]:
+    values = [_shown(tree.claims.value, is_real) for tree in listed if tree.claims is not None]
+    if values != [_shown(score, is_real) for score, _ in kept]:
         wrong.append("trees out of order of value")
     apart = [number for number in (0, len(kept) // 2, -1) if found[number] != listed[number]]
     return [*wrong, *(f"tree {number} is another one when asked for alone" for number in apart)]
+
+
+def _shown(value: Any, is_real: bool) -> Any:
+    return round(float(value), 7) if is_real else readable(value)
+
+
+def _nodes(node: Node) -> int:
+    return 1 + sum(map(_nodes, node.children)) if isinstance(node, Branch) else 0
 
 
 def _written(node: Node) -> Any:

@@ -20,7 +20,7 @@ FAMILIES = ("instance costs", "instance costs and splits", "doubly robust", "cos
 def summing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Rows of two kinds or more are summed, however few they are."""
     monkeypatch.setattr(groups, "MOST_GROUPS", 1)
-    monkeypatch.setattr(groups, "_effort_of_slices", lambda *_: 1e18)
+    monkeypatch.setattr(groups, "effort_of_slices", lambda *_: 1e18)
     return monkeypatch
 
 
@@ -42,7 +42,7 @@ def test_summed_rows_cost_what_slices_do(labels: int, limits: dict[str, int], mo
     costs = rng.integers(0, 10**6, (150, labels))
     found = {}
     for name, effort in (("sliced", 0.0), ("summed", 1e18)):
-        monkeypatch.setattr(groups, "_effort_of_slices", lambda *_, effort=effort: effort)
+        monkeypatch.setattr(groups, "effort_of_slices", lambda *_, effort=effort: effort)
         result = streed.solve(InstanceCosts() + 1000 * Splits(), X, costs=costs, **limits)  # type: ignore[arg-type]
         assert result.status == "optimal"
         found[name] = result.value
@@ -59,5 +59,5 @@ def test_priced_splits_of_summed_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = streed.solve(CostSensitive(table), X, y, max_depth=4)
     assert counted.stats["kernel"] == "test costs"
     monkeypatch.setattr(groups, "MOST_GROUPS", 1)
-    monkeypatch.setattr(groups, "_effort_of_slices", lambda *_: 1e18)
+    monkeypatch.setattr(groups, "effort_of_slices", lambda *_: 1e18)
     assert streed.solve(CostSensitive(table), X, y, max_depth=4).value == counted.value

@@ -26,8 +26,8 @@ from streed.exact import Array
 from streed.kernels import buffers, values
 from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
-from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
-from streed.kernels.counting.groups import group_rows
+from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.groups import NO_TIMES, group_rows
 from streed.kernels.counting.rows import load_child, load_node, spread_rows
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.pointers import engine_at

@@ -48,7 +48,19 @@ def test_trees_without_a_column_and_by_a_quantity(tmp_path: Path) -> None:
 
 
 def test_exit_codes() -> None:
-    run("rashomon", "monks-1", "--task", "entropy", "--max-depth", "2", code=2)
+    run("rashomon", "monks-1", "--task", "matthews-correlation", "--max-depth", "2", code=2)
     run("rashomon", "monks-1", "--max-depth", "2", "--budget", "-1", code=4)
     stopped = run("rashomon", "monks-1", "--max-depth", "6", "--slack", "100", "--time-limit", "0.05", code=3)
     assert "at least" in stopped.stdout
+
+
+def test_so_many_trees_of_few_nodes_on_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "near.html"
+    words = ("--max-depth", "3", "--max-nodes", "2", "--n-best", "4", "--report", str(page), "--json")
+    found = json.loads(run("rashomon", "monks-1", *words).stdout)
+    assert found["count"] >= 4
+    assert found["upper_count"] == found["count"]
+    text = page.read_text()
+    assert f"{found['count']:,} trees within the budget" in text
+    assert "nodes at most 2" in text
+    run("rashomon", "monks-1", "--report", str(tmp_path / "none" / "near.html"), code=2)

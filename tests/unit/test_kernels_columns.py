@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streed.exact import Array
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.packed import NO_FLIPS
-from streed.kernels.simd import LANES
+from streed.kernels.records import LANES
 
 
 def _bits(words: Array) -> Array:

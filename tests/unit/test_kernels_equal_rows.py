@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
-from streed.kernels.counting.equal_rows import NO_TIMES, find_floors
+from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.groups import NO_TIMES
 from streed.kernels.records import UNLIMITED
 from tests.unit.kernel_harness import KINDS, Bench, Instance, find_or_add, make_instance
 

@@ -10,9 +10,9 @@ import pytest
 
 from streed.data import Dataset
 from streed.exact import Array
+from streed.kernels.buffers import address_of
 from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
-from streed.kernels.pointers import address_of
 from streed.ordered import units
 from streed.ordered.generated import GeneratedRows, generated_rows
 from streed.ordered.problem import OrderedRows

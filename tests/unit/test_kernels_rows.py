@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streed.exact import Array
 from streed.kernels.counting.rows import WORD_ROWS
-from streed.kernels.simd import LANES
+from streed.kernels.records import LANES
 from tests.unit.kernel_harness import Bench, Instance, load_side, make_instance
 
 

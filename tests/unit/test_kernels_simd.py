@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streed.kernels import simd
 from streed.kernels.compiled import entry
-from streed.kernels.simd import LANES
+from streed.kernels.records import LANES
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 

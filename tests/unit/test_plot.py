@@ -155,6 +155,27 @@ def test_the_tree_in_svg(small: Tree) -> None:
         plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy()))
 
 
+@pytest.mark.parametrize("kind", ["tree", "rates"])
+def test_pictures_follow_a_dark_system(small: Tree, kind: str) -> None:
+    """Whatever lies on the page has a class that the style sheet changes; nodes keep colour and ink, which fit."""
+    rates = {"all": {"a": 0.5, "b": 0.25}}
+    drawn = plot.tree_svg(small, X, Y, title="A title") if kind == "tree" else plot.rates_svg(rates)
+    root = ET.fromstring(drawn)
+    space = "{http://www.w3.org/2000/svg}"
+    style = root.findtext(f"{space}style") or ""
+    assert "prefers-color-scheme: dark" in style
+    used = {node.get("class") for node in root.iter() if (node.get("class") or "").startswith("streed-")}
+    assert {"streed-page", "streed-ink", "streed-edge"} <= used
+    assert all(f".{each} " in style for each in used)
+    # Written at the elements too, for what knows no style sheets.
+    assert all(node.get("fill") or node.get("stroke") for node in root.iter() if node.get("class") in used)
+    nodes = [group for group in root.iter(f"{space}g") if group.get("class") in ("leaf", "branch")]
+    assert len(nodes) == (small.n_branches + small.n_leaves) * (kind == "tree")
+    assert not [each for group in nodes for each in group if each.get("class")]
+    on_page = [each for each in root.iter(f"{space}text") if each.get("class") == "streed-ink"]
+    assert len(on_page) + sum(len(group.findall(f"{space}text")) for group in nodes) == len(texts(drawn))
+
+
 def test_a_leaf_and_a_deep_tree_in_svg(data: Dataset) -> None:
     assert "yes" in texts(plot.tree_svg(Tree.grown(Leaf(1, 6, 3), data)))
     wide = Dataset.make(np.eye(12, dtype=int), [0, 1] * 6)

@@ -28,10 +28,12 @@ from streed.tasks import (
     CostSensitive,
     DemographicParity,
     Entropy,
+    InstanceCosts,
     MatthewsCorrelation,
     Misclassifications,
     SparseAccuracy,
     Splits,
+    SquaredError,
 )
 from streed.tree import Branch, Node, used_columns
 
@@ -160,6 +162,7 @@ def stopped_after(whole: streed.RashomonSet, looks: int, reason: BaseException) 
     watch = _Countdown()
     watch.left, watch.reason = looks, reason
     question, budget = whole.counted.question, whole.counted.budget
+    assert budget is not None
     counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch)
     watch.left = 10**9
     return streed.RashomonSet(counted, whole.optimum)
@@ -243,6 +246,7 @@ def test_a_stopped_set_is_asked_after_its_time_is_over() -> None:
     whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
     watch = _Countdown()
     watch.left = 8
+    assert whole.counted.budget is not None
     counted = Counted.of(whole.counted.question, whole.counted.budget, banned=frozenset(), extra=(), watch=watch)
     part = streed.RashomonSet(counted, whole.optimum)
     assert part.status == "stopped"
@@ -260,6 +264,44 @@ def test_limits_of_time_and_memory_stop_a_count() -> None:
         assert trees.count is None
 
 
+def test_so_many_of_the_best_trees() -> None:
+    X, y, _ = made(40, 4)
+    for task, slack in ((PRICED, 20), (F1(), 1), (Entropy(), 20)):
+        every = streed.rashomon(task, X, y, max_depth=2, slack=slack)
+        assert every.count is not None
+        values = [value for value, count in every.histogram.items() for _ in range(count)]
+        for k in (1, 10, len(values)):
+            best = streed.rashomon(task, X, y, max_depth=2, n_best=k)
+            ties = [value for value in values if value == values[k - 1] or values.index(value) < k]
+            assert (best.count, best.optimum) == (len(ties), values[0])
+            assert [value_of(tree) for tree in best] == ties
+    assert streed.rashomon(PRICED, X, y, max_depth=1, n_best=10**6).count == 18
+
+
+def test_no_more_nodes_than_asked_for() -> None:
+    X, y, _ = made()
+    whole = streed.rashomon(PRICED, X, y, max_depth=2, budget=24)
+    sizes = [tree.n_branches for tree in whole]
+    for nodes in range(4):
+        few = streed.rashomon(PRICED, X, y, max_depth=2, max_nodes=nodes, budget=24)
+        assert few.count == sum(size <= nodes for size in sizes)
+    assert streed.rashomon(Misclassifications(), X, y, max_nodes=1, budget=24).count == 14
+
+
+def test_costs_that_are_real_numbers_are_added_without_rounding() -> None:
+    X, y, _ = made(12, 3)
+    costs = np.random.default_rng(0).random((12, 2))
+    priced = streed.rashomon(InstanceCosts(), X, costs=costs, max_depth=2, slack=0.5)
+    assert priced.count == len({tree.to_json() for tree in priced})
+    assert value_of(priced[0]) == streed.solve(InstanceCosts(), X, costs=costs, max_depth=2).value
+    targets = np.random.default_rng(1).random(12)
+    squares = streed.rashomon(SquaredError(), X, targets, max_depth=2, n_best=20)
+    assert [value_of(tree) for tree in squares] == sorted(value_of(tree) for tree in squares)
+    assert value_of(squares[0]) == pytest.approx(streed.solve(SquaredError(), X, targets, max_depth=2).value)
+    mixed = streed.rashomon(0.5 * Accuracy() + 1 / 3 * Entropy(), X, y, max_depth=2)
+    assert mixed.count == sum(mixed.histogram.values())
+
+
 def test_no_depth_limit_with_a_price() -> None:
     X, y, _ = made(12, 3)
     free = streed.rashomon(PRICED, X, y, slack=3)
@@ -273,7 +315,9 @@ def test_no_depth_limit_with_a_price() -> None:
     [
         (ClassErrors(), {}, "front"),
         (Accuracy() & DemographicParity(), {}, "front"),
-        (Entropy(), {}, "real numbers"),
+        (Entropy(), {"max_nodes": 2}, "limit the depth"),
+        (Accuracy(), {"n_best": 0}, "too small"),
+        (Accuracy(), {"n_best": 5, "slack": 1}, "give one of them"),
         (MatthewsCorrelation(), {}, "no fraction of sums"),
         (F1(), {"labels": "best"}, "depends on the other leaves"),
         (Accuracy(), {"labels": "most"}, "use one of"),
@@ -283,7 +327,6 @@ def test_no_depth_limit_with_a_price() -> None:
         (Accuracy(), {"epsilon": -1}, ">= 0"),
         (Accuracy(), {"budget": True}, "give a value"),
         (Accuracy(), {"min_leaf": 100}, "lower it"),
-        (0.5 * Accuracy() + 1 / 3 * Entropy(), {}, "cannot be counted"),
     ],
 )
 def test_what_is_not_counted_says_why(task: Any, options: dict[str, Any], message: str) -> None:

@@ -12,7 +12,8 @@ from numba import int64, uint64
 
 from streed.kernels.compiled import entry
 from streed.kernels.counting.bits import WORD, pack_bytes, transpose_bits
-from streed.kernels.simd import LANES, count_ones
+from streed.kernels.records import LANES
+from streed.kernels.simd import count_ones
 from streed.kernels.views import native
 
 

@@ -19,9 +19,6 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 _FEW_BITS, _SOME_BITS = 10, 18
 
-NO_TIMES = np.zeros(0, np.int64)
-"""Every row stands for itself."""
-
 
 @entry
 def find_floors(row_bits, places, times, costs, divisor):  # type: ignore[no-untyped-def]

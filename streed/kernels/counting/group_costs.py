@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import int64
 
 from streed.kernels.compiled import entry
-from streed.kernels.counting.groups import divisor_of
+from streed.kernels.counting.group_kernels import divisor_of
 
 
 @entry

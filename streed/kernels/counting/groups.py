@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from numba import int64, uint64
 
 from streed.exact import Array
-from streed.kernels.compiled import entry
 from streed.kernels.counting.distinct_rows import merge_rows
-from streed.kernels.simd import count_ones
-from streed.kernels.views import inline, native
+from streed.kernels.entries import effort_of_slices, find_equal, find_groups, place_groups, slice_costs
 
 MOST_GROUPS = 48
 """More different cost vectors than this are sliced into bits."""
+
+NO_TIMES = np.zeros(0, np.int64)
+"""Every row stands for itself."""
 
 _WORD = 64
 
@@ -57,240 +57,25 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
     With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
     same under every label are left out.
     """
-    places, words, profits, base, worst = _group(costs, divisor, count_rows, MOST_GROUPS)
+    places, words, profits, base, worst = find_groups(costs, divisor, count_rows, MOST_GROUPS)
     if len(words) == 0 and codes is not None:
         distinct = merge_rows(codes, costs, divisor, count_rows)
-        if distinct.effort <= _effort_of_slices(costs, divisor, codes.shape[1]):
+        if distinct.effort <= effort_of_slices(costs, divisor, codes.shape[1]):
             m = len(distinct.first)
             places = np.stack([distinct.first, np.arange(m)], axis=1).ravel()
             profits = np.zeros((1, costs.shape[1] + 2), np.int64)
             words = np.array([0, len(distinct.values) // _WORD])
             return Groups(places, words, profits, distinct.base, distinct.worst, distinct.values)
     if len(words) == 0:
-        places, words, profits, base, worst = _slice(costs, divisor, count_rows)
+        places, words, profits, base, worst = slice_costs(costs, divisor, count_rows)
         return Groups(places, words, profits, int(base), int(worst), sliced=True)
     return Groups(places, words, profits, int(base), int(worst))
 
 
 def group_vectors(vectors: Array, most: int) -> Groups | None:
     """The groups of equal rows of vectors (n, S) int64, which become the multipliers; None for more than `most`."""
-    group_of, multipliers = _group_equal(vectors, most)
+    group_of, multipliers = find_equal(vectors, most)
     if len(group_of) == 0 and len(vectors):
         return None
     places, words = place_groups(group_of, len(multipliers))
     return Groups(places, words, multipliers, 0, 0)
-
-
-@native
-def divisor_of(a, b):  # type: ignore[no-untyped-def]
-    """The greatest common divisor of two numbers >= 0."""
-    while b != 0:
-        a, b = b, a % b
-    return a
-
-
-@entry
-def common_divisor(costs, split):  # type: ignore[no-untyped-def]
-    """The greatest common divisor of all differences of costs (n, K) within a row and of the cost of a split, or 1."""
-    n, labels = costs.shape
-    divisor = int64(split)
-    for i in range(n):
-        for k in range(1, labels):
-            divisor = divisor_of(divisor, abs(costs[i, k] - costs[i, 0]))
-        if divisor == 1:
-            break
-    return max(divisor, int64(1))
-
-
-@inline
-def _in_units(cost, divisor):  # type: ignore[no-untyped-def]
-    """The cost in units of the divisor, which it is a multiple of; most divisors are 1, and divisions are slow."""
-    return cost if divisor == 1 else cost // divisor
-
-
-@entry
-def _group(costs, divisor, count_rows, most):  # type: ignore[no-untyped-def]
-    n, labels = costs.shape
-    group_of = np.empty(n, np.int64)
-    profits = np.zeros((most, labels + 2), np.int64)
-    sizes = np.zeros(most, np.int64)
-    size = int64(4)
-    while size < 4 * most:
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    groups = 0
-    base = int64(0)
-    total = int64(0)
-    vector = np.empty(labels, np.int64)
-    nothing = np.empty(0, np.int64)
-    for i in range(n):
-        least = costs[i, 0]
-        worst = costs[i, 0]
-        for k in range(1, labels):
-            least = min(least, costs[i, k])
-            worst = max(worst, costs[i, k])
-        base += least
-        key = uint64(0)
-        for k in range(labels):
-            vector[k] = _in_units(worst - costs[i, k], divisor)
-            key = (key ^ uint64(vector[k])) * uint64(0x9E3779B97F4A7C15)
-        worst = _in_units(worst - least, divisor)
-        total += worst
-        if worst == 0 and not count_rows:
-            group_of[i] = -1
-            continue
-        slot = int64(key >> uint64(40)) & (size - 1)
-        while True:
-            g = slots[slot]
-            if g < 0:
-                break
-            same = profits[g, labels] == worst
-            for k in range(labels):
-                same = same and profits[g, k] == vector[k]
-            if same:
-                break
-            slot = (slot + 1) & (size - 1)
-        if g < 0:
-            if groups == most:
-                return nothing, nothing, profits, base, total
-            g = groups
-            slots[slot] = g
-            groups += 1
-            for k in range(labels):
-                profits[g, k] = vector[k]
-            profits[g, labels] = worst
-            profits[g, labels + 1] = 1
-        group_of[i] = g
-        sizes[g] += 1
-    words = np.zeros(groups + 1, np.int64)
-    for g in range(groups):
-        words[g + 1] = words[g] + (sizes[g] + _WORD - 1) // _WORD
-    next_place = words[:groups] * _WORD
-    places = np.empty(2 * n, np.int64)
-    used = 0
-    for i in range(n):
-        g = group_of[i]
-        if g >= 0:
-            places[used] = i
-            places[used + 1] = next_place[g]
-            next_place[g] += 1
-            used += 2
-    return places[:used], words, profits[:groups].copy(), base, total
-
-
-@entry
-def _slice(costs, divisor, count_rows):  # type: ignore[no-untyped-def]
-    """As `_group`, for any costs: one group per label (and the worst costs) and bit, and one that counts rows."""
-    n, labels = costs.shape
-    bits = 62
-    planes = labels + 2
-    amounts = np.zeros((n, planes), np.int64)
-    base = int64(0)
-    total = int64(0)
-    for i in range(n):
-        least = costs[i].min()
-        worst = costs[i].max()
-        base += least
-        for k in range(labels):
-            amounts[i, k] = (worst - costs[i, k]) // divisor
-        amounts[i, labels] = (worst - least) // divisor
-        total += amounts[i, labels]
-        amounts[i, labels + 1] = 1 if count_rows else 0
-    sizes = np.zeros((planes, bits), np.int64)
-    for i in range(n):
-        for p in range(planes):
-            for b in range(bits):
-                sizes[p, b] += (amounts[i, p] >> b) & 1
-    groups = 0
-    for p in range(planes):
-        for b in range(bits):
-            groups += sizes[p, b] > 0
-    profits = np.zeros((groups, planes), np.int64)
-    words = np.zeros(groups + 1, np.int64)
-    places = np.empty(2 * sizes.sum(), np.int64)
-    used = 0
-    g = 0
-    for p in range(planes):
-        for b in range(bits):
-            if sizes[p, b] > 0:
-                place = words[g] * _WORD
-                for i in range(n):
-                    if (amounts[i, p] >> b) & 1:
-                        places[used] = i
-                        places[used + 1] = place
-                        place += 1
-                        used += 2
-                profits[g, p] = int64(1) << b
-                words[g + 1] = words[g] + (sizes[p, b] + _WORD - 1) // _WORD
-                g += 1
-    return places, words, profits, base, total
-
-
-@entry
-def _effort_of_slices(costs, divisor, columns):  # type: ignore[no-untyped-def]
-    """Roughly the steps of counting all pairs of columns by slices: 16 rows of a slice and 32 columns are one."""
-    n, labels = costs.shape
-    ones = int64(0)
-    largest = int64(0)
-    for i in range(n):
-        least = costs[i].min()
-        worst = costs[i].max()
-        for k in range(labels):
-            ones += count_ones(uint64((worst - costs[i, k]) // divisor))
-        amount = (worst - least) // divisor
-        ones += count_ones(uint64(amount))
-        largest = max(largest, amount)
-    slices = int64(0)
-    while largest > 0:
-        slices += labels + 1
-        largest = largest >> 1
-    return (ones / 16 + 32 * slices) * columns * ((columns + 31) // 32)
-
-
-@entry
-def _group_equal(vectors, most):  # type: ignore[no-untyped-def]
-    """(group of each row, the groups' vectors); nothing if there are more than `most`."""
-    n, width = vectors.shape
-    group_of = np.empty(n, np.int64)
-    found = np.zeros((most, width), np.int64)
-    slots = np.full(4 * most, -1, np.int64)
-    groups = 0
-    for i in range(n):
-        key = uint64(0)
-        for k in range(width):
-            key = (key ^ uint64(vectors[i, k])) * uint64(0x9E3779B97F4A7C15)
-        slot = int64(key >> uint64(40)) % len(slots)
-        while slots[slot] >= 0:
-            same = True
-            for k in range(width):
-                same = same and found[slots[slot], k] == vectors[i, k]
-            if same:
-                break
-            slot = (slot + 1) % len(slots)
-        if slots[slot] < 0:
-            if groups == most:
-                return group_of[:0].copy(), found
-            slots[slot] = groups
-            for k in range(width):
-                found[groups, k] = vectors[i, k]
-            groups += 1
-        group_of[i] = slots[slot]
-    return group_of, found[:groups].copy()
-
-
-@entry
-def place_groups(group_of, groups):  # type: ignore[no-untyped-def]
-    """(places, words) of rows whose group is known: every group begins at a word of its own."""
-    sizes = np.zeros(groups, np.int64)
-    for g in group_of:
-        sizes[g] += 1
-    words = np.zeros(groups + 1, np.int64)
-    for g in range(groups):
-        words[g + 1] = words[g] + (sizes[g] + _WORD - 1) // _WORD
-    next_place = words[:groups] * _WORD
-    places = np.empty(2 * len(group_of), np.int64)
-    for i in range(len(group_of)):
-        places[2 * i] = i
-        places[2 * i + 1] = next_place[group_of[i]]
-        next_place[group_of[i]] += 1
-    return places, words

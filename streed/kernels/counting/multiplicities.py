@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from numba import int64
 
 from streed.exact import Array
-from streed.kernels.compiled import entry
-from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import Groups
+from streed.kernels.entries import count_copies, find_classes, place_copies
 
 _MANY_ROWS = 2**14
 """Of fewer rows, finding equal ones takes as long as it saves."""
@@ -27,8 +25,6 @@ _SHARE = 4
 
 _ROOM = 2
 """The numbers of rows by class and group may take so much less room than the rows."""
-
-_WORD = 64
 
 
 def merge_counted(groups: Groups, codes: Array) -> Groups:
@@ -44,8 +40,8 @@ def merge_counted(groups: Groups, codes: Array) -> Groups:
     kinds = len(groups.words) - 1
     if _ROOM * len(first) * kinds > n:
         return groups
-    sizes, rows = _count(groups.places, groups.words, class_of, len(first))
-    places, words, times, origin, scale = _place(sizes, rows)
+    sizes, rows = count_copies(groups.places, groups.words, class_of, len(first))
+    places, words, times, origin, scale = place_copies(sizes, rows)
     if len(places) // 2 > n // _SHARE:
         return groups
     lowest = codes[groups.places[0]]
@@ -70,69 +66,3 @@ def _often_equal(codes: Array) -> bool:
     # of m equally frequent kinds, about size**2 / 2 m of a sample are repetitions: m is to be at most n / 2
     repeated = size - len(find_classes(sample)[0])
     return repeated * n >= size * size
-
-
-@entry
-def _count(places, words, class_of, classes):  # type: ignore[no-untyped-def]
-    """((m, G) how many rows of each class are in each group, (m, G) the first of them)."""
-    groups = len(words) - 1
-    sizes = np.zeros((classes, groups), np.int64)
-    rows = np.zeros((classes, groups), np.int64)
-    group_of = np.zeros(words[groups], np.int64)
-    for g in range(groups):
-        for w in range(words[g], words[g + 1]):
-            group_of[w] = g
-    for i in range(len(places) // 2):
-        row = places[2 * i]
-        c = class_of[row]
-        g = group_of[places[2 * i + 1] // _WORD]
-        if sizes[c, g] == 0:
-            rows[c, g] = row
-        sizes[c, g] += 1
-    return sizes, rows
-
-
-@entry
-def _place(sizes, rows):  # type: ignore[no-untyped-def]
-    """(places, words, how many rows are equal to that of each pair, the group and the binary digit of each group)."""
-    classes, groups = sizes.shape
-    bits = 62
-    counts = np.zeros((groups, bits), np.int64)
-    total = int64(0)
-    for c in range(classes):
-        for g in range(groups):
-            size = sizes[c, g]
-            b = 0
-            while size > 0:
-                counts[g, b] += size & 1
-                total += size & 1
-                size = size >> 1
-                b += 1
-    used = int64(0)
-    for g in range(groups):
-        for b in range(bits):
-            used += counts[g, b] > 0
-    words = np.zeros(used + 1, np.int64)
-    origin = np.zeros(used, np.int64)
-    scale = np.zeros(used, np.int64)
-    places = np.empty(2 * total, np.int64)
-    times = np.empty(total, np.int64)
-    at = 0
-    k = 0
-    for g in range(groups):
-        for b in range(bits):
-            if counts[g, b] == 0:
-                continue
-            place = words[k] * _WORD
-            for c in range(classes):
-                if (sizes[c, g] >> b) & 1 == 1:
-                    places[2 * at] = rows[c, g]
-                    places[2 * at + 1] = place
-                    times[at] = sizes[c, g]
-                    place += 1
-                    at += 1
-            origin[k] = g
-            scale[k] = int64(1) << b
-            words[k + 1] = words[k] + (counts[g, b] + _WORD - 1) // _WORD
-            k += 1
-    return places, words, times, origin, scale

@@ -12,13 +12,9 @@ from numba import float64, int16, int32, int64, uint64
 
 from streed.kernels.counting.fours import add_four, clear_four, spread_fours, sum_eight, sum_sixteen
 from streed.kernels.counting.rows import WORD_ROWS, list_side
-from streed.kernels.records import NONE
-from streed.kernels.simd import LANES, count_ones, first_one, store_set_bits
+from streed.kernels.records import FOUR, LANES, NONE
+from streed.kernels.simd import count_ones, first_one, store_set_bits
 from streed.kernels.views import inline, matrix, native, vector
-
-FOUR = 4
-"""Planes that are added at once; the numbers of a row are padded to a multiple of it."""
-
 
 _FEW_BLOCKS = 8
 """Of so many blocks of columns, sums are made in registers, over the rows that have a column; of more, row by row."""

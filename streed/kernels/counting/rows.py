@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from numba import int16, int32, int64, uint64
 
-from streed.kernels.records import MOST_WORDS
+from streed.kernels.records import LANES, MOST_WORDS
 from streed.kernels.simd import (
-    LANES,
     count_ones,
     fill,
     first_one,

@@ -13,8 +13,8 @@ from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_child, count_node
 from streed.kernels.counting.pair_sums import sum_child
 from streed.kernels.counting.rows import load_child
-from streed.kernels.records import INFINITE
-from streed.kernels.simd import LANES, broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
+from streed.kernels.records import INFINITE, LANES
+from streed.kernels.simd import broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = range(6)

@@ -12,7 +12,7 @@ from numba import int64, uint64
 from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_node
 from streed.kernels.pointers import call
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, LANES
 from streed.kernels.scoring.generated import reaches_goal
 from streed.kernels.scoring.many_labels import (
     LEAF0,
@@ -30,7 +30,7 @@ from streed.kernels.scoring.many_labels import (
     sum_side,
     too_small,
 )
-from streed.kernels.simd import LANES, broadcast, fill, first_one, infeasible_of, load, minimum, store
+from streed.kernels.simd import broadcast, fill, first_one, infeasible_of, load, minimum, store
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 

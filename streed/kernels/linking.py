@@ -1,0 +1,71 @@
+"""Native functions by their names: from the prebuilt library if they are there, else compiled.
+
+The modules that define native functions import numba, which takes longer than a small search, and compiling takes
+longer still. What only calls native code therefore names it here. The module of a function is imported when that
+function has to be compiled: because there is no library, or because the library has none for such arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any, final
+
+from streed.kernels.prebuilt.calls import Call
+from streed.kernels.prebuilt.library import library
+
+
+@final
+class Entry:
+    """A native function that Python calls, with the signature for which it is built beforehand.
+
+    The signature is written as numba reads it: "(int64, uint8[:, ::1])". Calls with other arguments are answered too,
+    by compiled code.
+    """
+
+    def __init__(self, module: str, name: str, signature: str) -> None:
+        self.module, self.name, self.signature = module, name, signature
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """What numba makes of the function."""
+        return getattr(importlib.import_module(self.module), self.name)
+
+    @functools.cached_property
+    def _calls(self) -> list[Call]:
+        found = library()
+        return [] if found is None else found.calls(entry_name(self.module, self.name))
+
+    def __call__(self, *arguments: Any) -> Any:
+        for call in self._calls:
+            words = call.words(arguments)
+            if words is not None:
+                return call(words)
+        return self.compiled(*arguments)
+
+    def make_ready(self) -> None:
+        """Compiles the function for its signature, or loads it, if that was not done yet."""
+        if not self._calls and not self.compiled.signatures:
+            from numba.core.sigutils import normalize_signature
+
+            # as numba sees the arguments of a call: files of compiled code are found by it
+            self.compiled.compile(normalize_signature(self.signature)[0])
+
+
+def unit_address(module: str, maker: str, *arguments: Any) -> int:
+    """The address of a work unit; `maker` is the function of the module that makes it of the arguments."""
+    found = library()
+    address = None if found is None else found.unit(unit_name(module, maker, *arguments))
+    if address is not None:
+        return address
+    return int(getattr(importlib.import_module(module), maker)(*arguments).address)
+
+
+def entry_name(module: str, name: str) -> str:
+    """What an entry is found by in a library."""
+    return f"{module}:{name}"
+
+
+def unit_name(module: str, maker: str, *arguments: Any) -> str:
+    """What a work unit is found by in a library; types among the arguments are told by their names."""
+    return ":".join((module, maker, *(getattr(each, "__name__", str(each)) for each in arguments)))

@@ -1,0 +1,137 @@
+"""Calling prebuilt native functions from Python: arguments as words, results as words, errors as a status.
+
+A native function takes the addresses of two arrays of int64. The first holds its arguments: a number is a word, an
+array is the address of its entries and its shape. It writes its results into the second one: a number is a word, an
+array is the block of memory that it lies in, the address of its entries and its shape. Arrays are copied from there
+into arrays of numpy's, and the block is released. What the function gives back is 0, or the status of an error, whose
+description, as numba pickles it, is in the first two words of the results.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, final
+
+import numpy as np
+
+from streed.kernels.buffers import address_of
+from streed.kernels.prebuilt.container import Overload
+
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+"""Called without the GIL."""
+
+_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+
+_ERROR_WORDS = 2
+
+_LEAST, _BEYOND = -(2**63), 2**63
+
+
+@final
+class Call:
+    """A native function, for arguments of given types."""
+
+    def __init__(self, address: int, overload: Overload, release: Callable[[int], None]) -> None:
+        self._function = _FUNCTION(address)
+        self._arguments = [_type_of(name) for name in overload.arguments]
+        self._results = [_type_of(name) for name in overload.results]
+        self._is_tuple = overload.is_tuple
+        self._release = release
+        self._out = ctypes.c_int64 * max(_ERROR_WORDS, sum(_words_of(each) for each in self._results))
+
+    def words(self, arguments: Sequence[object]) -> list[int] | None:
+        """The arguments as words; None if some have types or a layout that the function was not built for."""
+        if len(arguments) != len(self._arguments):
+            return None
+        words: list[int] = []
+        for argument, (dtype, dimensions) in zip(arguments, self._arguments, strict=True):
+            if dimensions:
+                if type(argument) is not np.ndarray or argument.dtype != dtype or argument.ndim != dimensions:
+                    return None
+                if not argument.flags.carray:
+                    return None
+                words.append(address_of(argument))
+                words += argument.shape
+            elif dtype == _FLOAT:
+                if not isinstance(argument, float):
+                    return None
+                words.append(struct.unpack("<q", struct.pack("<d", argument))[0])
+            elif isinstance(argument, int | np.int64 | np.bool_) and _LEAST <= (number := int(argument)) < _BEYOND:
+                words.append(number)
+            else:
+                return None
+        return words
+
+    def __call__(self, words: list[int]) -> Any:
+        """What the function gives for arguments that are given as words, and still belong to the caller."""
+        given = (ctypes.c_int64 * (len(words) or 1))(*words)
+        out = self._out()
+        if self._function(ctypes.addressof(given), ctypes.addressof(out)) != 0:
+            _fail(out[0], out[1])
+        results = []
+        at = 0
+        try:
+            for each in self._results:
+                results.append(_result(each, out, at))
+                at += _words_of(each)
+        finally:
+            self._release_blocks(out)
+        if self._is_tuple:
+            return tuple(results)
+        return results[0] if results else None
+
+    def _release_blocks(self, out: Any) -> None:
+        """Gives back the memory in which arrays among the results were made."""
+        at = 0
+        for each in self._results:
+            if each[1] and out[at]:
+                self._release(out[at])
+            at += _words_of(each)
+
+
+def releaser(address: int) -> Callable[[int], None]:
+    """The native function that releases a block of memory."""
+    return _RELEASE(address)
+
+
+_Type = tuple[np.dtype[Any], int]
+"""Of an array, its entries and its dimensions; a number has none."""
+
+_FLOAT, _BOOLEAN = np.dtype(np.float64), np.dtype(np.bool_)
+
+
+def _type_of(name: str) -> _Type:
+    entries, _, dimensions = name.partition(" ")
+    return np.dtype(entries), int(dimensions or 0)
+
+
+def _words_of(each: _Type) -> int:
+    """The words of a result."""
+    return 2 + each[1] if each[1] else 1
+
+
+def _result(each: _Type, out: Any, at: int) -> Any:
+    """What a result is in Python, from its words."""
+    dtype, dimensions = each
+    if dimensions:
+        made = np.empty(tuple(out[at + 2 : at + 2 + dimensions]), dtype)
+        ctypes.memmove(address_of(made), out[at + 1], made.nbytes)
+        return made
+    if dtype == _FLOAT:
+        return struct.unpack("<d", struct.pack("<q", out[at]))[0]
+    if dtype == _BOOLEAN:
+        return out[at] != 0
+    return out[at] % 2**64 if dtype.kind == "u" else out[at]
+
+
+def _fail(begin: int, size: int) -> NoReturn:
+    """Raises what native code raised: the class of an error and its arguments, pickled, `size` bytes."""
+    try:
+        kind, arguments = pickle.loads(ctypes.string_at(begin, size))[:2]
+        error = kind(*(arguments or ()))
+    except Exception:  # noqa: BLE001 - whatever a description that cannot be read leads to
+        error = RuntimeError("native code failed")
+    raise error

@@ -1,0 +1,1 @@
+"""Building the prebuilt library: `python -m streed.prebuild`."""

@@ -1,0 +1,53 @@
+"""How bad the k-th best tree is: budgets that double until they hold k trees, counted no further than to the k-th.
+
+Where the value rises with the key, every histogram on the way is cut after its k-th tree, ties included. Nothing is
+lost: a tree among the k best has subtrees among the k best of theirs, or exchanging one for a better one would give k
+trees that are better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from streed.rashomon.counting import Budget, Counted, budget_of
+from streed.rashomon.question import Question
+from streed.rashomon.recursion import Watch
+
+_STEPS = 40
+"""Budgets that are tried; each allows twice as much beyond the optimum."""
+
+
+def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], Watch]) -> Budget | Counted:
+    """The budget of the value of the k-th best tree, of the worst one if there are fewer; a count that was stopped.
+
+    `best`: the score of the best tree, exactly.
+    """
+    sums = question.sums
+    rises = len(sums) == 1 and not question.limits and question.max_nodes is None
+    unit = Fraction(sums[0].unit) if len(sums) == 1 else Fraction(1, 64)
+    slack = max(abs(Fraction(best)) / 64, abs(unit))
+    sign = -1 if question.task.maximize else 1
+    for _ in range(_STEPS):
+        budget = budget_of(question, best + sign * slack)
+        counted = Counted.of(
+            question, budget, banned=frozenset(), extra=(), watch=watch(), enough=k if rises or not sums else None
+        )
+        if counted.stopped is not None:
+            return counted
+        if counted.histogram.total >= k or counted.has_every_tree:
+            break
+        slack *= 2
+    return budget_of(question, _rank_of_number(counted, k, sign))
+
+
+def _rank_of_number(counted: Counted, k: int, sign: int) -> Any:
+    """The score of the k-th best tree that was counted, of the worst one if there are fewer."""
+    seen = 0
+    ranks = sorted(counted.by_rank().items(), key=lambda each: sign * each[0])
+    for rank, count in ranks:
+        seen += count
+        if seen >= k:
+            return rank
+    return ranks[-1][0]
