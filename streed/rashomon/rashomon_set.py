@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -13,11 +12,15 @@ import numpy as np
 
 from streed.errors import InputError, MismatchError
 from streed.exact import Array, readable
+from streed.rashomon.answers import Best, Importance
 from streed.rashomon.counting import Counted
+from streed.rashomon.drawing import drawing
+from streed.rashomon.fewest_columns import Fewest, fewest_columns
 from streed.rashomon.quantities import limited_sums, quantity
 from streed.rashomon.question import RowSum
 from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
+from streed.rashomon.votes import rows_like, votes_of
 from streed.tree import Claims, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import Branch
@@ -27,34 +30,11 @@ COMPLETE, STOPPED = "complete", "stopped"
 _ROUNDING = Fraction(1, 10**9)
 """What floats of leaves may lose when they are added, as a part of the sum."""
 
+_AS_LONG = 10
+"""Trees that are listed in about the time of one count."""
+
 MOST_ASKED = 100_000
 """Trees that are asked one by one unless the caller says how many."""
-
-
-@final
-@attrs.frozen
-class Best:
-    """The best tree of a set by a quantity."""
-
-    quantity: Any
-    """The least that a tree of the set has,"""
-    value: Any
-    """the best value of such a tree,"""
-    tree: Tree
-    """one of them,"""
-    ties: int
-    """and how many there are of that quantity and value."""
-
-
-@final
-@attrs.frozen
-class Importance:
-    """What a column is to the trees of a set."""
-
-    share: float
-    """The part of the trees that ask it."""
-    best_without: Any
-    """The best value of a tree of the set that does not ask it; None if they all do."""
 
 
 @final
@@ -171,7 +151,7 @@ class RashomonSet:
             raise InputError("k", f"{k!r} is no number of trees", "give a whole number >= 0")
         if k and not self.lower_count:
             raise InputError("k", "the set has no trees", "widen the budget")
-        draw = _drawing(rng)
+        draw = drawing(rng)
         return [self[draw(self.lower_count)] for _ in range(int(k))]
 
     @functools.cached_property
@@ -291,25 +271,52 @@ class RashomonSet:
             found[name] = Importance(float(share), next(iter(rest.histogram), None))
         return found
 
-    def predict_proba(self, X: Any, *, samples: int | None = None, rng: Any = None) -> Array:
-        """(n, K) the share of the trees that give each row of X each label.
+    def fewest_columns(self) -> Fewest:
+        """The least number of distinct columns that a tree of the set asks, and such a tree.
 
-        All trees are asked, or `samples` of them, drawn by `rng`, where these are many.
+        Several counts without columns. Raises InputError if the set has no trees, or a count was stopped.
         """
         self._check_not_empty()
+        return fewest_columns(self)
+
+    def predict_proba(self, X: Any = None, *, samples: int | None = None, rng: Any = None) -> Array:
+        """(n, K) the share of the trees that give each row of X each label.
+
+        `X`: None for the rows of the data. The shares are exact: all trees are asked, or where there are many, one
+        count is made for every different row, if these are rows of the data and leaves cost sums over rows. For other
+        rows give `samples`: so many trees are asked, drawn by `rng`.
+        """
+        self._check_not_empty()
+        question = self.counted.question
+        if samples is None and question.sums and question.task.shows_labels and self.status == COMPLETE:
+            rows = np.arange(question.data.n_rows) if X is None else rows_like(question.data, X)
+            if rows is not None and (_AS_LONG * len(rows) < self.lower_count or self.lower_count > MOST_ASKED):
+                return self._exact_shares(rows)
         if samples is None and self.lower_count > MOST_ASKED:
-            raise InputError(
-                "samples", f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}", "give samples=1000, say"
-            )
+            many = f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}"
+            raise InputError("samples", many, "give samples=1000, say, or rows of the data")
         trees = list(self) if samples is None else self.sample(samples, rng)
         votes: Array | None = None
         for tree in trees:
             leaves = np.array([leaf.label for leaf in tree.leaves()])
-            labels = leaves[tree.apply(X)]
-            votes = np.zeros((len(labels), self.counted.question.n_labels)) if votes is None else votes
+            labels = leaves[tree.apply(question.data if X is None else X)]
+            votes = np.zeros((len(labels), question.n_labels)) if votes is None else votes
             votes[np.arange(len(labels)), labels] += 1
         assert votes is not None
         return votes / len(trees)
+
+    def _exact_shares(self, rows: Array) -> Array:
+        """(m, K) the shares of the labels of these rows of the data."""
+        question, counted = self.counted.question, self.counted
+        known: dict[bytes, list[float]] = {}
+        found = np.empty((len(rows), question.n_labels))
+        for at, row in enumerate(rows.tolist()):
+            name = question.data.X[row].tobytes()
+            if name not in known:
+                votes = votes_of(question, row, lambda s: self._again(counted.banned, (*counted.extra, s)).counted)
+                known[name] = [float(Fraction(each, self.lower_count)) for each in votes]
+            found[at] = known[name]
+        return found
 
     def distinct_predictions(self) -> int:
         """How many different predictions of the rows the trees make; raises InputError for too many trees."""
@@ -380,23 +387,3 @@ def _with_costs(root: Node, costs: Iterator[Any]) -> Node:
         return attrs.evolve(root, cost=next(costs))
     assert isinstance(root, Branch)
     return attrs.evolve(root, children=tuple(_with_costs(child, costs) for child in root.children))
-
-
-def _drawing(rng: Any) -> Any:
-    """A function from m to a random whole number below m, however large m is."""
-    if rng is None or isinstance(rng, (int, np.integer)):
-        return random.Random(None if rng is None else int(rng)).randrange
-    if isinstance(rng, random.Random):
-        return rng.randrange
-    if isinstance(rng, np.random.Generator):
-        return lambda below: _from_generator(rng, below)
-    raise InputError("rng", f"{rng!r} draws nothing", "give a seed, a random.Random or a numpy generator")
-
-
-def _from_generator(rng: np.random.Generator, below: int) -> int:
-    """A random whole number below `below`: bits are drawn until they make one."""
-    bits = (below - 1).bit_length()
-    while True:
-        number = int.from_bytes(rng.bytes((bits + 7) // 8), "little") & ((1 << bits) - 1)
-        if number < below:
-            return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import pickle
 from typing import Any
 
@@ -13,12 +14,9 @@ import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.errors import InputError
 from streed.exact import exact_number
-from streed.problem import SearchStopped
-from streed.rashomon.counting import Counted
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import RowSum
-from streed.rashomon.recursion import PlainRecursion, Watch
-from streed.rashomon.stopped import most_trees
+from streed.rashomon.recursion import PlainRecursion
 from streed.reference.near_optimal import counted_trees
 from streed.task.algebra import at_most
 from streed.tasks import (
@@ -35,7 +33,7 @@ from streed.tasks import (
     Splits,
     SquaredError,
 )
-from streed.tree import Branch, Node, used_columns
+from streed.tree import used_columns
 
 
 def made(n: int = 24, p: int = 3, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -137,6 +135,39 @@ def test_shares_of_labels_are_those_of_the_trees() -> None:
     assert trees.distinct_predictions() == len({tuple(tree.predict(X)) for tree in trees})
 
 
+def test_shares_are_exact_however_many_trees_there_are() -> None:
+    X, y, _ = made(30, 4)
+    weights = np.arange(30) % 3 + 1
+    trees = streed.rashomon(PRICED, X, y, sample_weight=weights, max_depth=3, slack=6)
+    assert trees.count is not None
+    assert trees.count > 10 * 30
+    votes = np.mean([tree.predict(X) for tree in trees], axis=0)
+    assert np.abs(trees.predict_proba()[:, 1] - votes).max() < 1e-12
+    assert (trees.predict_proba(X[:5]) == trees.predict_proba()[:5]).all()
+    without = trees.without(3)
+    assert np.abs(without.predict_proba()[:, 1] - np.mean([t.predict(X) for t in without], axis=0)).max() < 1e-12
+    X, y, _ = made(30, 6)
+    seen = {tuple(row) for row in X.tolist()}
+    unseen = [row for row in itertools.product((0, 1), repeat=6) if row not in seen]
+    many = streed.rashomon(PRICED, X, y, max_depth=3, budget=30)
+    assert many.count is not None
+    assert many.count > 10**5
+    assert np.allclose(many.predict_proba(X[:3]), many.predict_proba(X[:3], samples=3000, rng=0), atol=0.05)
+    with pytest.raises(InputError, match="rows of the data"):
+        many.predict_proba(unseen)
+
+
+def test_the_tree_of_fewest_columns() -> None:
+    for seed in range(3):
+        X, y, _ = made(40, 5, seed)
+        trees = streed.rashomon(PRICED, X, y, max_depth=3, slack=seed)
+        fewest = trees.fewest_columns()
+        assert len(fewest.columns) == min(len(used_columns(tree.root)) for tree in trees)
+        assert fewest.columns == tuple(f"x{j}" for j in sorted(used_columns(fewest.tree.root)))
+    parity = streed.rashomon(Misclassifications(), X[:, :3], X[:, 0] ^ X[:, 1], max_depth=2, slack=0)
+    assert parity.fewest_columns().columns == ("x0", "x1")
+
+
 def test_a_score_by_its_linear_budget() -> None:
     X, y, _ = made()
     trees = streed.rashomon(F1(), X, y, max_depth=2, epsilon=0.1)
@@ -145,113 +176,6 @@ def test_a_score_by_its_linear_budget() -> None:
     assert trees.histogram == {
         score: scores.count(score) for score in sorted(set(scores), reverse=True) if score >= 0.9 * max(scores) - 1e-12
     }
-
-
-class _Countdown(Watch):
-    left = 10**9
-    reason: BaseException = SearchStopped("time")
-
-    def look(self) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise self.reason
-
-
-def stopped_after(whole: streed.RashomonSet, looks: int, reason: BaseException) -> streed.RashomonSet:
-    """The set as it is if counting ends after so many looks at the limits."""
-    watch = _Countdown()
-    watch.left, watch.reason = looks, reason
-    question, budget = whole.counted.question, whole.counted.budget
-    assert budget is not None
-    counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch)
-    watch.left = 10**9
-    return streed.RashomonSet(counted, whole.optimum)
-
-
-@pytest.mark.parametrize("reason", [SearchStopped("time"), SearchStopped("memory"), KeyboardInterrupt(), MemoryError()])
-def test_what_is_counted_when_stopped_is_a_set_of_trees(reason: BaseException) -> None:
-    X, y, _ = made(60, 8)
-    whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
-    assert whole.count is not None
-    assert whole.upper_count == whole.count
-    every = {tree.to_json() for tree in whole}
-    sizes = []
-    for looks in range(200):
-        part = stopped_after(whole, looks, reason)
-        if part.status == "complete":
-            break
-        assert part.stopped in ("time", "memory", "interrupt")
-        assert part.count is None
-        sizes.append(part.lower_count)
-        assert part.upper_count is not None
-        assert part.lower_count <= whole.count <= part.upper_count
-        if len(sizes) in (7, 25):
-            trees = {tree.to_json() for tree in part}
-            assert len(trees) == part.lower_count
-            assert trees <= every
-    assert part.lower_count == whole.count
-    assert sizes == sorted(sizes)
-    assert sum(0 < size < whole.count for size in sizes) >= 3
-
-
-@pytest.mark.parametrize("options", [{}, {"trivial": False}, {"columns": "all"}, {"labels": "best"}])
-def test_counts_that_are_stopped_below_the_root_keep_what_is_finished_there(options: dict[str, Any]) -> None:
-    X, y, _ = made(40, 5, seed=3)
-    X = np.column_stack([X, 1 - X[:, 0]])
-    whole = streed.rashomon(PRICED, X, y, max_depth=5, slack=1, **options)
-    assert whole.count is not None
-    every = {tree.to_json() for tree in whole}
-    below = 0
-    for looks in range(0, 400, 3):
-        part = stopped_after(whole, looks, SearchStopped("time"))
-        if part.status == "complete":
-            break
-        assert part.upper_count is not None
-        assert part.lower_count <= whole.count <= part.upper_count
-        assert sum(part.histogram.values()) == part.lower_count
-        trees = {tree.to_json() for tree in part}
-        assert len(trees) == part.lower_count
-        assert trees <= every
-        counted = part.counted.part
-        below += counted is not None and any(each is not None and each.finished for each in counted.inner)
-    assert part.status == "complete"
-    assert below >= 1
-
-
-def splits_of(node: Node) -> int:
-    return 1 + sum(map(splits_of, node.children)) if isinstance(node, Branch) else 0
-
-
-def test_a_bound_on_all_trees_holds_every_tree() -> None:
-    for depth in range(4):
-        for m in (1, 2, 3) if depth < 3 else (1, 2):
-            X = np.array([[row >> j & 1 for j in range(m)] for row in range(2**m)])
-            y = [row % 2 for row in range(2**m)]
-            data = streed.Dataset.make(X, y)
-            every = [node for _, _, node in counted_trees(Misclassifications(), data, max_depth=depth)]
-            assert most_trees(2, m, depth, None) == len(every)
-            for splits in range(4):
-                few = sum(splits_of(node) <= splits for node in every)
-                bound = most_trees(2, m, depth, splits)
-                assert bound is not None
-                assert few <= bound
-                if depth >= m or splits < 2:
-                    assert bound == few
-    assert most_trees(3, 0, 4, None) == 3
-    assert most_trees(2, 50, 30, None) is None
-
-
-def test_a_stopped_set_is_asked_after_its_time_is_over() -> None:
-    X, y, _ = made(60, 8)
-    whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
-    watch = _Countdown()
-    watch.left = 8
-    assert whole.counted.budget is not None
-    counted = Counted.of(whole.counted.question, whole.counted.budget, banned=frozenset(), extra=(), watch=watch)
-    part = streed.RashomonSet(counted, whole.optimum)
-    assert part.status == "stopped"
-    rng = np.random.default_rng(0)
-    assert all(value_of(tree) in whole.histogram for tree in part.sample(20, rng))
 
 
 def test_limits_of_time_and_memory_stop_a_count() -> None:
