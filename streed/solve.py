@@ -58,6 +58,7 @@ def solve(
     warm_start: Tree | None = None,
     categorical: Any = None,
     max_cuts: int | None = None,
+    proof: Any = None,
     **row_data: Any,
 ) -> Result:
     """The best tree for the task, with proof, or the best one found before a limit with bounds on the optimum.
@@ -78,7 +79,10 @@ def solve(
     is better the status is "no better", with the bound that was proved. `warm_start`: a tree that is known already, as
     of a solve with tighter limits, on columns of these names; it is measured on these data, searches begin with its
     value, and it is the answer unless a better one is found. `progress`: True for a live line, or a callable that is
-    given `Progress` records. `row_data`: what the task asks for, one entry per row.
+    given `Progress` records. `proof`: the name of a file; behind the search a proof is written that others can check,
+    as `streed.proof.prove` makes it, with its table beside it (the same name, `.csv`), and `stats["proof"]` says what
+    it shows: None where there is no tree, or Ctrl-C ended it; `time_limit` holds for the prover apart. `row_data`: what
+    the task asks for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
     refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
@@ -100,6 +104,11 @@ def solve(
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
     _check_gap(gap)
+    files = None
+    if proof is not None:
+        from streed.proof.files import ProofFiles
+
+        files = ProofFiles.of(proof, task, data, (max_depth, leaf_rows, max_nodes), time_limit)
     with reporter(progress) as listener:
         shipped = is_shipped(task)
         if not shipped:
@@ -183,6 +192,8 @@ def solve(
             "seconds_compile": compilation.seconds,
             "seconds_total": time.perf_counter() - begin,
         }
+        if files is not None:
+            stats["proof"] = None
     if not front:
         tightest: tuple[TightestLimit, ...] = ()
         if status == "infeasible":
@@ -192,6 +203,11 @@ def solve(
         lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
         return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
     value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
+    if files is not None:
+        try:
+            stats["proof"] = files.write(tree)
+        except KeyboardInterrupt:  # the tree is not lost
+            stats["proof"] = None
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
 

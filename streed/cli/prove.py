@@ -59,12 +59,7 @@ def prove(tree: Path, data: str, out: Path, table: Path | None, time_limit: floa
 def check_proof(compiled: bool, arguments: tuple[str, ...]) -> None:
     """Check a proof against its table; task and limits are given here, not taken from the proof."""
     with errors():
-        from streed.proof import check
+        from streed.proof.checker import run_checker
 
-        if compiled:
-            from streed.proof.compiled import CompiledSums
-
-            code = check.main(list(arguments), "streed check-proof", CompiledSums)
-        else:
-            code = check.main(list(arguments), "streed check-proof")
+        code = run_checker(list(arguments), "streed check-proof", compiled=compiled)
     sys.exit({0: FINE, 1: MISMATCH}.get(code, code))

@@ -180,11 +180,11 @@ class Record(NamedTuple):
     columns: list[int]
 
 
-def read_file(raw: bytes) -> tuple[dict[str, Any], bytes]:
+def read_file(raw: bytes, magic: bytes = MAGIC) -> tuple[dict[str, Any], bytes]:
     """The header and the body of a proof."""
-    require(raw.startswith(MAGIC), "this is no proof, or of another version")
-    begin = len(MAGIC) + 4
-    end = begin + int.from_bytes(raw[len(MAGIC) : begin], "little")
+    require(raw.startswith(magic), "this is no proof, or of another kind or version")
+    begin = len(magic) + 4
+    end = begin + int.from_bytes(raw[len(magic) : begin], "little")
     require(end - begin <= _HEADER, "the header is too long")
     stream = zlib.decompressobj()
     try:
@@ -446,15 +446,15 @@ def shown(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else f"{number} (about {float(number):.9g})"
 
 
-def parse(arguments: list[str] | None, program: str | None = None) -> argparse.Namespace:
-    """The call: files, task and limits."""
-    parser = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
-    add: Any = parser.add_argument
+def parser(program: str | None = None) -> argparse.ArgumentParser:
+    """Of the call: files, task and limits."""
+    made = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
+    add: Any = made.add_argument
     columns: Any = {"metavar": "COLUMN", "nargs": "+", "default": []}
     add("proof", type=Path)
     add("table", type=Path)
     add("--task", choices=("accuracy", "costs", *SCORES), default="accuracy", help="accuracy: what errors weigh")
-    limit = parser.add_mutually_exclusive_group(required=True).add_argument
+    limit = made.add_mutually_exclusive_group(required=True).add_argument
     limit("--max-depth", type=int, metavar="D")
     limit("--no-limit", action="store_true", help="trees of any depth; splits need a price")
     add("--min-leaf", type=int, default=1, metavar="N")
@@ -465,12 +465,12 @@ def parse(arguments: list[str] | None, program: str | None = None) -> argparse.N
     add("--costs", help="of --task costs: what each label costs, a column a label", **columns)
     add("--positive", metavar="LABEL", help="of scores")
     add("--beta", default="1", metavar="X", help="of fbeta")
-    return parser.parse_args(arguments)
+    return made
 
 
 def main(arguments: list[str] | None = None, program: str | None = None, sums: type[Sums] = Sums) -> int:
     """0 if the proof holds, 1 if not, 2 if the call cannot be used; says which, and what was proved."""
-    given = parse(arguments, program)
+    given = parser(program).parse_args(arguments)
     try:
         if min(given.max_depth or 0, given.min_leaf - 1) < 0:
             raise UsageError("--max-depth is zero or more, --min-leaf one or more")

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from streed.proof import check
 from streed.proof.check import Array, Limits, Sums
+from streed.proof.checker import run_checker
 from streed.proof.counting import (
     Counts,
     add_ones,
@@ -260,6 +260,12 @@ class CompiledSums(Sums):
     def optimum(self, i: Array, depth: int) -> Any:
         return self.shallow(i)[1] if self.is_compiled and depth == 2 else super().optimum(i, depth)
 
+    def sides(self, i: Array) -> tuple[Array, Array, Array, Array]:
+        if not self.is_compiled:
+            return super().sides(i)
+        _, gains, weight = pair_matrices(self.counts(i), self.L.shape[1])
+        return weight, *self.shallow(i)[2:], gains
+
     def by_column(self, lower: Array, i: Array) -> Array:
         if not self.is_compiled:
             return super().by_column(lower, i)
@@ -306,8 +312,10 @@ class CompiledSums(Sums):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """As `check.main`, compiled."""
-    return check.main(arguments, "python -m streed.proof.compiled", CompiledSums)
+    """As `check.main` or `check_limits.main`, compiled."""
+    return run_checker(
+        sys.argv[1:] if arguments is None else arguments, "python -m streed.proof.compiled", compiled=True
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ that is to be reached: a claim is improved until its bound is large enough for t
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import compress
 from typing import final
 
@@ -233,12 +234,12 @@ class Prover:
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
-    def records(self, root: Claim) -> list[Record]:
-        """The claims that the root's bound needs, each after those that it rests on."""
-        self._trim(root)
+    def records(self, *roots: Claim) -> list[Record]:
+        """The claims that the roots' bounds need, each after those that it rests on."""
+        self._trim(roots)
         order: list[Claim] = []
         place: dict[int, int] = {}
-        stack = [(root, False)]
+        stack = [(root, False) for root in reversed(roots)]
         while stack:
             claim, ready = stack.pop()
             if id(claim) in place:
@@ -261,11 +262,11 @@ class Prover:
             for number, claim in enumerate(order)
         ]
 
-    def _trim(self, root: Claim) -> None:
+    def _trim(self, roots: Sequence[Claim]) -> None:
         """Leaves every claim the anchors that it needs; those that lend bounds of sides keep all."""
         whole: set[int] = set()
         done: set[tuple[int, bool]] = set()
-        todo = [root]
+        todo = list(roots)
         while todo:
             claim = todo.pop()
             state = id(claim), id(claim) in whole

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any, final
 
@@ -15,10 +16,12 @@ import attrs
 
 from streed.data import Dataset
 from streed.errors import InputError, MismatchError
-from streed.proof import check
-from streed.proof.claim import ProofClaim, claim_of
+from streed.proof import check, check_limits
+from streed.proof.checker import run_checker
+from streed.proof.claim import ProofClaim, Statement
 from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
+from streed.proof.planes import find_planes
 from streed.proof.prover import Prover
 from streed.proof.prover_sums import ProverSums
 from streed.task import Task
@@ -63,7 +66,7 @@ class Proof:
             self.save(files[0], files[1])
             said = io.StringIO()
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                code = check.main([*files, *self.arguments])
+                code = run_checker([*files, *self.arguments])
         if code:
             raise MismatchError(f"the proof does not hold ({said.getvalue().strip()}); please report this")
         return said.getvalue()
@@ -87,12 +90,12 @@ def prove(
 
     `tree` is a result of `streed.solve` or a tree with claims; `X` (n, p) or a table or a `Dataset`, `y` (n,),
     `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of its solve. Task and
-    limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, None for any, and min_leaf)
+    limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf)
     are given, so that a tree from anywhere can be proved. The rules, and why they are sound, are in
     docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting, and a
     similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more than
-    4,096 codes and for limits that cannot be proved yet (max_nodes), TaskError for tasks that are neither costs per row
-    and label nor F1, F-beta or Jaccard.
+    4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for tasks that are
+    neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums.
     """
     began = time.monotonic()
     grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
@@ -100,22 +103,49 @@ def prove(
         raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = Dataset.make(X, y, **given, **row_data)
-    made = claim_by_tree(grown, data, task, limits)
+    return prove_claim(claim_by_tree(grown, data, task, limits), time_limit, began)
+
+
+def prove_claim(made: ProofClaim, time_limit: float | None, began: float) -> Proof:
+    """The proof of a claim, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
+    deadline = None if time_limit is None else began + time_limit
+    if made.amounts:
+        return _prove_within(made, deadline, began)
     least = made.goal.costs.costs.min(1)
     try:
         sums = ProverSums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
     except check.RejectedError as error:
         raise InputError("costs", str(error), "give numbers of fewer digits") from error
-    target = int(made.goal.reached / made.goal.costs.unit) - int(least.sum())
+    target = made.reached - int(least.sum())
     records = []
     # trees of any depth without a price part all rows that differ: FLOOR is enough
     if 2 < made.limits.depth < check.UNLIMITED or (made.limits.depth == check.UNLIMITED and sums.split > 0):
-        prover = Prover(sums, None if time_limit is None else began + time_limit)
+        prover = Prover(sums, deadline)
         records = prover.records(prover.prove(made.limits, target)[0])
     header = {"tree": made.tree, "arguments": list(made.arguments)}
     written = to_bytes(header, records)
     body = check.read_file(written)[1]
     bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, body, CompiledSums)
+    return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+
+
+def _prove_within(made: ProofClaim, deadline: float | None, began: float) -> Proof:
+    """The proof of a claim about trees that keep limits on sums."""
+    amounts = list(made.amounts)
+    planes = find_planes(made.X, made.goal.costs, amounts, made.limits, made.reached, deadline)
+    given = [plane.given() for plane in planes]
+    about = (made.X, made.goal.costs, amounts, made.limits, given, made.reached, CompiledSums)
+    listing = True
+    try:
+        found = check_limits.prove_within(*about)
+    except check.RejectedError:  # more trees would have to be listed than the checker lists
+        listing = False
+        found = check_limits.prove_within(*about, listing=False)
+    header = {"tree": made.tree, "arguments": list(made.arguments), "planes": [plane.header() for plane in planes]}
+    records = chain.from_iterable(plane.records for plane in planes)
+    written = to_bytes(header | {"listing": listing}, records, check_limits.MAGIC)
+    claims = sum(len(plane.records) for plane in planes)
+    bound = found * made.goal.costs.unit
     return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
 
 
@@ -130,7 +160,8 @@ def claim_by_tree(
     if not isinstance(task, Task):
         raise InputError("task", "the tree does not say what it is the best for", "give the task")
     unknown = set(limits) - {"max_depth", "min_leaf", "max_nodes"}
-    if unknown or limits.get("max_nodes") is not None:
-        found = f"{', '.join(sorted(unknown)) or 'max_nodes'} cannot be proved"
-        raise InputError("limits", found, "give max_depth and min_leaf only")
-    return claim_of(tree, task, data, limits.get("max_depth"), limits.get("min_leaf", 1), tree.labels)
+    if unknown:
+        found = f"{', '.join(sorted(unknown))} cannot be proved"
+        raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
+    within = limits.get("max_depth"), limits.get("min_leaf", 1), limits.get("max_nodes")
+    return Statement.of(task, data, *within).claim(tree)

@@ -111,13 +111,22 @@ class Relaxation:
         """The optimum, or None if no tree is in the intervals."""
         return self._search() if self.raise_bound() else self.best
 
-    def raise_bound(self) -> bool:
-        """Raises the bound as far as multipliers do; False if `best` then is the optimum, None if there is none."""
+    @property
+    def multipliers(self) -> list[Fraction]:
+        """Those of the bound, for a value that is not scaled."""
+        scale, whole = self._scaled
+        return [Fraction(m, scale) for m in whole]
+
+    def raise_bound(self, *, counting: bool = True) -> bool:
+        """Raises the bound as far as multipliers do; False if `best` then is the optimum, None if there is none.
+
+        `counting`: whether sums that only leaves have are found by counting rows, which needs no multipliers.
+        """
         if self.trees.problem.min_leaf > self.trees.data.size:
             return False
         for found in self.trees.constants:
             self._meet(found)
-        if any(self._forces_a_leaf(j) for j in range(len(self.intervals))):
+        if counting and any(self._forces_a_leaf(j) for j in range(len(self.intervals))):
             return False
         if self._relaxed(self._multipliers) is None:
             return False

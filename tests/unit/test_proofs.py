@@ -18,13 +18,14 @@ from click.testing import CliRunner
 import streed
 from streed import proof
 from streed.cli.app import app
+from streed.drivers.depth_first import DepthFirst
 from streed.errors import InputError, StreedError, TaskError
 from streed.proof import check
+from streed.proof.prover import Prover
 from streed.tasks import (
     F1,
     Accuracy,
     BalancedAccuracy,
-    DemographicParity,
     FBeta,
     InstanceCosts,
     Jaccard,
@@ -121,13 +122,8 @@ def test_a_stopped_prover_leaves_a_bound() -> None:
 
 def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
-    with pytest.raises(InputError, match="max_nodes"):
-        proof.prove(streed.solve(Accuracy(), X, y, max_depth=3, max_nodes=2), X, y)
-    for task in (SquaredError(), Accuracy().subject_to(DemographicParity() <= 0.1)):
-        group = {} if isinstance(task, SquaredError) else {"sensitive_features": X[:, 2]}
-        result = streed.solve(task, X, y, max_depth=2, **group)
-        with pytest.raises(TaskError, match="not of this task"):
-            proof.prove(result, X, y, **group)
+    with pytest.raises(TaskError, match="not of this task"):
+        proof.prove(streed.solve(SquaredError(), X, y, max_depth=2), X, y)
     with pytest.raises(InputError, match="no tree"):
         proof.prove(3, X, y)
     with pytest.raises(StreedError):
@@ -350,3 +346,46 @@ def test_names_that_read_as_options() -> None:
         assert "it is optimal" in made.check()
     result = streed.solve(Accuracy(), X, np.where(y == 1, 1, -1), max_depth=2)
     assert proof.prove(result, X, np.where(y == 1, 1, -1)).optimal
+
+
+# -- beside a solve ----------------------------------------------------------------------------------------------------
+
+
+def test_a_solve_writes_its_proof(tmp_path: Path, capsys: Any) -> None:
+    X, y = labels()
+    result = streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "tree.proof")
+    said = result.stats["proof"]
+    assert said["optimal"]
+    assert said["bound"] == said["cost"] == result.value
+    assert check.main(said["check"][2:]) == 0
+    assert "it is optimal" in capsys.readouterr().out
+    ended = streed.solve(Accuracy(), X, y, max_depth=3, upper_bound=0, proof=str(tmp_path / "other.proof"))
+    assert ended.tree is None
+    assert ended.stats["proof"] is None
+    assert not (tmp_path / "other.proof").exists()
+    assert "proof" not in streed.solve(Accuracy(), X, y, max_depth=1).stats
+
+
+def test_proofs_that_cannot_be_are_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = labels()
+    monkeypatch.setattr(DepthFirst, "search", None)  # nothing is searched
+    for path, found in ((3, "is no path"), (tmp_path, "directory"), (tmp_path / "no" / "x.proof", "no directory")):
+        with pytest.raises(InputError, match=found):
+            streed.solve(Accuracy(), X, y, max_depth=3, proof=path)
+    with pytest.raises(InputError, match="table by its name"):
+        streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "x.csv")
+    with pytest.raises(TaskError, match="not of this task"):
+        streed.solve(SquaredError(), X, y, max_depth=3, proof=tmp_path / "x.proof")
+
+
+def test_ctrl_c_while_proving_leaves_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = labels()
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Prover, "prove", interrupted)
+    result = streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "tree.proof")
+    assert result.status == "optimal"
+    assert result.stats["proof"] is None
+    assert not (tmp_path / "tree.proof").exists()
