@@ -222,7 +222,7 @@ def render(record: harness.Record) -> str:
         "rows where streed did",
         f"times, > {limit:g} s as that",
     ]
-    return "\n".join([*lines, harness.table(heads, means)])
+    return "\n".join([lines[0], "", lines[1], harness.table(heads, means)])
 
 
 def _child(python: str, asked: dict[str, Any], limit: float) -> dict[str, Any]:
