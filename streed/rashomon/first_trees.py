@@ -1,7 +1,7 @@
 """How bad the k-th best tree is: budgets that double until they hold k trees, counted no further than to the k-th.
 
 Where the value rises with the key, every histogram on the way is cut after its k-th tree, ties included. Nothing is
-lost: a tree among the k best has subtrees among the k best of theirs, or exchanging one for a better one would give k
+lost, if trivial splits count: a tree among the k best has subtrees among the k best of theirs, or exchanging one for a better one would give k
 trees that are better.
 """
 
@@ -25,15 +25,15 @@ def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], W
     `best`: the score of the best tree, exactly.
     """
     sums = question.sums
-    rises = len(sums) == 1 and not question.limits and question.max_nodes is None
+    rises = not sums or (len(sums) == 1 and not question.limits and question.max_nodes is None)
+    # without trivial splits, pairs of subtrees are left out, so that k of each may make fewer than k trees
+    cuts = rises and question.trivial
     unit = Fraction(sums[0].unit) if len(sums) == 1 else Fraction(1, 64)
     slack = max(abs(Fraction(best)) / 64, abs(unit))
     sign = -1 if question.task.maximize else 1
     for _ in range(_STEPS):
         budget = budget_of(question, best + sign * slack)
-        counted = Counted.of(
-            question, budget, banned=frozenset(), extra=(), watch=watch(), enough=k if rises or not sums else None
-        )
+        counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch(), enough=k if cuts else None)
         if counted.stopped is not None:
             return counted
         if counted.histogram.total >= k or counted.has_every_tree:
