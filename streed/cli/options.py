@@ -182,7 +182,8 @@ def _made(reading: Reading, thresholds: str) -> str:
     told = [visible(line) for line in TableRecipe(reading.recipes[:_MOST_TOLD]).to_text().split("\n")]
     rest = len(reading.recipes) - _MOST_TOLD
     lines = "\n  ".join([*told, *([f"... and {rest:,} more columns"] if rest > 0 else [])])
-    return f"made questions of {len(reading.recipes)} columns (--thresholds {thresholds}):\n  {lines}"
+    columns = "1 column" if len(reading.recipes) == 1 else f"{len(reading.recipes)} columns"
+    return f"made questions of {columns} (--thresholds {thresholds}):\n  {lines}"
 
 
 def load_tree(path: Path) -> Tree:

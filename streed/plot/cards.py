@@ -80,15 +80,14 @@ def _card(tree: Tree, seen: Seen, total: int, show_counts: bool, show_cost: bool
     if len(title) > 3:
         title = (*title[:2], title[2][: _LONGEST - 1] + "…")
     share = f" ({100 * seen.rows / total:.1f} %)" if total and seen.rows != total else ""
-    lines = [f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"]
-    if show_counts and seen.counts is not None:
-        lines += _shortened(textwrap.wrap(_counts(tree, seen.counts), _LONGEST + 4))
-    if show_counts and seen.mean is not None:
-        lines.append(f"mean {brief(seen.mean)}")
+    rows = f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"
+    counts = [_counts(tree, seen.counts)] if show_counts and seen.counts is not None else []
+    last = [f"mean {brief(seen.mean)}"] if show_counts and seen.mean is not None else []
     # Tuples are what the search compares, not what a reader of the tree asks for.
     if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
-        lines.append(f"cost {number(seen.cost)}")
-    return Card(title, tuple(lines), f"{said}: {', '.join(lines)}")
+        last.append(f"cost {number(seen.cost)}")
+    broken = _shortened([line for each in counts for line in textwrap.wrap(each, _LONGEST + 4)])
+    return Card(title, (rows, *broken, *last), f"{said}: {', '.join([rows, *counts, *last])}")
 
 
 def _shortened(lines: list[str]) -> list[str]:

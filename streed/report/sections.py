@@ -15,7 +15,7 @@ from streed.plot.cards import brief
 from streed.plot.chart_svg import front_svg, rates_svg, trace_svg
 from streed.plot.measures import Rows
 from streed.plot.series import front_of, rates_of, trace_of
-from streed.plot.shading import hues
+from streed.plot.shading import default_shade, hues, shades
 from streed.plot.survey import Seen, rule
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity, EqualizedOdds, ErrorRateParity, group_counts
@@ -33,16 +33,19 @@ def leaves(tree: Tree, nodes: Sequence[Seen]) -> str:
     """Every leaf as a rule, the one with most rows first."""
     found = sorted((seen for seen in nodes if seen.is_leaf), key=lambda seen: -seen.rows)
     known = [seen.counts is not None for seen in found]
-    hue = hues(tree)
+    # As in the picture: a number has the colour of its size, a class its own.
+    by_value = default_shade(tree) == "value"
+    hue = dict(zip((seen.place for seen in nodes), shades(tree, nodes), strict=True)) if by_value else hues(tree)
     most = max(found[0].rows, 1)
     lines = []
     for seen in found:
         words = rule(nodes, seen.place) or ("every row",)
         steps = '<span class="and"> and </span>'.join(f"<span>{escaped(step)}</span>" for step in words)
         wide = round(_BAR * seen.rows / most)
+        colour = hue[seen.place if by_value else seen.shows]
         cells = [
             f"<td>{steps}</td>",
-            f'<td><i class="dot" style="background:{hue[seen.shows]}"></i>{escaped(brief(seen.shows))}</td>',
+            f'<td><i class="dot" style="background:{colour}"></i>{escaped(brief(seen.shows))}</td>',
             f'<td class="number">{seen.rows:,}<div class="bar" style="width:{wide}px"></div></td>',
         ]
         if any(known):

@@ -130,3 +130,11 @@ def test_a_treelite_model_is_written(tmp_path: Path) -> None:
     refused = run("export", str(save(tmp_path)), "--to", "treelite")
     assert refused.exit_code == 2
     assert "--out" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "said"), [("a,y\n3,0\n5,1\n7,1\n", "1 column"), ("a,b,y\n3,9,0\n5,8,1\n7,4,1\n", "2 columns")]
+)
+def test_what_was_made_of_columns_is_counted(table: str, said: str) -> None:
+    done = CliRunner().invoke(app, ["solve", "-", "--target", "y", "--max-depth", "1"], input=table)
+    assert f"made questions of {said} (" in done.stderr

@@ -155,6 +155,17 @@ def test_the_tree_in_svg(small: Tree) -> None:
         plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy()))
 
 
+def test_what_a_node_says_in_one_line_is_whole() -> None:
+    """On the card, counts are broken into lines and end in an ellipsis; where it is pointed at, they do not."""
+    labels = ["granted", "refused", "to be looked at again", *"abcdefgh"]
+    data = Dataset.make({"x": [0, 1] * 11}, [*labels, *labels])
+    (card, *_) = cards(Tree.grown(Leaf(0, 22, 0), data), survey(Tree.grown(Leaf(0, 22, 0), data), data))
+    assert card.lines[-2].endswith("…")
+    said = card.full.replace("\N{NO-BREAK SPACE}", " ")
+    assert said.startswith("a: 22 rows, a: 2, b: 2, ")
+    assert said.endswith("refused: 2, to be looked at again: 2, cost 0")
+
+
 @pytest.mark.parametrize("kind", ["tree", "rates"])
 def test_pictures_follow_a_dark_system(small: Tree, kind: str) -> None:
     """Whatever lies on the page has a class that the style sheet changes; nodes keep colour and ink, which fit."""

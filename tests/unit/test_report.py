@@ -118,6 +118,9 @@ def test_numbers() -> None:
     page = make_report(result_of(tree, SquaredError()), make_table(40, 1), [1.5, 2.5] * 20)
     assert "root mean squared error" in page
     assert document(page)["shades"][0] == "value"
+    # The table of leaves has the colours of the picture.
+    drawn = {node["fills"]["value"] for node in document(page)["nodes"] if node["leaf"]}
+    assert set(re.findall(r'class="dot" style="background:(#\w+)"', page)) == drawn
     assert "purity" not in document(page)["shades"]
 
 
