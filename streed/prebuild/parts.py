@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.bnb import entries as bnb_entries
 from streed.kernels import entries as kernel_entries
-from streed.kernels.kinds import LABELS, SIGNED, TEST_COSTS
+from streed.kernels.kinds import COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.linking import Entry
 
 ROOMS = (kernel_entries, bnb_entries)
@@ -32,12 +32,16 @@ def all_entries() -> list[Entry]:
 
 
 def all_units() -> list[Unit]:
-    """The work units of problems of costs per row, and those that problems with a score of their own share."""
+    """The work units of problems of costs per row, and those of the engine that scores generated for a task need."""
     units: list[Unit] = [("streed.bnb.expand", "opening", ()), (_UNITS, "shallow", ()), (_UNITS, "load", ())]
-    units += [(_UNITS, "push", (lane,)) for lane in LANES]
-    for maker, kind, lane in itertools.product(
-        ("prepare", "solve_children", "expand"), (SIGNED, LABELS, TEST_COSTS), LANES
-    ):
-        # the pair lookahead of two labels is that of many
-        units.append((_UNITS, maker, (kind, lane)))
+    units += [(_UNITS, "push", (lane,)) for lane in (*LANES, np.float64)]
+    makers = ("prepare", "solve_children", "expand")
+    units += [
+        (_UNITS, maker, (kind, lane))
+        for maker, kind, lane in itertools.product(makers, (SIGNED, LABELS, TEST_COSTS), LANES)
+    ]
+    # scores are counted in the wider lanes only
+    units += [(_UNITS, maker, (COUNTED, lane)) for maker, lane in itertools.product(makers, LANES[1:])]
+    # sums over rows are real, whatever is summed
+    units += [(_UNITS, maker, (SUMMED, np.float64)) for maker in makers]
     return units

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import hashlib
 import json
 import math
@@ -269,16 +270,18 @@ class Sums:
         self.big = kind(2.0 ** (24 if kind is np.float32 else 52))
         self.n, self.min_leaf = len(X), limits.min_leaf
         seen: dict[bytes, int] = {}
-        for c, x in enumerate(np.ascontiguousarray(X.T)):
-            rank = {code: k for k, code in enumerate(dict.fromkeys(x.tolist()))} if x.max() > 1 else {}
+        T = np.ascontiguousarray(X.T)
+        parts, most = (T[:, :1] != T).any(1), T.max(1, initial=0).tolist()
+        for c, x in enumerate(T):
+            rank = {code: k for k, code in enumerate(dict.fromkeys(x.tolist()))} if most[c] > 1 else {}
             seen.setdefault((x ^ x[0]).tobytes() if not rank else bytes(map(rank.__getitem__, x.tolist())), c)
-        self.columns = [c for c in seen.values() if X[:, c].min() < X[:, c].max()]
-        codes = [int(X[:, c].max()) + 1 for c in self.columns]
+        self.columns = [c for c in seen.values() if parts[c]]
+        codes = [most[c] + 1 for c in self.columns]
         self.starts = np.cumsum([0, *codes])[:-1].astype(np.intp)
         pairs = [(c, v) for c, k in zip(self.columns, codes, strict=True) for v in range(k)]
         self.literal = {pair: q for q, pair in enumerate(pairs)}
-        held = [X[:, c] == v for c, v in self.literal]
-        self.L = np.array(held, kind).T.copy() if held else np.zeros((self.n, 0), kind)
+        of_literal = np.array(pairs, np.intp).reshape(-1, 2)
+        self.held = T[of_literal[:, 0]] == of_literal[:, 1:]  # (Q, n)
         self.of_column = np.repeat(np.arange(len(codes)), codes)
         self.literals_of = {c: np.flatnonzero(self.of_column == k).tolist() for k, c in enumerate(self.columns)}
         self.split, self.w = kind(split), worst.astype(kind)
@@ -294,6 +297,8 @@ class Sums:
         self.floor = together.min(1).astype(kind)  # of a class of equal rows, at its first row
         self.solved: dict[bytes, Any] = {}
 
+    L = functools.cached_property(lambda self: self.held.T.astype(type(self.big), order="C"))  # (n, Q), to be summed
+
     def gain(self, sums: Array) -> Array:
         """Of sums (K, ...) of profits: what the best label gains."""
         return np.asarray(np.abs(sums[0]) if self.two else sums.max(0))
@@ -301,7 +306,12 @@ class Sums:
     def rows(self, path: list[tuple[int, int]]) -> Array:
         """(n,) bool: the rows with these codes."""
         require(all(literal in self.literal for literal in path), "a claim's code is none of the columns that stand")
-        return np.asarray((self.L[:, [self.literal[x] for x in path]] == 1).all(1))
+        return np.asarray(self.held[[self.literal[x] for x in path]].all(0))
+
+    def floors(self, i: Array) -> Array:
+        """(Q,) FLOOR of every side of the rows i."""
+        costly = i[self.floor[i] > 0]
+        return np.asarray(self.floor[costly] @ self.L[costly])
 
     def leaf(self, i: Array) -> Any:
         """What the best leaf of the rows i costs."""
@@ -354,10 +364,7 @@ class Sums:
         return np.asarray(np.minimum(np.minimum(leaves, ones), more))
 
     def transfer(self, mask: Array, i: Array, anchor: Array, bound: Any) -> Array:
-        """(Q,) TRANSFER from the rows `anchor` (bool, n) to every side of the rows `mask`, whose numbers are i.
-
-        `bound` is that of all rows of the anchor, or (Q,) those of its sides by the same literals.
-        """
+        """(Q,) TRANSFER from an anchor (bool, n), bounded by a number, or (Q,) by sides, to the sides of the rows i."""
         shared = np.flatnonzero(mask & anchor)
         if isinstance(bound, np.ndarray):
             lost = np.flatnonzero(anchor & ~mask)
@@ -370,8 +377,8 @@ class Sums:
 
     def from_columns(self, mask: Array, i: Array, columns: list[int]) -> Array:
         """(Q,) TRANSFER from all sides of some columns of the rows `mask`, solved by COUNT."""
-        known = np.zeros(self.L.shape[1])
-        for side in (mask & (self.L[:, q] == 1) for c in columns for q in self.literals_of[c]):
+        known = np.zeros(len(self.held))
+        for side in (mask & self.held[q] for c in columns for q in self.literals_of[c]):
             known = np.maximum(known, self.transfer(mask, i, side, self.optimum(np.flatnonzero(side), 2)))
         return known
 
@@ -388,16 +395,10 @@ class Proof:
         """Checks the next claim; raises RejectedError if it does not follow."""
         sums, number = self.sums, len(self.claims)
         path, depth, bound, anchors, columns = record
-        require(bound < sums.big / 2, f"claim {len(self.claims)}: the bound is too large")
-        require(3 <= depth <= UNLIMITED, f"claim {len(self.claims)}: of depth below three there are no records")
-        require(
-            depth < UNLIMITED or sums.split > 0,
-            f"claim {len(self.claims)}: without a limit on the depth, splits need a price",
-        )
-        require(
-            all(0 < back <= number for back in anchors),
-            f"claim {len(self.claims)}: an anchor that does not come before it",
-        )
+        require(bound < sums.big / 2, f"claim {number}: the bound is too large")
+        require(3 <= depth <= UNLIMITED, f"claim {number}: of depth below three there are no records")
+        require(depth < UNLIMITED or sums.split > 0, f"claim {number}: splits need a price without a depth limit")
+        require(all(0 < back <= number for back in anchors), f"claim {number}: an anchor that is not before it")
         mask = sums.rows(path)
         lower, known = self._follows(mask, depth, bound, [number - back for back in anchors], columns)
         require(float(known) >= bound, f"claim {len(self.claims)}: a tree may cost {known:.0f}, less than {bound}")
@@ -409,8 +410,7 @@ class Proof:
         floor = sums.floor[i].sum()
         if (floor >= bound and depth > 3) or not len(sums.starts):
             return None, floor if floor >= bound else sums.leaf(i)
-        costly = i[sums.floor[i] > 0]
-        lower = sums.floor[costly] @ sums.L[costly]
+        lower = sums.floors(i)
         if depth == UNLIMITED:
             lower = sums.lookahead(i, lower)
         elif depth == 3:

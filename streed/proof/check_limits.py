@@ -106,8 +106,8 @@ class Plane:
         if depth <= 2:
             _, leaves, stumps, _ = self.sums.sides(i)
             return np.asarray(leaves if depth == 1 else np.minimum(leaves, stumps))
-        x = self.sums.L[i] == 1
-        return np.array([self.lower(i[held], depth - 1) if held.any() else 0 for held in x.T])
+        sides = (i[held[i]] for held in self.sums.held)
+        return np.array([self.lower(side, depth - 1) if len(side) else 0 for side in sides])
 
     def by_column(self, i: Array, depth: int) -> Array:
         """(P,) what a tree costs whose first split is by each column; infinite where that may not be."""
@@ -149,7 +149,7 @@ class Lists:
     def splits(self, i: Array, depth: int, column: int, budget: int) -> Array:
         """As `trees`, of those whose first split is by a column."""
         sums, plane = self.plane.sums, self.plane
-        sides = [i[sums.L[i, q] == 1] for q in sums.literals_of[sums.columns[column]]]
+        sides = [i[sums.held[q, i]] for q in sums.literals_of[sums.columns[column]]]
         sides = [side for side in sides if len(side)]
         bounds = [plane.lower(side, depth - 1) for side in sides]
         left = budget - int(sums.split) - sum(bounds)

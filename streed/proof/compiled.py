@@ -186,7 +186,7 @@ class CompiledSums(Sums):
     def __init__(self, X: Array, regrets: Array, split: int, limits: Limits) -> None:
         super().__init__(X, regrets, split, limits)
         kinds, kind = np.unique(np.column_stack([self.w, self.v]), axis=0, return_inverse=True)
-        ends = np.append(self.starts[1:], self.L.shape[1])
+        ends = np.append(self.starts[1:], len(self.held))
         self.firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
         self.is_compiled = len(kinds) <= MOST_KINDS and self.min_leaf == 1 and len(self.starts) > 0
         if not self.is_compiled:
@@ -200,11 +200,11 @@ class CompiledSums(Sums):
         self.place[order] = 64 * begins[kind[order]] + within
         self.kind_of_word = np.repeat(np.arange(len(kinds)), np.diff(begins))
         self.worst, self.values = kinds[:, :1].astype(np.int64), np.ascontiguousarray(kinds[:, 1:], dtype=np.int64)
-        counted = np.delete(np.arange(self.L.shape[1]), self.starts)
+        counted = np.delete(np.arange(len(self.held)), self.starts)
         # literals without rows behind the others, so that vectors of eight words come out even
-        bits = np.zeros((64 * len(self.kind_of_word), -(-len(counted) // 8) * 8), np.uint8)
-        bits[self.place, : len(counted)] = self.L[:, counted] == 1
-        packed = np.ascontiguousarray(np.packbits(bits.T, axis=1, bitorder="little")).view("<u8").astype(np.uint64)
+        bits = np.zeros((-(-len(counted) // 8) * 8, 64 * len(self.kind_of_word)), np.bool_)
+        bits[: len(counted), self.place] = self.held[counted]
+        packed = np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
         self.words = np.ascontiguousarray(packed.T)
         self.place_of = {c: k for k, c in enumerate(self.columns)}
         self.ones = np.ones(len(kinds), np.int64)
@@ -236,6 +236,10 @@ class CompiledSums(Sums):
             self.last = key, counted
         return self.last[1]
 
+    def floors(self, i: Array) -> Array:
+        costly = i[self.floor[i] > 0]
+        return np.asarray(self.held[:, costly] @ self.floor[costly])
+
     def packed(self, i: Array) -> Array:
         """The rows i as words, or as (n,) bool where nothing is compiled."""
         if self.is_compiled:
@@ -251,7 +255,7 @@ class CompiledSums(Sums):
             return super().leaf(i), super().optimum(i, 2), *super().sides(i)[1:3]
         key = i.tobytes()
         if self.solved_last is None or self.solved_last[0] != key:
-            self.solved_last = key, solve_shallow(self.counts(i), self.L.shape[1])
+            self.solved_last = key, solve_shallow(self.counts(i), len(self.held))
         return self.solved_last[1]
 
     def leaf(self, i: Array) -> Any:
@@ -263,7 +267,7 @@ class CompiledSums(Sums):
     def sides(self, i: Array) -> tuple[Array, Array, Array, Array]:
         if not self.is_compiled:
             return super().sides(i)
-        _, gains, weight = pair_matrices(self.counts(i), self.L.shape[1])
+        _, gains, weight = pair_matrices(self.counts(i), len(self.held))
         return weight, *self.shallow(i)[2:], gains
 
     def by_column(self, lower: Array, i: Array) -> Array:
@@ -287,7 +291,7 @@ class CompiledSums(Sums):
 
     def _over_literals(self, packed: Array, factors: Array) -> tuple[Array, int]:
         found: tuple[Array, int] = count_literals(
-            packed, self.words, self.kind_of_word, factors, self.firsts, self.L.shape[1]
+            packed, self.words, self.kind_of_word, factors, self.firsts, len(self.held)
         )
         return found
 
@@ -295,7 +299,7 @@ class CompiledSums(Sums):
         if not self.is_compiled:
             return super().lookahead(i, floors)
         counted = self.counts(i)
-        shared, gains, weight = pair_matrices(counted, self.L.shape[1])
+        shared, gains, weight = pair_matrices(counted, len(self.held))
         _, _, leaves, stumps = self.shallow(i)
         split = int(self.split)
         found: Array = look_ahead(
@@ -307,7 +311,7 @@ class CompiledSums(Sums):
         if not self.is_compiled:
             return super().from_columns(mask, i, columns)
         places = np.array([self.place_of[c] for c in columns], np.int64)
-        found: Array = raise_by_columns(self.counts(i), places, self.L.shape[1])
+        found: Array = raise_by_columns(self.counts(i), places, len(self.held))
         return found
 
 

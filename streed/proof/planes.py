@@ -110,7 +110,7 @@ def _records(plane: Plane, budget: int, deadline: float | None) -> list[Record]:
         return prover.records(root)
     roots = [root]
     for column in sums.columns:
-        sides = [(q, sums.L[:, q] == 1) for q in sums.literals_of[column]]
+        sides = [(q, sums.held[q]) for q in sums.literals_of[column]]
         claims = [prover.claim(side, depth - 1, (q,)) for q, side in sides if side.any()]
         for claim in claims:
             others = sum(each.lower for each in claims if each is not claim)

@@ -110,8 +110,7 @@ class Prover:
             return
         leaf, shallow, leaves, stumps = sums.shallow(i)
         claim.leaf = claim.upper = float(leaf)
-        costly = i[sums.floor[i] > 0]
-        floors = sums.floor[costly] @ sums.L[costly]
+        floors = sums.floors(i)
         claim.splits = sums.by_column(floors, i) < sums.big
         claim.reached = np.minimum(leaves, stumps)
         claim.sides = claim.at_first = sums.lookahead(i, floors) if claim.depth == UNLIMITED else floors
@@ -204,7 +203,7 @@ class Prover:
         name = sums.columns[column]
         known = sums.from_columns(claim.mask, claim.rows, [name])
         for literal in sums.literals_of[name]:
-            claim.reached[literal] = sums.optimum(np.flatnonzero(claim.mask & (sums.L[:, literal] == 1)), 2)
+            claim.reached[literal] = sums.optimum(np.flatnonzero(claim.mask & sums.held[literal]), 2)
         claim.upper = min(claim.upper, float(self._by_column(claim, claim.reached)[column]))
         self._raise(claim, name, known)
 
@@ -219,7 +218,7 @@ class Prover:
             wanted = goal - float(others)
             if claim.sides[literal] >= wanted:
                 break
-            side = claim.mask & (sums.L[:, literal] == 1)
+            side = claim.mask & sums.held[literal]
             if not side.any():
                 continue
             below = self.claim(side, depth, (*claim.path, literal))
