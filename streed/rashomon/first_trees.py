@@ -1,8 +1,8 @@
 """How bad the k-th best tree is: budgets that double until they hold k trees, counted no further than to the k-th.
 
 Where the value rises with the key, every histogram on the way is cut after its k-th tree, ties included. Nothing is
-lost, if trivial splits count: a tree among the k best has subtrees among the k best of theirs, or exchanging one for a better one would give k
-trees that are better.
+lost, if trivial splits count: a tree among the k best has subtrees among the k best of theirs, or exchanging one for a
+better one would give k trees that are better.
 """
 
 from __future__ import annotations
