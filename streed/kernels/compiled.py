@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +24,20 @@ from streed.kernels.late_linking import soon
 from streed.kernels.places import cache_directory
 from streed.kernels.waiting import aside
 
-if isinstance(getattr(FunctionIdentity, "_unique_ids", None), itertools.count):
-    # Numba tells functions of one name apart by numbers, which it counts from 1 in every process. Code of several
-    # processes meets in one through the files: with the same number, a function was linked in the place of another.
-    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60) << 20)
+
+def _number_apart() -> None:
+    """Makes the numbers that compiled functions get differ from those of any other process.
+
+    Numba tells functions of one name apart by numbers, which it counts from 1 in every process. Code of several
+    processes meets in one through the files: with the same number, a function was linked in the place of another.
+    """
+    if isinstance(getattr(FunctionIdentity, "_unique_ids", None), itertools.count):
+        FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60) << 20)
+
+
+_number_apart()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_number_apart)
 
 
 def entry(function: Callable[..., Any], **options: Any) -> Any:

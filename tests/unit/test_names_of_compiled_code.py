@@ -66,3 +66,28 @@ def test_functions_of_one_name_from_two_processes(tmp_path: Path, kind: str) -> 
     assert run("many") == [MANY]
     assert run("few", "many") == [FEW, MANY]
     assert run("many", "few") == [MANY, FEW]
+
+
+FORKED = """
+import os
+from numba.core.bytecode import FunctionIdentity
+from streed.kernels import compiled
+
+print(next(FunctionIdentity._unique_ids), flush=True)
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        print(next(FunctionIdentity._unique_ids), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_processes_that_were_forked_number_apart() -> None:
+    call = [sys.executable, "-c", FORKED]
+    run = subprocess.run(
+        call, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE, text=True
+    )
+    numbers = [int(line) >> 20 for line in run.stdout.split()]
+    assert len(numbers) == len(set(numbers)) == 3
