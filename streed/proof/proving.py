@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shlex
 import tempfile
 import time
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from typing import Any, final
 import attrs
 
 from streed.data import Dataset
+from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
 from streed.proof import check, check_limits
 from streed.proof.checker import run_checker
@@ -30,7 +32,7 @@ from streed.tree.description import rebuild
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Proof:
     """That no tree within the limits is better than a bound, as bytes that `check.py` reads, and its table."""
 
@@ -53,6 +55,16 @@ class Proof:
     def optimal(self) -> bool:
         """Whether the bound is the tree's cost; else the time was over, or there are better trees."""
         return self.bound >= self.cost
+
+    def __repr__(self) -> str:
+        cost, bound = check.shown(self.cost), check.shown(self.bound)
+        said = f"no tree costs less than {bound}" + ("" if self.optimal else f", the tree costs {cost}")
+        return f"<Proof: {said}; {self.claims} claims, {len(self.data)} bytes>"
+
+    def _repr_html_(self) -> str:
+        """What was proved, and how to check it, as a notebook shows it."""
+        command = shlex.join(["streed", "check-proof", "tree.proof", "table.csv", *self.arguments])
+        return f"<p>{escaped(repr(self)[1:-1])}</p><pre>{escaped(command)}</pre>"
 
     def save(self, proof: str | Path, table: str | Path) -> None:
         """Writes both files."""

@@ -67,6 +67,17 @@ def test_what_solve_finds_is_proved(task: Any, limits: dict[str, Any]) -> None:
     assert "it is optimal" in made.check()
 
 
+def test_a_proof_shows_what_it_says() -> None:
+    X, y = labels()
+    made = proof.prove(streed.solve(Accuracy(), X, y, max_depth=2), X, y)
+    assert repr(made) == f"<Proof: no tree costs less than {made.bound}; 0 claims, {len(made.data)} bytes>"
+    page = made._repr_html_()
+    assert "check-proof tree.proof table.csv" in page
+    assert "--max-depth 2" in page
+    worse = proof.prove(streed.solve(Accuracy(), X, y, max_depth=0), X, y, limits={"max_depth": 2})
+    assert f"no tree costs less than {made.bound}, the tree costs {worse.cost}" in repr(worse)
+
+
 def test_a_worse_tree_is_not_proved_optimal() -> None:
     X, y = labels()
     worse = streed.solve(Accuracy(), X, y, max_depth=1)
