@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import secrets
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -109,6 +110,18 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
             environment = lookup_environment(variable.name) if variable.name.startswith(_ENVIRONMENT) else None
             if environment is not None:
                 JITCPUCodegen.set_env(self._codegen, variable.name, environment)
+
+    def _optimize_final_module(self) -> None:
+        """Optimises; then gives what can be called from here only a name that nobody else has.
+
+        LLVM changes how such functions are called, drops arguments for one, and yet finds them by their names for code
+        of other libraries: with the name that numba gave it, the changed one was called as if it were the whole one.
+        """
+        super()._optimize_final_module()
+        mark = secrets.token_hex(8)
+        for function in list(self._final_module.functions):
+            if not function.is_declaration and function.linkage == binding.Linkage.internal:
+                function.name = f"{function.name}.{mark}"
 
     def _merged(self) -> Any:
         """The code of this library and of all that it needs; what is another's can be called from here only."""
