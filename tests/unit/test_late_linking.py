@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llvmlite import binding
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
@@ -200,3 +202,23 @@ def test_several_threads() -> None:
     assert found == [10, 10, 10]
     assert gc.isenabled()
     assert CODEGEN._library_class is JITCodeLibrary
+
+
+def test_what_is_internal_has_a_name_that_others_cannot_have() -> None:
+    """LLVM rewrites internal functions and finds them by name: code made later called an argsort without arguments."""
+
+    @entry
+    def sorts(values, out):  # type: ignore[no-untyped-def]
+        for i in np.argsort(values):
+            out[i] = values[i]
+        for i in np.argsort(out):
+            out[i] += values[i]
+
+    out = np.zeros_like(VALUES)
+    sorts(VALUES, out)
+    assert out.tolist() == (2 * VALUES).tolist()
+    (made,) = sorts.overloads.values()
+    functions = [each for each in made.library._final_module.functions if not each.is_declaration]
+    names = [each.name for each in functions if each.linkage == binding.Linkage.internal]
+    assert names
+    assert all(re.search(r"\.[0-9a-f]{16}$", name) for name in names), names
