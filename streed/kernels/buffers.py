@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 
 import numpy as np
@@ -39,7 +40,7 @@ def give_back(buffer: Array) -> None:
 
 
 _PLACE = object.__basicsize__
-"""Where numpy's arrays, which are objects of Python's, say where their entries begin."""
+"""Where numpy's arrays say where their entries begin: behind what all objects of CPython have."""
 
 
 def _read_address(array: Array) -> int:
@@ -47,9 +48,15 @@ def _read_address(array: Array) -> int:
 
 
 def _ask_address(array: Array) -> int:
-    return array.ctypes.data
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
-_probe = np.arange(2.0)
-address_of = _read_address if _read_address(_probe) == _probe.ctypes.data else _ask_address
-"""Where the entries of an array begin; numpy itself takes some times as long to say so."""
+def _can_read() -> bool:
+    """Whether addresses can be read where the arrays of CPython have them."""
+    probe = np.arange(2.0)
+    return sys.implementation.name == "cpython" and _read_address(probe) == _ask_address(probe)
+
+
+address_of = _read_address if _can_read() else _ask_address
+"""Where the entries of an array begin; numpy takes some times as long to say so."""
