@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import pickle
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -48,7 +48,10 @@ class Call:
     def words(self, arguments: Sequence[object]) -> list[int] | None:
         """The arguments as words; None if some have types or a layout that the function was not built for."""
         if len(arguments) != len(self._arguments):
-            return None
+            # named tuples stand for their fields
+            arguments = list(_flat(arguments))
+            if len(arguments) != len(self._arguments):
+                return None
         words: list[int] = []
         for argument, (dtype, dimensions) in zip(arguments, self._arguments, strict=True):
             if dimensions:
@@ -63,6 +66,10 @@ class Call:
                 if not isinstance(argument, float):
                     return None
                 words.append(struct.unpack("<q", struct.pack("<d", argument))[0])
+            elif dtype is _UNSIGNED:
+                if type(argument) is not np.uint64:
+                    return None
+                words.append(int(argument) - (0 if argument < _BEYOND else 2**64))
             elif type(argument) in _NUMBERS and _LEAST <= (number := int(argument)) < _BEYOND:  # type: ignore[call-overload]
                 words.append(number)
             else:
@@ -105,7 +112,7 @@ def releaser(address: int) -> Callable[[int], None]:
 _Type = tuple[np.dtype[Any], int]
 """Of an array, its entries and its dimensions; a number has none."""
 
-_FLOAT, _BOOLEAN = np.dtype(np.float64), np.dtype(np.bool_)
+_FLOAT, _BOOLEAN, _UNSIGNED = np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.uint64)
 
 _NUMBERS = frozenset({int, bool, np.int64, np.bool_})
 
@@ -113,6 +120,15 @@ _NUMBERS = frozenset({int, bool, np.int64, np.bool_})
 def _type_of(name: str) -> _Type:
     entries, _, dimensions = name.partition(" ")
     return np.dtype(entries), int(dimensions or 0)
+
+
+def _flat(arguments: Sequence[object]) -> Iterator[object]:
+    """The arguments, with the fields of tuples in their places."""
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _flat(argument)
+        else:
+            yield argument
 
 
 def _words_of(each: _Type) -> int:
