@@ -31,7 +31,7 @@ def test_distinct_columns_part_the_rows_as_numpy_says(seed: int) -> None:
     assert not held[:, n:].any()
 
 
-def _problem(seed: int) -> tuple[tuple[object, ...], np.ndarray]:
+def _problem(seed: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Columns, groups, keys, copies, how many questions make each split and options of a random problem; all rows."""
     rng = np.random.default_rng(seed)
     n, p, labels = int(rng.integers(2, 90)), int(rng.integers(1, 40)), int(rng.integers(2, 4))
