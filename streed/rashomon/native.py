@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import final
 
 import attrs
@@ -14,7 +14,7 @@ from streed.rashomon.compiled.pair_sums import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
 from streed.rashomon.recursion import Key, Recursion, RowLeaves, parted
-from streed.rashomon.splits import Split
+from streed.rashomon.splits import Split, Splits
 
 LARGEST_KEY = 2**60
 """Keys of trees within the budget, and of all leaves, stay below this."""
@@ -22,16 +22,12 @@ LARGEST_KEY = 2**60
 _UNIT = 3
 """The depth of what one call of a kernel counts."""
 
-_WORD = 64
-
 
 @final
 @attrs.define(eq=False)
 class NativeRecursion(Recursion):
     """Least keys are asked for up to a budget, and bounded by those of rows that differ in few."""
 
-    n_rows: int = 0
-    """Places that rows may have."""
     engine: Engine | None = None
     """What tells the least keys of the sides of splits, where there are three levels or more."""
     _words: int = attrs.field(init=False)
@@ -41,30 +37,22 @@ class NativeRecursion(Recursion):
     _worst: int = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        leaves = self.leaves
+        leaves, splits = self.leaves, self.splits
         assert isinstance(leaves, RowLeaves)
-        self._words = -(-self.n_rows // _WORD)
+        assert isinstance(splits, Splits)
+        kinds = leaves.kinds
+        self._words = leaves.members.shape[1]
         # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
-        self._columns = np.ascontiguousarray(self._packed([split.parts[1] for split in self.splits]).T)
-        groups = self._packed([members for members, _, _ in leaves.groups])
-        keys = np.array([each for _, _, each in leaves.groups], np.int64).reshape(len(groups), leaves.n_labels)
-        copies = np.array([each for _, each, _ in leaves.groups], np.int64)
-        multiple = np.array([len(split.asked) for split in self.splits], np.int64)
+        self._columns = np.ascontiguousarray(splits.sets.T)
+        keys = np.array(kinds.keys, np.int64).reshape(len(kinds.keys), leaves.n_labels)
+        copies = np.array(kinds.copies, np.int64)
         options = np.array([leaves.min_leaf, leaves.radix, leaves.best, self.trivial], np.int64)
-        self._arrays = (self._columns, groups, keys, copies, multiple, options)
-        self._price = int(self.splits[0].price) if self.splits else 0
+        self._arrays = (self._columns, leaves.members, keys, copies, splits.multiple, options)
+        self._price = splits.price
         # without a least size of leaves: rows that are taken away may leave too few
         worst = int(keys.max(initial=0))
-        is_known = (
-            leaves.min_leaf <= 1 and worst * int(sum(m.bit_count() * c for m, c, _ in leaves.groups)) < LARGEST_KEY
-        )
+        is_known = leaves.min_leaf <= 1 and worst * kinds.size < LARGEST_KEY
         self._worst = worst if is_known else INFINITE
-
-    def _packed(self, sets: Sequence[int]) -> Array:
-        """(m, words) uint64."""
-        size = 8 * self._words
-        held = b"".join(each.to_bytes(size, "little") for each in sets)
-        return np.frombuffer(held, np.uint64).reshape(len(sets), self._words).copy()
 
     def _bits(self, rows: int) -> Array:
         return np.frombuffer(rows.to_bytes(8 * self._words, "little"), np.uint64)
@@ -72,6 +60,10 @@ class NativeRecursion(Recursion):
     @property
     def are_positive(self) -> bool:
         return True
+
+    @property
+    def price(self) -> int:
+        return self._price
 
     # -- least keys ------------------------------------------------------------------------------------------------
 

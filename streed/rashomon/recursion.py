@@ -11,16 +11,19 @@ sides alone. Sets of rows are whole numbers, bit i for row i.
 from __future__ import annotations
 
 import abc
+import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import attrs
 
+from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.problem import SearchStopped, process_memory
 from streed.rashomon.histogram import Histogram, combined
-from streed.rashomon.splits import Split
+from streed.rashomon.kinds import Kinds
+from streed.rashomon.splits import Split, as_numbers
 from streed.rashomon.stopped import Affordable, Open
 
 Key = Any
@@ -182,8 +185,13 @@ class Recursion(abc.ABC):
         depth = min(depth, rows.bit_count() - 1)
         if budget is None or depth == 0:
             return depth
-        price = self.splits[0].price if self.splits else 0
+        price = self.price
         return min(depth, max(0, int(budget // price))) if price > 0 and self.are_positive else depth
+
+    @property
+    def price(self) -> Key:
+        """What every split costs."""
+        return self.splits[0].price if self.splits else 0
 
     @property
     def are_positive(self) -> bool:
@@ -230,18 +238,26 @@ def parted(split: Split, rows: int) -> tuple[int, ...]:
 class RowLeaves(Leaves):
     """Leaves whose keys are sums over rows of a key per row and label, whole numbers."""
 
-    groups: Sequence[tuple[int, int, tuple[int, ...]]]
-    """Rows of equal keys and copies: their set, copies of each row, and the keys by label."""
+    kinds: Kinds
+    members: Array
+    """(g, words) uint64: the rows of each kind."""
     min_leaf: int
     best: bool
     """Whether a leaf has its best label alone: of least cost, the first of these."""
     radix: int
     """A key // radix is its cost."""
-    paid: list[tuple[int, int]] = attrs.field(init=False)
-    """Rows that pay something whatever their label, and what."""
 
-    def __attrs_post_init__(self) -> None:
-        self.paid = [(members, min(keys)) for members, _, keys in self.groups if min(keys)]
+    @functools.cached_property
+    def groups(self) -> list[tuple[int, int, tuple[int, ...]]]:
+        """By kind of rows their set, copies of each row, and the keys by label."""
+        return list(zip(as_numbers(self.members), self.kinds.copies, self.kinds.keys, strict=True))
+
+    @functools.cached_property
+    def paid(self) -> list[tuple[int, int]]:
+        """Rows that pay something whatever their label, and what."""
+        if not any(map(min, self.kinds.keys)):
+            return []
+        return [(members, min(keys)) for members, _, keys in self.groups if min(keys)]
 
     def _keys(self, rows: int) -> tuple[Key | None, ...]:
         totals = [0] * self.n_labels
