@@ -158,6 +158,8 @@ class Counted:
         finally:
             if engine is not None:
                 engine.end()
+            if isinstance(recursion, NativeRecursion):
+                recursion.end()
             # the limits are those of the count, not of what is asked of its trees
             recursion.watch = Watch()
         if self.stopped is not None and recursion.path:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
@@ -13,14 +14,20 @@ from streed.rashomon.compiled import counts as kernels
 from streed.rashomon.compiled.pair_sums import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.recursion import Key, Recursion, RowLeaves, parted
-from streed.rashomon.splits import Split, Splits
+from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves, parted
+from streed.rashomon.splits import Splits
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 LARGEST_KEY = 2**60
 """Keys of trees within the budget, and of all leaves, stay below this."""
 
 _UNIT = 3
 """The depth of what one call of a kernel counts."""
+
+_AHEAD = 8
+"""For each thread the splits whose children are begun before they are needed."""
 
 
 @final
@@ -30,6 +37,9 @@ class NativeRecursion(Recursion):
 
     engine: Engine | None = None
     """What tells the least keys of the sides of splits, where there are three levels or more."""
+    _pool: ThreadPoolExecutor | None = attrs.field(default=None, init=False)
+    _ahead: dict[tuple[int, int], Future[tuple[int, Histogram | None]]] = attrs.field(factory=dict, init=False)
+    """By set of rows and budget the trees of three levels that other threads count."""
     _words: int = attrs.field(init=False)
     _arrays: tuple[Array, ...] = attrs.field(init=False)
     _columns: Array = attrs.field(init=False)
@@ -104,17 +114,71 @@ class NativeRecursion(Recursion):
         return int(least), _histogram(keys, counts, check)
 
     def _three(self, rows: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
+        begun = self._ahead.pop((rows, budget), None) if counting else None
+        if begun is not None:
+            return begun.result()
+        asked = self._asked(rows, budget)
+        if asked is None:
+            return budget + 1, self.of_leaves(rows, budget)
+        return self._count_three(rows, asked, budget, counting=counting)
+
+    def _asked(self, rows: int, budget: int) -> Array | None:
+        """What trees of keys <= budget may ask first, as the kernel takes it; None if they are leaves, all of them."""
+        if self.engine is None:
+            return np.zeros(0, np.int64)
+        places = [place for place, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))]
+        return np.array(places, np.int64) if places else None
+
+    def _count_three(self, rows: int, asked: Array, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
         check = np.zeros(1)
-        asked = np.zeros(0, np.int64)
-        if self.engine is not None:
-            asked = np.array([f for f, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))], np.int64)
-            if not len(asked):
-                return budget + 1, self.of_leaves(rows, budget)
         low = self._optima.get((rows, _UNIT), (0, False))[0]
         least, keys, counts = kernels.count_three(
             *self._arrays, self._bits(rows), asked, self._price, self._worst, min(low, budget), budget, counting, check
         )
         return int(least), _histogram(keys, counts, check)
+
+    # -- several threads -------------------------------------------------------------------------------------------
+
+    def begun(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
+        """The splits, behind those whose children threads have begun to count: what splits cost is asked in this one.
+
+        Only trees of three levels are counted by other threads. Kernels need nothing that others write, so counts do
+        not depend on who makes them.
+        """
+        if self.watch.threads == 1 or depth != _UNIT + 1:
+            yield from self.affordable(rows, depth, budget)
+            return
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(self.watch.threads)
+        waiting: deque[Allowed] = deque()
+        for each in self.affordable(rows, depth, budget):
+            self._begin(each, budget)
+            waiting.append(each)
+            if len(waiting) > _AHEAD * self.watch.threads:
+                yield waiting.popleft()
+        yield from waiting
+
+    def _begin(self, under: Allowed, budget: int) -> None:
+        """Has the trees of the children counted, if that is a kernel's work and is not done."""
+        split, children, optima = under
+        slack = budget - split.price - sum(optima)
+        for child, least in zip(children, optima, strict=True):
+            room = least + slack
+            known = self._histograms.get((child, _UNIT))
+            if (known is not None and known[0] >= room) or (child, room) in self._ahead:
+                continue
+            asked = self._asked(child, room) if self.useful(child, _UNIT, room) == _UNIT else None
+            if asked is not None and self._pool is not None:
+                self._ahead[child, room] = self._pool.submit(self._count_three, child, asked, room, counting=True)
+
+    def end(self) -> None:
+        """Ends the threads, when they have counted what they are at."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._pool = None
+        self._ahead.clear()
 
     # -- histograms ------------------------------------------------------------------------------------------------
 
@@ -145,9 +209,7 @@ class NativeRecursion(Recursion):
 
     # -- splits ----------------------------------------------------------------------------------------------------
 
-    def affordable(
-        self, rows: int, depth: int, budget: Key
-    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+    def affordable(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
         if self.engine is None or depth < LEAST_DEPTH:
             yield from self._ranked(rows, depth, [budget])
             return
@@ -165,9 +227,7 @@ class NativeRecursion(Recursion):
         assert isinstance(leaves, RowLeaves)
         return sum(least * (members & rows).bit_count() for members, least in leaves.paid)
 
-    def _ranked(
-        self, rows: int, depth: int, limit: list[int]
-    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+    def _ranked(self, rows: int, depth: int, limit: list[int]) -> Iterator[Allowed]:
         """The splits of a least key <= limit[0], which may fall meanwhile, with the children and their least keys.
 
         Likely ones come first.

@@ -29,6 +29,9 @@ from streed.rashomon.stopped import Affordable, Open
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""
 
+Allowed = tuple[Split, tuple[int, ...], tuple[Key, ...]]
+"""A split of some rows under which there are trees within a budget, with its children and the least keys of these."""
+
 _MEMORY_EVERY = 64
 """Looks at the clock for one at the memory."""
 
@@ -53,11 +56,13 @@ class Leaves(abc.ABC):
 
 @attrs.define(eq=False)
 class Watch:
-    """When to stop counting."""
+    """When to stop counting, and how many threads count."""
 
     deadline: float | None = None
     """Of `compilation.clock`, which compiling does not use up."""
     memory_limit: int | None = None
+    threads: int = 1
+    """How many threads count, until then."""
     _looks: int = 0
 
     def remaining(self) -> float | None:
@@ -114,7 +119,7 @@ class Recursion(abc.ABC):
         """The trees of depth <= `depth` of keys <= budget, counted split by split; `path` holds what is finished."""
         node = Open(rows, depth, budget, self.of_leaves(rows, budget))
         self.path.append(node)
-        for split, children, optima in self.affordable(rows, depth, budget) if depth else ():
+        for split, children, optima in self.begun(rows, depth, budget) if depth else ():
             node.current = current = Affordable(split, children, optima)
             slack = budget - split.price - sum(optima)
             for child, least in zip(children, optima, strict=True):
@@ -158,9 +163,7 @@ class Recursion(abc.ABC):
                     table[total] = table.get(total, 0) + 1
         return table
 
-    def affordable(
-        self, rows: int, depth: int, budget: Key
-    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+    def affordable(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
         """The splits under which there are trees of keys <= budget, with the children and the least keys of these."""
         for split in self.splits:
             self.watch.look()
@@ -170,6 +173,10 @@ class Recursion(abc.ABC):
             optima = self._least(split, children, depth, budget)
             if optima is not None:
                 yield split, children, optima
+
+    def begun(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
+        """The same as `affordable`; other threads may have begun to count the trees of the children."""
+        return self.affordable(rows, depth, budget)
 
     def _least(self, split: Split, children: tuple[int, ...], depth: int, budget: Key | None) -> tuple[Key, ...] | None:
         """The least keys of the children; None if the budget does not allow the split."""
