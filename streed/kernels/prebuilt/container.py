@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import os
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,7 @@ class Contents:
 def write(path: Path, contents: Contents, code: bytes, *, small: bool = False) -> None:
     """Makes the file, in one step; a `small` one takes a few hundredths of a second longer to read."""
     text = json.dumps(attrs.asdict(contents), separators=(",", ":")).encode()
-    rest = len(text).to_bytes(_LENGTH, "little") + text + (lzma.compress(code) if small else code)
+    rest = len(text).to_bytes(_LENGTH, "little") + text + (_squeezed(code) if small else code)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     scratch = path.with_suffix(f".{os.getpid()}.tmp")
     scratch.write_bytes(_MARK + hashlib.sha256(rest).digest() + rest)
@@ -80,8 +79,22 @@ def read(path: Path) -> tuple[Contents, bytes]:
     code_at = text_at + int.from_bytes(content[begin:text_at], "little")
     code = content[code_at:]
     if code.startswith(_XZ):
-        code = lzma.decompress(code)
+        code = _restored(code)
     return _contents(json.loads(content[text_at:code_at])), code
+
+
+def _squeezed(code: bytes) -> bytes:
+    import lzma
+
+    return lzma.compress(code)
+
+
+def _restored(code: bytes) -> bytes:
+    try:
+        import lzma
+    except ImportError:
+        raise Unusable("this Python has no module lzma") from None
+    return lzma.decompress(code)
 
 
 def _contents(found: dict[str, Any]) -> Contents:
