@@ -84,7 +84,10 @@ def _search(
     for each in workspaces:
         each.engine["root_target"] = target
     trace = Trace()
-    beside = PricingBeside(problem, encoding, control) if row_prices and depth == UNLIMITED else None
+    beside = None
+    if row_prices and depth == UNLIMITED and search_limits.memory_limit is None:
+        # with a limited depth there is little to charge: pure leaves are short; and linear programs know no memory limit
+        beside = PricingBeside(problem, encoding, control)
     packed_at = time.perf_counter()
     if beside is not None:
         beside.start_after(_PATIENCE, 0.0)
@@ -140,6 +143,8 @@ def _search(
             stats["row_prices"] = beside.statistics(bound_of)
         stats["trace"] = trace.decoded(best_of, bound_of)
     finally:
+        if beside is not None:
+            beside.finish()
         for each in workspaces:
             each.close()
     if _overflowed(problem, workspaces):

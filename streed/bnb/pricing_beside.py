@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from streed.kernels.records import LOWEST
 from streed.problem import Problem
 from streed.row_prices.generation import Generation
 from streed.row_prices.prices import Prices
+
+MOST_CLASSES = 2000
+"""Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
 
 
 @final
@@ -30,24 +34,27 @@ class PricingBeside:
         self._problem, self._encoding, self._control = problem, encoding, control
         self._row_space = len(encoding.packed.row_bits)
         self._generation: Generation | None = None
-        self._thread: threading.Thread | None = None
+        self._end: threading.Event | None = None
         self._failure: BaseException | None = None
         self._handed_over: list[Array] = []
         """Kept for as long as the search may read them."""
 
     def start_after(self, patience: float, seconds: float) -> None:
         """Begins if the search has taken as many seconds as its patience lasts."""
-        if self._thread is None and seconds >= patience:
+        if self._end is None and seconds >= patience:
+            self._end = threading.Event()
             work = contextvars.copy_context().run
-            self._thread = threading.Thread(target=work, args=(self._work,), daemon=True)
-            waiting.start_deep([self._thread])
+            waiting.start_deep([threading.Thread(target=work, args=(self._work,), daemon=True)])
 
     def finish(self) -> None:
         """Waits for its end, which the search's end makes come soon; raises what went wrong there."""
-        if self._thread is None:
+        end, self._end = self._end, None
+        if end is None:
             return
         stop, self._control[STOP] = int(self._control[STOP]), 1
-        self._thread.join()
+        while not end.is_set():
+            with contextlib.suppress(KeyboardInterrupt):
+                end.wait()
         self._control[STOP] = stop
         if self._failure is not None:
             raise self._failure
@@ -72,6 +79,8 @@ class PricingBeside:
             if found is None:
                 return
             leaves, places = found
+            if leaves.n_classes > MOST_CLASSES:
+                return
 
             def tell(prices: Prices) -> None:
                 words = prices.words(leaves, places, self._row_space, len(self._handed_over) + 1)
@@ -85,3 +94,6 @@ class PricingBeside:
             pass
         except BaseException as failure:  # noqa: BLE001 - raised again by `finish`
             self._failure = failure
+        finally:
+            if self._end is not None:
+                self._end.set()

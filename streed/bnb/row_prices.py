@@ -1,9 +1,9 @@
 """The bound of row prices: a node costs at least what its rows are charged, less the due of one leaf.
 
-Lemma: let the prices of rows add up, over every nonempty conjunction of literals, to no more than its rows cost as a leaf
-and the leaf's due, where the dues of a tree's leaves, less one, are no more than what its splits pay. The leaves of a
-tree for the rows S are conjunctions that partition S, so its cost is at least the sum of the prices of S less one due
-(docs/explanation/row-prices.md). Needs `scored` to be 0.
+Lemma: let the prices of rows add up, over every nonempty conjunction of literals, to no more than its rows cost as a
+leaf and the leaf's due, where the dues of a tree's leaves, less one, are no more than what its splits pay. The leaves
+of a tree for the rows S are conjunctions that partition S, so its cost is at least the sum of the prices of S less one
+due (docs/explanation/row-prices.md). Needs `scored` to be 0.
 
 Prices are made beside the search (row_prices/) and handed over at once: a word of control holds the address of an array
 with all that is needed, which is never written again. Each function reads that word once.
@@ -74,7 +74,6 @@ def raise_sides(e):  # type: ignore[no-untyped-def]
     if gain <= _LEAVES * head[DUE]:
         return head[EPOCH]
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    # the sums of columns, for a moment where costs of two splits stand
     blocks = e.width // 32
     row_bits = matrix(e.row_bits, e.row_space, blocks, int32)
     active = vector(e.active, e.width, int64)

@@ -97,9 +97,7 @@ class RowCosts(Encoding):
         if self.tests is not None or packed.split_cost == 0 or packed.groups.values is not None:
             return None
         times = NO_TIMES if packed.groups.times is None else packed.groups.times
-        at, costs, counts = classes_of(
-            packed.row_bits, packed.groups.places, times, self.costs.costs, self.divisor
-        )
+        at, costs, counts = classes_of(packed.row_bits, packed.groups.places, times, self.costs.costs, self.divisor)
         bits = np.unpackbits(
             np.ascontiguousarray(packed.row_bits[at]).view(np.uint8), axis=1, count=packed.n_columns, bitorder="little"
         )

@@ -6,8 +6,8 @@ followed by those behind it only (in order of what positive weight they keep), w
 
 - a conjunction weighs no more than its positive rows (the bound);
 - a literal that removes no row of negative weight is of no use, and one that keeps too little can be in no answer;
-- a literal that all positive rows satisfy only helps, and is taken at once (not where literals are limited in number, or
-  rows must remain);
+- a literal that all positive rows satisfy only helps, and is taken at once (not where literals are limited in number,
+  or rows must remain);
 - rows that no remaining literal parts are one row, of the sum of their weights, which cancels positive against negative
   ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012).
 """
@@ -44,27 +44,22 @@ def _random_words(n):  # type: ignore[no-untyped-def]
 
 @native
 def _store(values, literals, lengths, stored, value, path, length):  # type: ignore[no-untyped-def]
-    """(how many conjunctions are stored once this one is, what the one weighs that there is no room for).
-
-    The lightest one goes.
-    """
+    """How many conjunctions are stored once this one is, in the place of the lightest one if there is no room."""
     at = stored
-    lost = int64(_NOTHING)
     if stored == len(values):
         at = int64(0)
         for j in range(1, stored):
             if values[j] < values[at]:
                 at = j
         if values[at] >= value:
-            return stored, value
-        lost = values[at]
+            return stored
     else:
         stored += 1
     values[at] = value
     lengths[at] = length
     for j in range(length):
         literals[at, j] = path[j]
-    return stored, lost
+    return stored
 
 
 @native
@@ -143,14 +138,27 @@ def _merge(masks, used, words, rows, weights, counts, n, stamps, keys, at, now, 
 
 
 @entry
-def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, threshold, greed, most_literals, node_limit, control, values, found, lengths):  # type: ignore[no-untyped-def]  # fmt: skip
-    """(the largest weight seen, a weight, nodes, whether it ended, conjunctions stored).
+def heaviest_conjunctions(  # type: ignore[no-untyped-def]
+    masks,
+    literals_allowed,
+    weights,
+    counts,
+    least_rows,
+    threshold,
+    most_literals,
+    node_limit,
+    control,
+    values,
+    found,
+    lengths,
+):
+    """(the largest weight seen, nodes, whether it ended, conjunctions stored).
 
-    If it ended, all conjunctions that weigh more than the second answer are stored, but for those of equal rows.
+    If it ended, none weighs more than the first answer or the threshold, whichever is larger. Of those above the
+    threshold, such are stored as weigh more than any larger set of rows that the rules lead to.
 
     masks (N, m) int8 are -1 where a row has a column, literals_allowed (2 m,) uint8, weights (N,) int32 whose sums fit,
-    counts (N,) int64 the rows that each stands for. Only conjunctions above the threshold are looked for, which `greed`
-    in [0, 1) raises towards the best one found. Answers in values (cap,), found (cap, LONGEST) and lengths (cap,).
+    counts (N,) int64 the rows that each stands for. Answers in values (cap,), found (cap, LONGEST) and lengths (cap,).
     """
     n, m = masks.shape
     limited = most_literals < m or least_rows > 1
@@ -189,8 +197,6 @@ def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, 
     for literal in range(2 * m):
         allowed[0, literal] = literals_allowed[literal]
     best = int64(_NOTHING)
-    bar = int64(threshold)
-    most_lost = int64(_NOTHING)
     nodes = int64(0)
     stored = int64(0)
     complete = True
@@ -219,12 +225,10 @@ def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, 
                     if forced and count >= least_rows and n_rows[d] > 0:
                         if total > best:
                             best = total
-                        if total > bar:
-                            stored, lost = _store(values, found, lengths, stored, total, path[d], length[d])
-                            most_lost = max(most_lost, lost)
-                            bar = max(bar, threshold + int64((total - threshold) * greed))
+                        if total > threshold:
+                            stored = _store(values, found, lengths, stored, total, path[d], length[d])
                     forced = False
-                    if gain <= bar or (gain == total and least_rows <= 1) or count < least_rows:
+                    if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
                         c = 0
                         break
                     if length[d] >= most_literals:
@@ -246,7 +250,7 @@ def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, 
                     if literal & 1 == 0:
                         kept = gain - kept
                         weight = total - weight
-                    if kept <= bar or (weight - kept == negative):
+                    if kept <= threshold or (weight - kept == negative):
                         allowed[d, literal] = 0
                         continue
                     if kept == gain:
@@ -255,9 +259,7 @@ def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, 
                     keeps[d, c] = kept
                     c += 1
                 if free >= 0 and not limited:
-                    n_rows[d] = _keep_rows(
-                        masks, free, rows[d], own[d], many[d], n_rows[d], rows[d], own[d], many[d]
-                    )
+                    n_rows[d] = _keep_rows(masks, free, rows[d], own[d], many[d], n_rows[d], rows[d], own[d], many[d])
                     path[d, length[d]] = free
                     length[d] += 1
                     allowed[d, free] = 0
@@ -289,7 +291,7 @@ def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, 
         if following[d] < n_candidates[d]:
             j = following[d]
             following[d] += 1
-            if keeps[d, j] <= bar:
+            if keeps[d, j] <= threshold:
                 continue
             literal = int64(candidates[d, j])
             n_rows[d + 1] = _keep_rows(
@@ -307,11 +309,24 @@ def heaviest_conjunctions(masks, literals_allowed, weights, counts, least_rows, 
             entering = True
         else:
             d -= 1
-    return best, max(bar, most_lost), nodes, complete, stored
+    return best, nodes, complete, stored
 
 
 @entry
-def heavy_conjunctions(masks, literals_allowed, weights, counts, least_rows, threshold, width, most_literals, control, values, found, lengths):  # type: ignore[no-untyped-def]  # fmt: skip
+def heavy_conjunctions(  # type: ignore[no-untyped-def]
+    masks,
+    literals_allowed,
+    weights,
+    counts,
+    least_rows,
+    threshold,
+    width,
+    most_literals,
+    control,
+    values,
+    found,
+    lengths,
+):
     """(the largest weight seen, conjunctions stored): by beam search, so that heavier ones may be missed.
 
     Arguments are those of `heaviest_conjunctions`; each level keeps `width` of all extensions, those of the largest
@@ -411,7 +426,7 @@ def heavy_conjunctions(masks, literals_allowed, weights, counts, least_rows, thr
             paths2[q, level] = added[j]
             best = max(best, weigh[j])
             if weigh[j] > threshold:
-                stored, _ = _store(values, found, lengths, stored, weigh[j], paths2[q], level + 1)
+                stored = _store(values, found, lengths, stored, weigh[j], paths2[q], level + 1)
             q += 1
         beam = q
         rows, rows2 = rows2, rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 STOP, NODES, LOWER, UPPER, SHARED_UPPER, NEXT_EDGE, MEMORY, ROW_PRICES = 0, 1, 2, 3, 4, 5, 6, 7
 """Words of `control`: set to stop the search; nodes visited so far; bounds of the root; for several threads the best
-value found by any of them, and the next root split that nobody has taken; set by the search when memory is short; the address of the prices of rows, zero
-if there are none (bnb/row_prices.py)."""
+value found by any of them, and the next root split that nobody has taken; set by the search when memory is short; the
+address of the prices of rows, zero if there are none (bnb/row_prices.py)."""
 
 ROWS_OF_CONTROL = 16
 
@@ -14,6 +14,6 @@ LONGEST = 62
 end."""
 
 EPOCH, SHIFT, DUE, HEAD = 0, 1, 2, 3
-"""Words at the beginning of the array of row prices: which prices these are (1, 2, ...); units are 1 / 2^shift codes; the
-due of a leaf in units; how many words these are. Then come the places that have a price, a bit each, and the prices of
-all places."""
+"""Words at the beginning of the array of row prices: which prices these are (1, 2, ...); units are 1 / 2^shift codes;
+the due of a leaf in units; how many words these are. Then come the places that have a price, a bit each, and the prices
+of all places."""

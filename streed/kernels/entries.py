@@ -60,7 +60,7 @@ _CONJUNCTIONS = "streed.kernels.conjunctions"
 heaviest_conjunctions = Entry(
     _CONJUNCTIONS,
     "heaviest_conjunctions",
-    "(int8[:, ::1], uint8[::1], int32[::1], int64[::1], int64, int64, float64, int64, int64, int64[::1], int64[::1],"
+    "(int8[:, ::1], uint8[::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1],"
     " int32[:, ::1], int64[::1])",
 )
 heavy_conjunctions = Entry(

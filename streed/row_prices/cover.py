@@ -20,10 +20,13 @@ def least_cover(sets: Array, needs: Array) -> Array:
     for option, value in {"output_flag": False, "threads": 1, "solver": "simplex"}.items():
         highs.setOptionValue(option, value)
     none = np.zeros(0, np.int32)
-    highs.addCols(n, np.ones(n), np.zeros(n), np.full(n, highspy.kHighsInf), 0, np.zeros(n, np.int32), none, np.zeros(0))
+    highs.addCols(
+        n, np.ones(n), np.zeros(n), np.full(n, highspy.kHighsInf), 0, np.zeros(n, np.int32), none, np.zeros(0)
+    )
     starts = np.concatenate([[0], np.cumsum(sets.sum(axis=1))[:-1]]).astype(np.int32)
     index = np.nonzero(sets)[1].astype(np.int32)
     m = len(sets)
     highs.addRows(m, needs / unit, np.full(m, highspy.kHighsInf), len(index), starts, index, np.ones(len(index)))
     highs.run()
-    return np.maximum(np.array(highs.getSolution().col_value), 0.0) * unit
+    found: Array = np.maximum(np.array(highs.getSolution().col_value), 0.0) * unit
+    return found

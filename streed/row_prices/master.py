@@ -52,10 +52,10 @@ class Master:
         highs.cbSimplexInterrupt.subscribe(look)
         n = leaves.n_classes
         highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0))
-        worst = leaves.costs.max(axis=1) / self._unit
+        self._worst = leaves.costs.max(axis=1) / self._unit
         every = np.arange(n, dtype=np.int32)
-        self._add(_MOST * worst, every, every, np.ones(n))
-        self._add(-_LEAST * worst, every, every, -np.ones(n))
+        self._add(_MOST * self._worst, every, every, np.ones(n))
+        self._add(-_LEAST * self._worst, every, every, -np.ones(n))
 
     def add(self, members: Array) -> int:
         """Adds the leaves of these classes, (M, N) bool; how many were new."""
@@ -72,6 +72,14 @@ class Master:
             index = np.nonzero(chosen)[1].astype(np.int32)
             self._add(self.leaves.costs_of(chosen) / self._unit, starts, index, np.ones(len(index)))
         return len(new)
+
+    def draw(self, centre: Array, reach: float) -> None:
+        """Keeps prices within `reach` times what their worst label costs of a centre (N,), in codes."""
+        n = self.leaves.n_classes
+        centre = centre / self._unit
+        most = np.clip(_MOST * self._worst, centre, centre + reach * self._worst)
+        least = np.clip(_LEAST * self._worst, centre - reach * self._worst, centre)
+        self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
 
     def __len__(self) -> int:
         return len(self._known)

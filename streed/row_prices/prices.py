@@ -11,6 +11,7 @@ import numpy as np
 from streed.exact import Array
 from streed.row_prices.leaves import Leaves
 
+
 @final
 @attrs.frozen(eq=False)
 class Prices:

@@ -33,8 +33,8 @@ class Found:
 
     columns: list[tuple[int, ...]]
     """Conjunctions that are overcharged."""
-    rest: int | None
-    """No conjunction beside these is overcharged by more units; None if the enumeration did not end."""
+    excess: int | None
+    """No conjunction is overcharged by more units; None if the enumeration did not end."""
     worst: int
     """What the worst one that was seen is overcharged by; at most zero if none is."""
     nodes: int
@@ -72,20 +72,17 @@ class Pricing:
         """What every tree costs at least, in codes, if the prices are feasible."""
         return float(units.sum()) / 2.0**self.shift - float(self.leaves.due)
 
-    def feasible(self, units: Array, columns: Array, rest: int) -> Array:
-        """Prices that overcharge no leaf, near some that overcharge the leaves of `columns` (M, N) bool, and others by
-        the rest at most.
+    def scaled(self, units: Array, excess: int) -> Array:
+        """Prices that overcharge no leaf, of such as overcharge none by more than the excess.
 
-        Prices of rows in these leaves are lowered by as little as a linear program finds to suffice. As what leaves
-        cost besides their dues is not negative, all prices times due / (due + rest) are feasible then.
+        What leaves cost besides their dues is not negative, so all prices times due / (due + excess) are feasible.
         """
-        units = units - self._least_cuts(units, columns)
-        if rest <= 0:
+        if excess <= 0:
             return units
-        return (units.astype(object) * self.due // (self.due + rest)).astype(np.int64)
+        return (units.astype(object) * self.due // (self.due + excess)).astype(np.int64)
 
-    def _least_cuts(self, units: Array, columns: Array) -> Array:
-        """(N,) int64: by what prices are lowered so that they overcharge none of the leaves."""
+    def lowered(self, units: Array, columns: Array) -> Array:
+        """Prices that overcharge none of the leaves of `columns` (M, N) bool: lower by little more than suffices."""
         excess = self._excess(units, columns)
         columns = columns[excess > 0]
         excess = excess[excess > 0]
@@ -96,7 +93,7 @@ class Pricing:
                 short = over - int(cuts[members].sum())
                 if short > 0:
                     cuts[np.flatnonzero(members)[0]] += short
-        return cuts
+        return units - cuts
 
     def _excess(self, units: Array, columns: Array) -> Array:
         """(M,) int64: what the leaves are overcharged by; at most zero where they are not."""
@@ -117,27 +114,26 @@ class Pricing:
             found.take(stored)
         return Found(found.columns, None, worst, 0)
 
-    def exactly(self, units: Array, tolerance: int, greed: float, node_limit: int, most: int) -> Found:
+    def exactly(self, units: Array, tolerance: int, node_limit: int, most: int) -> Found:
         """Overcharged leaves by enumeration, which misses none that is overcharged by more than the tolerance.
 
-        With `greed` in [0, 1), less heavy ones are given up as heavier ones are found.
+        Of more than `most`, those of each label that are overcharged most.
         """
         leaves = self.leaves
         found = _Store(most)
-        worst, rest, nodes, ended = -self.due, 0, 0, True
+        worst, nodes, ended = -self.due, 0, True
         for weights in self._weights(units):
-            heaviest, bar, visited, complete, stored = heaviest_conjunctions(
-                leaves.masks, leaves.allowed, weights, leaves.counts, leaves.min_leaf, self.due + tolerance, greed,
+            heaviest, visited, complete, stored = heaviest_conjunctions(
+                leaves.masks, leaves.allowed, weights, leaves.counts, leaves.min_leaf, self.due + tolerance,
                 min(leaves.most_literals, 2**30), node_limit - nodes, self._control, *found.arrays,
             )  # fmt: skip
             nodes += visited
             worst = max(worst, heaviest - self.due)
-            rest = max(rest, bar - self.due)
             ended = ended and complete
             found.take(stored)
             if not ended:
                 break
-        return Found(found.columns, rest if ended else None, worst, nodes)
+        return Found(found.columns, max(worst, tolerance) if ended else None, worst, nodes)
 
     def _weights(self, units: Array) -> Iterator[Array]:
         """(N,) int32 for each label: what the prices exceed its costs by."""

@@ -16,7 +16,9 @@ def grown_leaves(leaves: Leaves, trees: int = _TREES) -> Array:
     """(M, N) bool: all nodes of randomised greedy trees, grown while a split may pay its price."""
     rng = np.random.default_rng(_SEED)
     literals = np.flatnonzero(leaves.allowed)
-    binary = np.array([f for f in range(len(leaves.allowed) // 2) if leaves.allowed[2 * f] and leaves.allowed[2 * f + 1]])
+    binary = np.array(
+        [f for f in range(len(leaves.allowed) // 2) if leaves.allowed[2 * f] and leaves.allowed[2 * f + 1]]
+    )
     if len(literals) == 0 or len(binary) == 0:
         return np.zeros((0, leaves.n_classes), bool)
     sample = min(len(binary), max(5, int(1.5 * np.sqrt(len(binary)))))
