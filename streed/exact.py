@@ -261,25 +261,27 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
         costs, unit, exact = exact_array(terms[0][1], "costs")
         if exact and 2 * _largest_total(costs, None) < LARGEST_TOTAL:
             return IntegerCosts(costs, 0, unit, True)
-    row_weights, row_unit = None, Fraction(1)
+    row_weights, row_unit = None, _ONE
     if weights is not None:
         row_weights, row_unit = exact_integers(weights, "sample_weight")
     parts: list[tuple[Fraction, Array]] = []
     for weight, costs in terms:
         integers, unit = exact_integers(costs, "costs")
-        parts.append((weight * unit * row_unit, integers))
+        worth = weight if unit is _ONE else weight * unit
+        parts.append((worth if row_unit is _ONE else worth * row_unit, integers))
     unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
-    largest = abs(Fraction(split) / unit)
+    own = _in_units(split, unit)
+    largest = abs(own)
     for worth, part in parts:
-        largest += abs(worth / unit) * _largest_total(part, row_weights)
+        largest += abs(_in_units(worth, unit)) * _largest_total(part, row_weights)
     if 2 * largest >= LARGEST_TOTAL:  # twice, as what a search adds is how far a row's costs lie apart
-        return _rounded(parts, int(split / unit), unit, row_weights)
+        return _rounded(parts, own, unit, row_weights)
     total = _times(parts[0], unit)
     for each in parts[1:]:
         total = total + _times(each, unit)
     if row_weights is not None:
         total = total * row_weights[:, None]
-    return IntegerCosts(np.ascontiguousarray(total, np.int64), int(split / unit), unit, True)
+    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, unit, True)
 
 
 def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None) -> IntegerCosts:
@@ -309,9 +311,16 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
 
 def _times(part: tuple[Fraction, Array], unit: Fraction) -> Array:
     """The whole numbers of a part, each worth so much, in the unit."""
-    factor = int(part[0] / unit)
+    factor = _in_units(part[0], unit)
+    if factor == 1:
+        return part[1]
     whole = part[1] if abs(factor) < LARGEST_TOTAL else part[1].astype(object)
     return whole * factor
+
+
+def _in_units(worth: Fraction | int, unit: Fraction) -> int:
+    """How many units something is worth, a whole number; much faster than to divide fractions."""
+    return worth.numerator * unit.denominator // (worth.denominator * unit.numerator)
 
 
 def _largest_total(costs: Array, weights: Array | None) -> int:

@@ -1,4 +1,4 @@
-"""How far a solve has come: a record, and those who are told: a callable, or a live line in the terminal.
+"""How far a solve has come: a record, and those who are told: a callable, or a live line in a terminal or notebook.
 
 The one who waits for the search reports, a few times per second, and never the search itself; the line appears only
 when a solve takes long enough to be read.
@@ -6,6 +6,7 @@ when a solve takes long enough to be read.
 
 from __future__ import annotations
 
+import html
 import math
 import sys
 import time
@@ -88,31 +89,65 @@ class Reporter:
 
 
 class LiveLine:
-    """One line at the bottom of the terminal (standard error), gone when the solve ends; nothing elsewhere."""
+    """One line, gone when the solve ends: below a notebook's cell, or at the bottom of a terminal (standard error).
+
+    Nothing elsewhere.
+    """
 
     def __init__(self) -> None:
-        self._live: Any = None
-        self._shows = _is_terminal()
+        self._screen: _Terminal | _Notebook | None = None
+        self._makes = _Notebook if "ipykernel" in sys.modules else _Terminal if _is_terminal() else None
 
     def __call__(self, progress: Progress) -> None:
-        if not self._shows or (self._live is None and progress.elapsed < _PATIENCE):
-            return
-        from rich.text import Text
-
-        if self._live is None:
-            from rich.console import Console
-            from rich.live import Live
-
-            # Refreshed by hand: rich's own thread would compete with the search for the interpreter.
-            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
-            self._live.start()
-        self._live.update(Text(line(progress), no_wrap=True, overflow="ellipsis"), refresh=True)
+        if self._screen is None and self._makes is not None and progress.elapsed >= _PATIENCE:
+            self._screen = self._makes()
+        if self._screen is not None:
+            self._screen.show(line(progress))
 
     def close(self) -> None:
         """Takes the line away."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        if self._screen is not None:
+            self._screen.close()
+            self._screen = None
+
+
+class _Terminal:
+    """The last line of a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        # Refreshed by hand: rich's own thread would compete with the search for the interpreter.
+        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+        self._live.start()
+
+    def show(self, said: str) -> None:
+        from rich.text import Text
+
+        self._live.update(Text(said, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+class _Notebook:
+    """An output below the cell that runs, which needs no widgets."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, said: str) -> None:
+        from IPython.display import display
+
+        shown = {"text/plain": said, "text/html": f"<pre>{html.escape(said)}</pre>" if said else ""}
+        if self._handle is None:
+            self._handle = display(shown, raw=True, display_id=True)
+        else:
+            self._handle.update(shown, raw=True)
+
+    def close(self) -> None:
+        self.show("")
 
 
 def reporter(progress: Any) -> Reporter:
@@ -150,6 +185,4 @@ def _shown(x: Any) -> str:
 
 
 def _is_terminal() -> bool:
-    if "ipykernel" in sys.modules:
-        return True
     return sys.stderr is not None and sys.stderr.isatty()

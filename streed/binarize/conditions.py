@@ -39,14 +39,21 @@ def conditions(recipes: Iterable[ColumnRecipe], language: str, names: Collection
 
 
 def questions(recipe: ColumnRecipe) -> list[tuple[str, str, Any]]:
-    """(output, relation, value) of each binary output: "<=" and a threshold, "=" and a category, "missing" and None."""
+    """(output, relation, value) of each binary output.
+
+    "<=" and a threshold, "in" and a tuple of categories, or "missing" and None.
+    """
     if recipe.multiway:
         return []
-    asked: list[tuple[str, Any]] = [("<=", threshold) for threshold in recipe.thresholds]
+    asked: list[tuple[str, Any]]
+    if recipe.is_scale:
+        asked = [("in", recipe.categories[: int(place) + 1]) for place in recipe.thresholds]
+    elif recipe.kind is Kind.CATEGORY:
+        asked = [("in", (category,)) for category in recipe.asked]
+    else:
+        asked = [("<=", threshold) for threshold in recipe.thresholds]
     if recipe.kind is Kind.BOOLEAN and recipe.categories:
-        asked.append(("=", 1))
-    if recipe.kind is Kind.CATEGORY:
-        asked += [("=", category) for category in recipe.asked]
+        asked.append(("in", (1,)))
     if recipe.missing:
         asked.append(("missing", None))
     return [(output.name, *each) for output, each in zip(recipe.outputs, asked, strict=True)]
@@ -85,15 +92,16 @@ def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
         if recipe.kind is Kind.DURATION:
             return f"{column} <= {sql_duration(value)}"
         return f"{column} <= {sql_number(value)}"
-    return f"{column} = {_sql_text(value) if isinstance(value, str) else repr(value)}"
+    written = [_sql_text(each) if isinstance(each, str) else repr(each) for each in value]
+    return f"{column} = {written[0]}" if len(written) == 1 else f"{column} IN ({', '.join(written)})"
 
 
 def _python(recipe: ColumnRecipe, relation: str, value: Any) -> str:
     column = f"row[{recipe.name!r}]"
     if relation == "missing":
         return f"{column} is None or {column} != {column}"
-    if relation == "=":
-        return f"{column} == {value!r}"
+    if relation == "in":
+        return f"{column} == {value[0]!r}" if len(value) == 1 else f"{column} in {value!r}"
     if recipe.kind is Kind.DATE:
         text = f"str({column}).replace('T', ' ')"
         return f"{column} is not None and {column} == {column} and {text} <= {_full_moment(value)!r}"

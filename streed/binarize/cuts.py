@@ -21,7 +21,7 @@ class Spread:
 
     column: RawColumn
     values: Array
-    """(m,) distinct."""
+    """(m,) distinct: numbers, microseconds, or places among the steps of a scale."""
     codes: Array
     """(n',) int64: the place in `values` of each row that is not missing."""
     rows: Array
@@ -35,8 +35,10 @@ class Spread:
         return max(len(self.values) - 1, 0)
 
     def threshold(self, cut: int) -> int | float:
-        """The number or moment at which cut i is made; values up to it, itself included, are on its near side."""
+        """The number, moment or step at which cut i is made; values up to it, itself included, are on its near side."""
         low, high = self.values[cut].item(), self.values[cut + 1].item()
+        if self.column.steps:
+            return int(low)
         if self.column.kind is Kind.DATE:
             return thresholds.between_moments(low, high)
         if self.column.kind is Kind.DURATION:
@@ -45,9 +47,9 @@ class Spread:
 
 
 def spread(column: RawColumn, weights: Array | None = None) -> Spread:
-    """The distinct values of a column of numbers or dates; `weights`: (n,), default 1."""
+    """The distinct values of a column of numbers, times or steps of a scale; `weights`: (n,), default 1."""
     rows = np.flatnonzero(~column.missing)
-    values, codes = np.unique(column.values[rows], return_inverse=True)
+    values, codes = np.unique(column.in_order[rows], return_inverse=True)
     held = None if weights is None else weights[rows]
     totals = np.bincount(codes, weights=held, minlength=len(values)).astype(np.float64)
     return Spread(column, values, codes.astype(np.int64), rows, totals)

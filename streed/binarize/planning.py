@@ -15,7 +15,6 @@ from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.binarize.recipe import ColumnRecipe, TableRecipe
 from streed.data.binary import binary_codes
 from streed.data.column import MOST_CATEGORIES, shown
-from streed.data.moments import date_text, duration_text
 from streed.data.table import read_input
 from streed.errors import InputError
 
@@ -133,6 +132,12 @@ def _plain(name: str, raw: RawColumn, listed: bool, settings: Settings) -> Colum
     said = f", {gaps} missing" if gaps else ""
     if gaps == len(raw.missing):
         return ColumnRecipe(name, raw.kind, note="all missing")
+    if raw.steps and not listed:
+        return (
+            None
+            if len(set(raw.present)) > 1
+            else ColumnRecipe(name, raw.kind, missing=gaps > 0, note=f"constant{said}")
+        )
     if raw.kind is Kind.CATEGORY or (listed and raw.kind is not Kind.BOOLEAN):
         return _category(name, raw, settings, said)
     present = raw.present
@@ -147,11 +152,7 @@ def _plain(name: str, raw: RawColumn, listed: bool, settings: Settings) -> Colum
 
 
 def _category(name: str, raw: RawColumn, settings: Settings, said: str) -> ColumnRecipe:
-    values = raw.present.tolist()
-    if raw.kind is Kind.NUMBER and raw.whole:
-        values = [int(value) for value in values]
-    elif raw.kind in (Kind.DATE, Kind.DURATION):
-        values = [(date_text if raw.kind is Kind.DATE else duration_text)(value) for value in values]
+    values = [value for value in raw.as_categories() if value is not None]
     counts: dict[Any, int] = {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
@@ -182,7 +183,7 @@ def _cuts(
     raws: Sequence[RawColumn],
     recipes: Sequence[ColumnRecipe | None],
 ) -> dict[int, list[int]]:
-    """The cuts of each column of numbers, dates or durations."""
+    """The cuts of each column of numbers, dates, durations or steps of a scale."""
     method, most = settings.thresholds, settings.n_thresholds
     if method == "quantiles":
         return {j: quantiles(found, most) for j, found in spreads.items()}
@@ -220,11 +221,12 @@ def _class_weights(found: Spread, teacher: Teacher) -> Array:
 def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
     raw = found.column
     gaps = int(raw.missing.sum())
-    note = f"{len(found.values)} {raw.kind}s{f', {gaps} missing' if gaps else ''}"
+    what = "ordered categories" if raw.steps else f"{raw.kind}s"
+    note = f"{len(found.values)} {what}{f', {gaps} missing' if gaps else ''}"
     if not cuts and not gaps:
         note += ", no cut tells the labels apart"
     thresholds = tuple(dict.fromkeys(found.threshold(cut) for cut in cuts))
-    return ColumnRecipe(name, raw.kind, thresholds, missing=gaps > 0, note=note)
+    return ColumnRecipe(name, raw.kind, thresholds, raw.steps if cuts else (), missing=gaps > 0, note=note)
 
 
 def _places(listed: Sequence[Any], names: Sequence[str]) -> set[int]:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.moments import duration, microseconds
+from streed.data.column import places
+from streed.data.moments import date_text, duration, duration_text, microseconds
+from streed.data.table import declared_steps
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,18 +49,37 @@ class RawColumn:
     """(n,) bool."""
     whole: bool = False
     """Whether all numbers are whole."""
+    steps: tuple[Any, ...] = ()
+    """The categories in their order, of a column whose type says that they are steps of a scale."""
 
     @property
     def present(self) -> Array:
         """The values that are not missing."""
         return self.values[~self.missing]
 
+    @property
+    def in_order(self) -> Array:
+        """(n,) numbers that stand in the order of the values: those of numbers and times, the places of steps."""
+        return places(self.values, self.steps, self.missing, "") if self.steps else self.values
+
+    def as_categories(self) -> list[Any]:
+        """The values as categories have them, None where missing: whole numbers as int, dates and durations written."""
+        held: list[Any] = self.values.tolist()
+        write: Any = {Kind.DATE: date_text, Kind.DURATION: duration_text}.get(self.kind)
+        if write is None and self.whole:
+            write = int
+        return [
+            None if gap else value if write is None else write(value)
+            for value, gap in zip(held, self.missing.tolist(), strict=True)
+        ]
+
 
 def read_column(column: Any, name: str) -> RawColumn:
     """The column: an array (n,), a list, or a narwhals series.
 
     None, NaN, NaT and NA are missing. Texts that all write dates by ISO 8601 are dates; objects of several types are
-    taken as texts. Raises InputError, naming the column, for infinite numbers and for types such as complex numbers.
+    taken as texts. Categories of an ordered type keep their order; numbers and dates that stand in their own are taken
+    as such. Raises InputError, naming the column, for infinite numbers and for types such as complex numbers.
     """
     if isinstance(column, np.ndarray):
         return _of_array(column, name)
@@ -88,12 +109,16 @@ def _of_array(x: Array, name: str) -> RawColumn:
 def _of_series(column: Any, name: str) -> RawColumn:
     import narwhals as nw
 
+    column = nw.from_native(column, series_only=True)
     dtype = column.dtype
     gaps = column.is_null().to_numpy().astype(bool)
     if dtype.is_numeric() and (dtype.is_integer() or dtype.is_float() or dtype.is_decimal()):
         # Filled with 0 first: libraries differ in what they make of a missing whole number.
         values = column.fill_null(0).cast(nw.Float64).to_numpy().astype(np.float64)
         return _numbers(np.where(gaps, np.nan, values), name, whole=dtype.is_integer())
+    steps = declared_steps(column)
+    if steps is not None:
+        return _of_steps(column.to_list(), gaps, steps, name)
     if isinstance(dtype, (nw.Date, nw.Datetime)) or dtype in (nw.Date, nw.Datetime):
         return _of_objects([None if gap else value for value, gap in zip(column.to_list(), gaps, strict=True)], name)
     return _of_objects(column.to_list(), name)
@@ -119,17 +144,28 @@ def _of_objects(values: list[Any], name: str) -> RawColumn:
         return _numbers(reals, name, whole=all(issubclass(kind, numbers.Integral) for kind in kinds))
     if all(issubclass(kind, (dt.date, np.datetime64)) for kind in kinds):
         return _dates([None if gap else value for value, gap in zip(values, missing, strict=True)], missing)
-    texts = [
-        None if gap else value if isinstance(value, str) else str(value)
-        for value, gap in zip(values, missing, strict=True)
-    ]
-    if all(kind is str for kind in kinds):
+    texts = [None if gap else str(value) for value, gap in zip(values, missing, strict=True)]
+    if all(issubclass(kind, str) for kind in kinds):
         moments = _iso_dates(texts)
         if moments is not None:
             return _dates(moments, missing)
     held = np.empty(len(texts), dtype=object)
     held[:] = texts
     return RawColumn(Kind.CATEGORY, held, missing)
+
+
+def _of_steps(values: list[Any], gaps: Array, order: tuple[Any, ...], name: str) -> RawColumn:
+    """The column of values that are steps of a scale, in that order."""
+    scale = _of_objects(list(order), name)
+    if scale.kind is not Kind.CATEGORY and (scale.values[1:] > scale.values[:-1]).all():
+        return _of_objects(values, name)
+    steps = tuple(scale.as_categories())
+    if len(set(steps)) < len(steps):
+        raise InputError("X", f"column {name!r} has categories that are written alike", "give each its own name")
+    written = dict(zip(order, steps, strict=True))
+    held = np.empty(len(values), dtype=object)
+    held[:] = [None if gap else written[value] for value, gap in zip(values, gaps.tolist(), strict=True)]
+    return RawColumn(Kind.CATEGORY, held, gaps, steps=steps)
 
 
 def _is_number(kind: type) -> bool:

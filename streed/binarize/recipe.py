@@ -29,6 +29,7 @@ class ColumnRecipe:
 
     A number, date or duration `x` gives `x<=t` for each threshold t, a truth value its own column. A category gives
     `x=c` for each category c, or one question where there are but two, or a multiway column with a child for each.
+    Categories that are steps of a scale give `x<=c` for each of some of them.
     `missing`: an absent value is a category of its own, `x=missing`, and every other question about it is answered no.
     `other`: the values that have no question of their own; in a multiway column they share a child.
     """
@@ -36,8 +37,9 @@ class ColumnRecipe:
     name: str
     kind: Kind
     thresholds: tuple[int | float, ...] = ()
-    """Ascending; microseconds of dates (since 1970) and of durations."""
+    """Ascending; microseconds of dates (since 1970) and of durations; of steps, their places in `categories`."""
     categories: tuple[Any, ...] = ()
+    """Where there are thresholds, every step of the scale in its order."""
     multiway: bool = False
     missing: bool = False
     other: bool = False
@@ -54,11 +56,16 @@ class ColumnRecipe:
         names = [f"{self.name}<={self._written(threshold)}" for threshold in self.thresholds]
         if self.kind is Kind.BOOLEAN and self.categories:
             names.append(self.name)
-        if self.kind is Kind.CATEGORY:
+        if self.kind is Kind.CATEGORY and not self.is_scale:
             names += [f"{self.name}={category}" for category in self.asked]
         if self.missing:
             names.append(f"{self.name}={self.missing_name}")
         return tuple(Column(name, (0, 1), multiway=False) for name in names)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether the categories are steps of a scale, and the questions thresholds of it."""
+        return self.kind is Kind.CATEGORY and bool(self.thresholds)
 
     def codes(self, raw: RawColumn, unseen: str) -> Array:
         """(n, k) uint8 of new values, for the k outputs.
@@ -92,6 +99,8 @@ class ColumnRecipe:
             return date_text(int(threshold))
         if self.kind is Kind.DURATION:
             return duration_text(int(threshold))
+        if self.kind is Kind.CATEGORY:
+            return str(self.categories[int(threshold)])
         return repr(int(threshold)) if float(threshold).is_integer() and abs(threshold) < 1e15 else repr(threshold)
 
     @property
@@ -120,7 +129,10 @@ class ColumnRecipe:
             row = int(np.argmax(strangers))
             self._unseen(f"the value {values[row]!r}", row, int(strangers.sum()), unseen)
         if not self.multiway:
-            columns = [found == place[category] for category in self.asked]
+            if self.is_scale:
+                columns = [(found >= 0) & (found <= threshold) for threshold in self.thresholds]
+            else:
+                columns = [found == place[category] for category in self.asked]
             return np.column_stack([*columns, raw.missing] if self.missing else columns).astype(np.uint8)
         usual = place.get(self.usual, 0)
         codes = np.where(strangers, len(place) if self.other else usual, found)
@@ -129,16 +141,10 @@ class ColumnRecipe:
 
     def _as_categories(self, raw: RawColumn) -> list[Any]:
         """The values as the categories are written: numbers if those are, else texts."""
-        values: list[Any] = raw.values.tolist()
         if raw.kind is Kind.CATEGORY or not any(isinstance(category, str) for category in self.categories):
-            return values
-        if raw.kind is Kind.DATE:
-            return [date_text(value) for value in values]
-        if raw.kind is Kind.DURATION:
-            return [duration_text(value) for value in values]
-        if raw.whole:
-            return [None if gap else str(int(value)) for value, gap in zip(values, raw.missing, strict=True)]
-        return [str(value) for value in values]
+            held: list[Any] = raw.values.tolist()
+            return held
+        return [None if value is None else str(value) for value in raw.as_categories()]
 
     def _converted(self, raw: RawColumn) -> Array:
         """The values as numbers, those that are missing as any."""

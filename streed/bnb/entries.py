@@ -46,6 +46,11 @@ def load() -> int:
     return unit_address(_UNITS, "load")
 
 
+def weigh_pairs() -> int:
+    """The address of what adds up pairs of columns under multipliers of any kind."""
+    return unit_address(_UNITS, "weigh_pairs")
+
+
 def push(lane: Any) -> int:
     """The address of what pushes the bounds of pairs of this numpy type."""
     return unit_address(_UNITS, "push", lane)

@@ -44,7 +44,7 @@ class PricingBeside:
         if self._end is None and seconds >= patience:
             self._end = threading.Event()
             work = contextvars.copy_context().run
-            waiting.start_deep([threading.Thread(target=work, args=(self._work,), daemon=True)])
+            waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
 
     def finish(self) -> None:
         """Waits for its end, which the search's end makes come soon; raises what went wrong there."""
@@ -72,7 +72,7 @@ class PricingBeside:
             **{f"seconds_{what}": seconds for what, seconds in made.seconds.items()},
         }
 
-    def _work(self) -> None:
+    def _work(self, end: threading.Event) -> None:
         waiting.stopped.set(lambda: bool(self._control[STOP]))
         try:
             found = self._encoding.leaves(self._problem)
@@ -95,5 +95,4 @@ class PricingBeside:
         except BaseException as failure:  # noqa: BLE001 - raised again by `finish`
             self._failure = failure
         finally:
-            if self._end is not None:
-                self._end.set()
+            end.set()

@@ -300,7 +300,7 @@ class _Reader:
             if numeric.dtype.kind in "biuf":
                 return _with_gaps(self._of_array(numeric), gaps)
         read = _with_gaps(self._of_list(series.to_list()), gaps)
-        return attrs.evolve(read, order=_declared_order(series), is_ordered=_is_scale(series))
+        return attrs.evolve(read, order=_declared_order(series), is_ordered=declared_steps(series) is not None)
 
 
 def _with_gaps(read: Values, gaps: Array | None) -> Values:
@@ -346,13 +346,13 @@ def _is_fine(moment: Any) -> bool:
     return bool(getattr(moment, "nanosecond", 0) or getattr(moment, "nanoseconds", 0))
 
 
-def _is_scale(series: Any) -> bool:
-    """Whether the type declares that its categories are ordered, as pandas' can."""
+def declared_steps(series: Any) -> tuple[Any, ...] | None:
+    """The categories of a narwhals series whose type declares that they are ordered, as pandas' can; else None."""
     import narwhals as nw
 
     if series.dtype not in (nw.Categorical, nw.Enum) or not series.implementation.is_pandas_like():
-        return False
-    return bool(getattr(series.to_native().cat, "ordered", False))
+        return None
+    return _declared_order(series) if getattr(series.to_native().cat, "ordered", False) else None
 
 
 def _declared_order(series: Any) -> tuple[Any, ...] | None:

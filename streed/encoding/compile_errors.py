@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
-
-from numba.core.errors import NumbaError
 
 from streed.errors import TaskError
 from streed.kernels.codegen import generate
@@ -31,11 +30,19 @@ def explain_compilation(
     """What the function makes of the spec and the methods; raises TaskError, in two lines, if they do not compile."""
     try:
         return compile_(shape, functions)
-    except NumbaError as error:
+    except Exception as error:
+        if not _is_numbas(error):
+            raise
         raise TaskError(_explanation(error, functions, task)) from error
 
 
-def _explanation(error: NumbaError, functions: dict[str, Callable[..., Any]], task: Task) -> str:
+def _is_numbas(error: Exception) -> bool:
+    """Whether it says that something does not compile; without numba nothing does."""
+    errors = sys.modules.get("numba.core.errors")
+    return errors is not None and isinstance(error, errors.NumbaError)
+
+
+def _explanation(error: Exception, functions: dict[str, Callable[..., Any]], task: Task) -> str:
     """Two lines: what does not compile, and the user's own line."""
     text = str(error)
     places = re.findall(r'File "([^"]+)", line (\d+)', text)

@@ -15,13 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
+from streed.enumerate.layout import COST, KEY, MOST_KEY, MOST_VALUE, STAIRCASE, VALUE
 from streed.kernels.compiled import entry
 from streed.kernels.views import native
-
-COST, VALUE, KEY = 0, 1, 2
-"""The columns of an entry; those from KEY on are the key."""
-
-MOST_KEY, MOST_VALUE, STAIRCASE, SPACE, FULL = range(5)
 
 FIRST_BITS = 10
 """Of the places of a table as it begins."""

@@ -16,8 +16,8 @@ from typing import final
 import attrs
 import numpy as np
 
+from streed.enumerate.native_entries import decode_keys
 from streed.exact import Array
-from streed.kernels.compiled import entry
 from streed.kernels.entries import find_classes
 
 _BITS = 62
@@ -92,26 +92,8 @@ class KeyCode:
 
     def sums(self, keys: Array) -> Array:
         """(m, q) int64: the sums of keys (m, words)."""
-        sums: Array = _decode(np.ascontiguousarray(keys), self.places, self.factors, self.divisors)
+        sums: Array = decode_keys(np.ascontiguousarray(keys), self.places, self.factors, self.divisors)
         return sums
-
-
-@entry
-def _decode(keys, places, factors, divisors):  # type: ignore[no-untyped-def]
-    """(m, q) the sums of keys (m, words); places (digits, 4): word, worth, span and least of every digit."""
-    sums = np.zeros((len(keys), factors.shape[1]), np.int64)
-    shift = np.zeros(keys.shape[1], np.int64)
-    for d in range(len(places)):
-        shift[places[d, 0]] += places[d, 1] * places[d, 3]
-    for i in range(len(keys)):
-        for d in range(len(places)):
-            word = keys[i, places[d, 0]] - shift[places[d, 0]]
-            digit = word // places[d, 1] % places[d, 2] + places[d, 3]
-            for q in range(factors.shape[1]):
-                sums[i, q] += digit * factors[d, q]
-        for q in range(factors.shape[1]):
-            sums[i, q] //= divisors[q]
-    return sums
 
 
 def encode(parts: Sequence[Array], splits: Sequence[int], branches: int, sizes: Array | None = None) -> KeyCode:

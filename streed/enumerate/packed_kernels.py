@@ -18,10 +18,7 @@ from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
 from streed.bnb.nodes import columns_of
 from streed.enumerate.entries import (
-    COST,
     FIRST_BITS,
-    FULL,
-    SPACE,
     compact,
     keep_needed,
     new_table,
@@ -30,6 +27,7 @@ from streed.enumerate.entries import (
     put_sums,
     take,
 )
+from streed.enumerate.layout import COST, FULL, SPACE
 from streed.enumerate.shallow import shallow_entries
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import call, engine_at
@@ -40,9 +38,6 @@ from streed.kernels.views import matrix, native, vector
 
 _PAIRS = 2
 """The depth up to which sums over pairs of columns tell all entries."""
-
-DEEPEST = SHALLOW + 1
-"""The depth up to which work units tell what children cost."""
 
 
 # -- one set of rows -----------------------------------------------------------------------------------------------
@@ -99,7 +94,7 @@ def _count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-unty
 
 
 @entry
-def sum_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
+def count_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
     """(active columns (F,), pairs (F, F, L), total (L,), least (width,)) of the rows, as `shallow.py` has them."""
     e = engine_at(engine)
     pairs, total, least = _count_sums(e, rows, depth, weights, base, scratch)

@@ -7,11 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
-from streed.bnb import runner, units
+from streed.bnb import entries as bnb_entries
+from streed.bnb import runner
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
-from streed.enumerate.entries import COST
-from streed.enumerate.packed_kernels import DEEPEST, enumerate_rows, rank_columns, sum_pairs
+from streed.enumerate.layout import COST, DEEPEST
+from streed.enumerate.native_entries import count_pairs, enumerate_rows, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
@@ -72,7 +73,7 @@ class PackedRowSets(RowSets):
         return found
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        sums: tuple[Array, Array, Array, Array] = sum_pairs(
+        sums: tuple[Array, Array, Array, Array] = count_pairs(
             self._address, rows.rows, np.int64(_depth(rows)), self._weights, self._least, self._scratch
         )
         return sums
@@ -127,7 +128,7 @@ class PackedRowSets(RowSets):
         """Makes the workspace hold the costs of these sets."""
         if anew or self._oracle.costs_of is not self:
             self._oracle.set_costs(self._costs, self._split_cost, self)
-        self._oracle.workspace.engine["weigh_pairs"] = units.weigh_pairs().address
+        self._oracle.workspace.engine["weigh_pairs"] = bnb_entries.weigh_pairs()
 
     def check_time(self) -> None:
         control = self._oracle.control

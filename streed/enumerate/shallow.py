@@ -13,10 +13,7 @@ import numpy as np
 from numba import int64
 
 from streed.enumerate.entries import (
-    COST,
     FIRST_BITS,
-    FULL,
-    SPACE,
     adds_up,
     compact,
     find_addends,
@@ -27,6 +24,7 @@ from streed.enumerate.entries import (
     put_sums,
     take,
 )
+from streed.enumerate.layout import COST, FULL, SPACE
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE, NONE
 from streed.kernels.views import native

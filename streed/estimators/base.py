@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import abc
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,7 +150,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _solve(self, data: Dataset, **other: Any) -> Result:
         """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
         given = {**{name: getattr(self, name) for name in _PARAMETERS}, **other}
-        objective = self._objective(given["cost_complexity"])
+        objective = self._objective(_checked_price(given["cost_complexity"]))
         limits = [*map(_limit, _listed(given["limits"])), *self._further_limits(data)]
         orders = {name: given[name] for name in _PASSED}
         result = streed.solve(objective.subject_to(*limits) if limits else objective, data, **orders)
@@ -325,6 +326,15 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
     return summed
 
 
+def _checked_price(cost_complexity: Any) -> Any:
+    """The cost of a branching node; raises InputError where it is no number from 0 on."""
+    is_number: bool = isinstance(cost_complexity, (numbers.Real, Decimal))
+    if not (is_number and cost_complexity >= 0):
+        found = f"{cost_complexity!r} is no number from 0 on"
+        raise InputError("cost_complexity", found, "give what a branching node costs, such as 0.01")
+    return cost_complexity
+
+
 def _limit(limit: Any) -> Limit:
     if isinstance(limit, str):
         from streed.registry import make_limit
@@ -336,7 +346,9 @@ def _limit(limit: Any) -> Limit:
 
 
 def _listed(limits: Any) -> list[Any]:
-    return [limits] if isinstance(limits, (str, Limit)) else list(limits or ())
+    if limits is None:
+        return []
+    return list(limits) if isinstance(limits, Iterable) and not isinstance(limits, str) else [limits]
 
 
 def _whole(weights: Array) -> Array:

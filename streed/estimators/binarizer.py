@@ -36,8 +36,9 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     values that share the rows out evenly), all "midpoints", "mdlp" (Fayyad and Irani), a "tree" for each column, or the
     "guesses" of a boosted ensemble of trees; the last three need y. `categories`: "one-hot", a question for each
     category, or "multiway", a column with a child for each. `categorical`: names or positions of columns of numbers
-    that are categories. Of a column with more than `max_categories`, only the most frequent are asked about; one whose
-    texts nearly all differ is left out. A missing value is a category of its own and is answered no elsewhere.
+    that are categories. Ordered categories, as pandas has them, are cut as numbers are, unless `categorical` names
+    them. Of a column with more than `max_categories`, only the most frequent are asked about; one whose texts nearly
+    all differ is left out. A missing value is a category of its own and is answered no elsewhere.
     `unseen`: what to do with a category or a gap where the fitted data had none: "warn" (once a column, and answer no),
     "ignore" (answer no) or "error". `target_type`: whether y holds "classes" or "numbers"; "auto" looks.
 

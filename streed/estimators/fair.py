@@ -22,7 +22,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.classifier import OptimalTreeClassifier
 from streed.estimators.fair_guidance import fairness_margin, least_paying, verdict
-from streed.estimators.reading import FREQUENCY, as_array, checked_column, present_rows
+from streed.estimators.reading import FREQUENCY, argument_names, as_array, checked_column, present_rows
 from streed.exact import Array
 from streed.registry import find_notion
 from streed.result import Result
@@ -177,7 +177,10 @@ class FairTreeClassifier(OptimalTreeClassifier):
         if not hasattr(self, "limit_"):
             self.limit_ = self._limit_with_margin(notion, data)
         bounds: list[Limit] = [] if self.limit_ is None else [notion <= self.limit_]
-        return bounds if self.ratio is None else [*bounds, notion.ratio >= self.ratio]
+        if self.ratio is None:
+            return bounds
+        with argument_names(limit="ratio"):
+            return [*bounds, notion.ratio >= self.ratio]
 
     def _limit_with_margin(self, notion: Fairness, data: Dataset) -> Any:
         """`limit`, tightened by the margin for the sample where `confidence` asks for one."""

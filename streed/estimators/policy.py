@@ -22,8 +22,9 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import FREQUENCY, checked_weights
+from streed.estimators.reading import FREQUENCY, argument_names, checked_weights
 from streed.exact import Array, exact_number
+from streed.result import Result
 from streed.task import Task
 from streed.tasks.sensitive_groups import ROW_DATA
 from streed.tree import Tree
@@ -188,7 +189,8 @@ class PolicyTree(OptimalTree):
             known, missing = ("treatment_costs", "budget") if self.budget is None else ("budget", "treatment_costs")
             raise InputError(missing, f"there is none, and {known} is given", "give both, or neither")
         if self.treatment_costs is not None:
-            found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
+            with argument_names(costs="treatment_costs", limit="budget"):
+                found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
         if self.capacity is None and self.parity is None:
             return found
         known_treatments = treatments(data)
@@ -199,13 +201,18 @@ class PolicyTree(OptimalTree):
         if self.capacity is not None:
             found.append(TreatmentCosts(dict.fromkeys(treated, 1)) <= self._room(data))
         if self.parity is not None:
-            found.append(TreatmentParity(treated=treated) <= self.parity)
+            with argument_names(limit="parity"):
+                found.append(TreatmentParity(treated=treated) <= self.parity)
         return found
+
+    def _solve(self, data: Dataset, **other: Any) -> Result:
+        with argument_names(costs="treatment_costs"):
+            return super()._solve(data, **other)
 
     def _room(self, data: Dataset) -> Any:
         """How many rows, by weight, may be treated."""
         most = self.capacity
-        if not isinstance(most, numbers.Real) or isinstance(most, bool) or most < 0:
+        if not isinstance(most, numbers.Real) or isinstance(most, bool) or most < 0 or (most > 1 and most % 1 != 0):
             raise InputError("capacity", f"{most!r}", "give a number of rows, or a share of them such as 0.2")
         if isinstance(most, numbers.Integral) or most >= 1:
             return most

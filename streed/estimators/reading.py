@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from streed.data.rows import read_frequency
+from streed.errors import InputError
 from streed.exact import Array
 
 FREQUENCY = "frequency"
@@ -92,6 +94,17 @@ def present_rows(
 
     kept = {name: taken(values) for name, values in row_data.items() if name != FREQUENCY}
     return take_rows(table, rows), taken(y), taken(sample_weight), {**kept, FREQUENCY: frequency[rows]}
+
+
+@contextlib.contextmanager
+def argument_names(**names: str) -> Iterator[None]:
+    """Errors about an argument of a task's, by its name there, are about the estimator's that was passed on."""
+    try:
+        yield
+    except InputError as error:
+        if error.argument not in names:
+            raise
+        raise InputError(names[error.argument], error.found, error.remedy) from None
 
 
 def _check_rows(column: Any, n_rows: int) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.data import Cut
 from streed.data.column import shown
-from streed.data.moments import date_text, duration_text
 from streed.data.table import read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
@@ -108,32 +107,25 @@ def _held(question: Question, column: Any) -> Array:
     kind = _kind(question)
     if kind == "text":
         texts = np.empty(len(raw.values), dtype=object)
-        texts[:] = ["" if gap else _text(raw, v) for v, gap in zip(raw.values.tolist(), raw.missing, strict=True)]
+        texts[:] = ["" if value is None else str(value) for value in raw.as_categories()]
         return texts
-    if not raw.missing.all() and _kind_of(raw.kind) != kind:
+    if not raw.missing.all() and _kind_of(raw) != kind:
         raise InputError("X", f"column {question.name!r} holds a {raw.kind.value}", f"the tree asks about a {kind}")
     if kind in _TIMES:
         return np.where(raw.missing, NO_DATE, np.where(raw.missing, 0, raw.values).astype(np.int64))
     return _reals(raw)
 
 
-def _kind_of(kind: Kind) -> str:
+def _kind_of(raw: RawColumn) -> str:
     """The kind of question, as `_kind` says it, that a raw column answers."""
-    return {Kind.BOOLEAN: "number", Kind.CATEGORY: "text"}.get(kind, kind.value)
+    if raw.steps and not isinstance(raw.steps[0], str):
+        return "number"
+    return {Kind.BOOLEAN: "number", Kind.CATEGORY: "text"}.get(raw.kind, raw.kind.value)
 
 
 def _reals(raw: RawColumn) -> Array:
     """(m,) float64: the numbers of a column, NaN where they are missing."""
     return np.where(raw.missing, np.nan, raw.values).astype(np.float64)
-
-
-def _text(raw: RawColumn, value: Any) -> str:
-    """The value as the tree's categories are written."""
-    if raw.kind is Kind.DATE:
-        return date_text(value)
-    if raw.kind is Kind.DURATION:
-        return duration_text(value)
-    return str(int(value)) if raw.kind is Kind.NUMBER and raw.whole else str(value)
 
 
 class _Graph:

@@ -163,7 +163,9 @@ def _one_of(value: str, values: tuple[Any, ...]) -> str:
 
 def _literal(value: Any) -> str:
     """The value as Python source; raises InputError where it has none."""
-    if value is None or isinstance(value, (bool, str)):
+    if isinstance(value, str):
+        return repr(str(value))
+    if value is None or isinstance(value, bool):
         return repr(value)
     if isinstance(value, Fraction):
         return f"Fraction({value.numerator}, {value.denominator})"

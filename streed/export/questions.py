@@ -192,12 +192,12 @@ def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Qu
     known: Sequence[Any] = recipe.categories
     if recipe.kind is Kind.BOOLEAN:
         closed, known = strict, (0, 1)
-    yes = [Case(1, GAP)] if relation == "missing" else [Case(1, ONE_OF, (value,))]
+    yes = [Case(1, GAP)] if relation == "missing" else [Case(1, ONE_OF, value)]
     if relation == "missing":
         gap = 1
     if not closed or not known:
         return _question(recipe, place, yes, gap, 0)
-    others = tuple(category for category in known if relation == "missing" or category != value)
+    others = tuple(category for category in known if relation == "missing" or category not in value)
     return _question(recipe, place, [*yes, *([Case(0, ONE_OF, others)] if others else [])], gap, None)
 
 

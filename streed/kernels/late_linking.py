@@ -125,6 +125,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def _merged(self) -> Any:
         """The code of this library and of all that it needs; what is another's can be called from here only."""
+        _let_meet(self._final_module)
         merged = self._final_module.clone()
         own = _defined(merged)
         needed, seen = list(self._linking_libraries), {id(self)}
@@ -136,6 +137,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
             if library._finalized:
                 merged.link_in(library._get_module_for_linking(), preserve=True)
             else:
+                _let_meet(library._final_module)
                 merged.link_in(library._final_module, preserve=True)
                 needed += library._linking_libraries
         for function in merged.functions:
@@ -152,6 +154,17 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 _VISIBLE = (binding.Linkage.external, binding.Linkage.linkonce_odr)
+
+
+_SHARED = "__excinfo_unwrap_args"
+"""How functions begin that numba adds to every library with messages that are made while code runs, alike by name."""
+
+
+def _let_meet(module: Any) -> None:
+    """Lets the functions that several libraries have be linked as one."""
+    for function in module.functions:
+        if function.name.startswith(_SHARED) and not function.is_declaration:
+            function.linkage = "linkonce_odr"
 
 
 def _defined(module: Any) -> set[str]:

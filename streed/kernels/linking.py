@@ -9,32 +9,28 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from typing import Any, final
 
 from streed.kernels.prebuilt.calls import Call
 from streed.kernels.prebuilt.library import library
 
 
-@final
-class Entry:
-    """A native function that Python calls, with the signature for which it is built beforehand.
+class Native:
+    """A native function that Python calls: by its name in the library, or what `make` gives, compiled when called."""
 
-    The signature is written as numba reads it: "(int64, uint8[:, ::1])". Calls with other arguments are answered too,
-    by compiled code.
-    """
-
-    def __init__(self, module: str, name: str, signature: str) -> None:
-        self.module, self.name, self.signature = module, name, signature
+    def __init__(self, name_in_library: str, make: Callable[[], Any]) -> None:
+        self._name_in_library, self._make = name_in_library, make
 
     @functools.cached_property
     def compiled(self) -> Any:
         """What numba makes of the function."""
-        return getattr(importlib.import_module(self.module), self.name)
+        return self._make()
 
     @functools.cached_property
     def _calls(self) -> list[Call]:
         found = library()
-        return [] if found is None else found.calls(entry_name(self.module, self.name))
+        return [] if found is None else found.calls(self._name_in_library)
 
     def __call__(self, *arguments: Any) -> Any:
         for call in self._calls:
@@ -43,13 +39,31 @@ class Entry:
                 return call(words)
         return self.compiled(*arguments)
 
-    def make_ready(self) -> None:
-        """Compiles the function for its signature, or loads it, if that was not done yet."""
-        if not self._calls and not self.compiled.signatures:
-            from numba.core.sigutils import normalize_signature
 
+@final
+class Entry(Native):
+    """A native function of a module, with the signatures for which it is built beforehand.
+
+    A signature is written as numba reads it: "(int64, uint8[:, ::1])"; it may name the `tuples` that are given (see
+    `signatures.py`). Calls with other arguments are answered too, by compiled code.
+    """
+
+    def __init__(self, module: str, name: str, *signatures: str, tuples: tuple[type, ...] = ()) -> None:
+        super().__init__(entry_name(module, name), lambda: getattr(importlib.import_module(module), name))
+        self.module, self.name, self.signatures, self.tuples = module, name, signatures, tuples
+
+    def make_ready(self) -> None:
+        """Compiles the function for its signatures, or loads it, if that was not done yet."""
+        if not self._calls and not self.compiled.signatures:
+            self.compile()
+
+    def compile(self) -> None:
+        """Compiles the function for its signatures."""
+        from streed.kernels.signatures import argument_types
+
+        for signature in self.signatures:
             # as numba sees the arguments of a call: files of compiled code are found by it
-            self.compiled.compile(normalize_signature(self.signature)[0])
+            self.compiled.compile(argument_types(signature, self.tuples))
 
 
 def unit_address(module: str, maker: str, *arguments: Any) -> int:

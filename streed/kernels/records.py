@@ -344,5 +344,8 @@ MOST_WORDS = 2047
 LANES = 32
 """Numbers in a vector of a kernel; arrays that vectors are loaded from are padded to a multiple of it."""
 
+WORD_ROWS = 16
+"""Rows per word of a compacted column."""
+
 FOUR = 4
 """Planes that are added at once where rows are summed; the numbers of a row are padded to a multiple of it."""

@@ -21,19 +21,15 @@ from numba import int32, int64, uint8, uint32
 
 from streed.kernels.control import LOWER, STOP, UPPER
 from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
-from streed.kernels.ordered.record import INFEASIBLE, ROW, ask
+from streed.kernels.ordered.pointers import ask
+from streed.kernels.ordered.record import INFEASIBLE, ROW
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.bounds import UNKNOWN, bound_by_node, lowest_run, push, push_within, worst_of
 from streed.ordered.depth_two import is_stopped, solve_two
-
-UNLIMITED = 2**40
-"""Any number of splits."""
+from streed.ordered.layout import UNLIMITED, WORDS
 
 _DEEP = 30
 """Depths from which on a number of splits is never as good as any."""
-
-WORDS = 3
-"""Of an entry of a plan."""
 
 
 @native

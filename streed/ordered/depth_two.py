@@ -14,26 +14,12 @@ from numba import int64, uint32
 
 from streed.kernels.control import NODES, STOP
 from streed.kernels.ordered.orders import nearest_position
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, ask
+from streed.kernels.ordered.pointers import ask
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
 from streed.kernels.simd import load_atomic
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.intervals import (
-    BEGIN,
-    BEGIN_LEFT,
-    BEGIN_RIGHT,
-    COLUMN,
-    END,
-    END_LEFT,
-    END_RIGHT,
-    KEY,
-    bound_between,
-    clear,
-    heap_of,
-    pop,
-    push,
-    trim,
-    worst_before,
-)
+from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
+from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""

@@ -18,13 +18,20 @@ from __future__ import annotations
 from numba import int64
 
 from streed.kernels.views import matrix, native
-
-KEY, LENGTH, SLOT, COLUMN, BEGIN, END, BEGIN_LEFT, BEGIN_RIGHT, END_LEFT, END_RIGHT, FREE = range(11)
-"""Rows of the heap: of its entries in order the bound, the length and where the interval is; of the intervals their
-column, their ends (0 and n: no threshold), L and R at both ends; places of intervals that are free, which is a
-permutation of all of them whenever the heap is empty."""
-
-ROWS_OF_HEAP = 11
+from streed.ordered.layout import (
+    BEGIN,
+    BEGIN_LEFT,
+    BEGIN_RIGHT,
+    COLUMN,
+    END,
+    END_LEFT,
+    END_RIGHT,
+    FREE,
+    KEY,
+    LENGTH,
+    ROWS_OF_HEAP,
+    SLOT,
+)
 
 
 @native

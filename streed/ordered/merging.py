@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
+from streed.ordered.layout import LABELLED
 from streed.ordered.problem import OrderedRows
-from streed.ordered.units import LABELLED
 
 _SEED = 1
 

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
-from streed.kernels.ordered import many_labels
-from streed.ordered import units
-from streed.ordered.units import LABELLED, MATRIX, SIGNED
+from streed.kernels.ordered.record import RESULTS
+from streed.ordered import entries
+from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 
 LANES = (np.int16, np.int32, np.int64)
 
@@ -177,11 +177,11 @@ class OrderedRows:
     @property
     def kernels(self) -> tuple[int, int]:
         counts = self.min_leaf > 1
-        return units.score(self.kind, self.lane, counts).address, units.stump(self.kind, self.lane, counts).address
+        return entries.score(self.kind, self.lane, counts), entries.stump(self.kind, self.lane, counts)
 
     @property
     def scratch_vectors(self) -> int:
-        return many_labels.RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
+        return RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
 
     def summands(self) -> dict[str, Array]:
         ones = np.ones(self.n_rows, np.int64)

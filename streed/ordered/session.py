@@ -15,11 +15,10 @@ from streed.kernels import buffers
 from streed.kernels.buffers import address_of
 from streed.kernels.compilation import clock
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
-from streed.ordered import units
-from streed.ordered.branch import UNLIMITED, WORDS
-from streed.ordered.intervals import FREE, ROWS_OF_HEAP
+from streed.kernels.ordered.sorting import sort_rows
+from streed.ordered import entries
+from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
 from streed.ordered.problem import SearchedRows
 
 _SHORT = 5e5
@@ -132,7 +131,7 @@ class OrderedSession:
         words[PLACE["arena"]], words[PLACE["arena_space"]] = address_of(arena), space
         names = np.arange(self._n_columns, dtype=np.int64)
         search = functools.partial(
-            units.search_tree,
+            entries.search_tree,
             *(address_of(words), depth, splits, max(budget, 0), 0, self._orders, names, plan, answer),
         )
         reason = None
@@ -260,7 +259,7 @@ class _Planting:
         if rank == 0 or not len(names):
             return self._ending(orders, n)
         answer = np.zeros(4, np.int64)
-        units.find_stump(address_of(self._session._record), orders, n, len(names), answer)
+        entries.find_stump(address_of(self._session._record), orders, n, len(names), answer)
         leaf, cost, best, position = answer.tolist()
         if cost + self._session.rows.price >= leaf:
             return self._ending(orders, n)
@@ -272,7 +271,7 @@ class _Planting:
         sides = [np.empty(columns * (rows + 1), np.uint32) for rows in (position, n - position)]
         kept = [np.empty(columns, np.int64) for _ in range(2)]
         side = np.zeros(session.rows.n_rows, np.uint8)
-        widths = units.split_rows(
+        widths = entries.split_rows(
             address_of(session._record),
             orders,
             n,

@@ -10,12 +10,10 @@ from numba import int64
 from streed.kernels.compiled import entry, unit
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.orders import mark_sides, split_orders
-from streed.kernels.ordered.record import ask, record_at
+from streed.kernels.ordered.pointers import ask, record_at
 from streed.kernels.pointers import KERNEL
 from streed.ordered.branch import solve
-
-SIGNED, LABELLED, MATRIX = "signed", "labelled", "matrix"
-"""Kinds of costs: of two labels; the same for all labels but one; any."""
+from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 

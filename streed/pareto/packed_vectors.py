@@ -7,8 +7,6 @@ is borrowed from exactly if a is nowhere above b.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import int64
 
@@ -17,20 +15,6 @@ from streed.kernels.views import inline, native
 
 BLOCK = 2**18
 """Sums that are sorted together."""
-
-
-class KeyLayout(NamedTuple):
-    """Where the components are, and what is added or forbidden everywhere."""
-
-    shifts: np.ndarray[tuple[int], np.dtype[np.int64]]
-    """(m,) the lowest bit of each component."""
-    guards: int
-    cap: int
-    """The largest components allowed, with guards."""
-    split: int
-    """What a branching node costs."""
-    buckets: int
-    """Of two components, one more than the first can be, if that is few; else 0."""
 
 
 @inline

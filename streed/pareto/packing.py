@@ -10,12 +10,10 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
-from streed.kernels.counting.rows import WORD_ROWS
 from streed.kernels.entries import pack_columns
 from streed.kernels.packed import NO_FLIPS, writable
-from streed.kernels.records import LANES
-from streed.pareto.staircases import DIRECTIONS
-from streed.pareto.units import FrontRows, Scratch
+from streed.kernels.records import LANES, WORD_ROWS
+from streed.pareto.arrays import DIRECTIONS, FrontRows, Scratch
 from streed.pareto.vectors import Keys
 from streed.problem import Problem
 from streed.task.analysis.vector_form import VectorCosts, vector_costs

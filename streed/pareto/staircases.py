@@ -14,10 +14,9 @@ from numba import int64
 
 from streed.kernels.counting.pair_counts import count_pairs
 from streed.kernels.views import inline, native
+from streed.pareto.arrays import DIRECTIONS
 from streed.pareto.packed_vectors import drain, empty, pour
 from streed.pareto.units import front_of_any_pairs, leaf_keys, load_rows, start_front
-
-DIRECTIONS = 5
 
 _MOST_WEIGHT = 127
 """Entries of directions, so that weighted values fit 32 bits."""

@@ -6,8 +6,6 @@ of rows, as long as there is room.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import int64, uint64
 
@@ -15,26 +13,10 @@ from streed.kernels.compiled import entry
 from streed.kernels.control import NODES, STOP
 from streed.kernels.simd import load_atomic
 from streed.kernels.views import native
+from streed.pareto.arrays import ENTRIES, FOUND, FULL, KEYS
 from streed.pareto.packed_vectors import add_sets, drain, join, pour
 from streed.pareto.staircases import front_of_pairs
 from streed.pareto.units import front_of_shallow, leaf_keys, load_rows, start_front
-
-ENTRIES, KEYS, FULL, FOUND = 0, 1, 2, 3
-"""Words of `FrontStore.counters`: fronts kept, keys kept, whether something found no room, fronts found again."""
-
-
-class FrontStore(NamedTuple):
-    """An open-addressing table of fronts."""
-
-    slots: np.ndarray[tuple[int], np.dtype[np.int64]]
-    """The number of an entry plus one, or 0; a power of two of them, at least twice the entries."""
-    sets: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
-    """(E, W) the rows of each entry."""
-    begins: np.ndarray[tuple[int], np.dtype[np.int64]]
-    """(E + 1,) where the keys of each entry begin."""
-    keys: np.ndarray[tuple[int], np.dtype[np.int64]]
-    columns: np.ndarray[tuple[int], np.dtype[np.int32]]
-    counters: np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @native

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.pareto.packed_vectors import KeyLayout
+from streed.pareto.arrays import KeyLayout
 from streed.task.analysis.vector_form import VectorCosts
 
 _MOST_BITS = 62

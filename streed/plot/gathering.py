@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from streed.plot.survey import Seen
+from streed.plot.survey import Seen, renumbered
 
 
 def gathered(nodes: Sequence[Seen]) -> tuple[Seen, ...]:
@@ -25,17 +25,7 @@ def gathered(nodes: Sequence[Seen]) -> tuple[Seen, ...]:
                     alike.setdefault((type(nodes[child].shows), nodes[child].shows), []).append(nodes[child])
             leading |= {several[0].place: several for several in alike.values() if len(several) > 1}
     dropped = {seen.place for several in leading.values() for seen in several[1:]}
-    kept = [seen for seen in nodes if seen.place not in dropped]
-    places = {seen.place: number for number, seen in enumerate(kept)}
-    return tuple(
-        attrs.evolve(
-            _merged(leading.get(seen.place, [seen])),
-            place=places[seen.place],
-            parent=places.get(seen.parent, -1),
-            children=tuple(places[child] for child in seen.children if child in places),
-        )
-        for seen in kept
-    )
+    return renumbered([_merged(leading.get(seen.place, [seen])) for seen in nodes if seen.place not in dropped])
 
 
 def _merged(several: Sequence[Seen]) -> Seen:

@@ -8,6 +8,9 @@ import attrs
 
 from streed.plot.survey import Seen
 
+GAP, LEVEL = 1.2, 3.2
+"""What is kept between neighbours, and between a row of nodes and the next, in units of the font's size."""
+
 
 @attrs.frozen
 class Box:

@@ -111,6 +111,20 @@ def rule(nodes: Sequence[Seen], place: int) -> tuple[str, ...]:
     return tuple(reversed(way))
 
 
+def renumbered(kept: Sequence[Seen]) -> tuple[Seen, ...]:
+    """Some of the nodes in their order, with places, parents and children anew; what is not there is left out."""
+    places = {seen.place: number for number, seen in enumerate(kept)}
+    return tuple(
+        attrs.evolve(
+            seen,
+            place=places[seen.place],
+            parent=places.get(seen.parent, -1),
+            children=tuple(places[child] for child in seen.children if child in places),
+        )
+        for seen in kept
+    )
+
+
 def _skeleton(tree: Tree) -> list[Seen]:
     """The nodes with what the tree itself knows of them."""
     shows = iter(tree.shows())

@@ -8,7 +8,7 @@ from typing import Any
 from streed.data.visible import escaped
 from streed.plot.cards import Card, brief, cards, size, text_width
 from streed.plot.gathering import gathered
-from streed.plot.layout import Box, place
+from streed.plot.layout import GAP, LEVEL, Box, place
 from streed.plot.shading import HUES, INK, NEUTRAL, default_shade, hues, ink, shades, value_of
 from streed.plot.survey import Seen, survey
 from streed.tree import Tree
@@ -56,7 +56,7 @@ def tree_svg(
     nodes = gathered(nodes) if gather else nodes
     written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
     fills = shades(grown, nodes, shade)
-    boxes, width, height = place(nodes, [size(card, font) for card in written], gap=1.2 * font, level=3.2 * font)
+    boxes, width, height = place(nodes, [size(card, font) for card in written], gap=GAP * font, level=LEVEL * font)
     legend = _legend(grown, nodes, shade, font)
     head = (1.8 * font if title else 0.0) + (2.0 * font if legend else 0.0)
     width = max(width, sum(text_width(label, font) + 2.6 * font for _, label in legend), text_width(title or "", font))

@@ -13,12 +13,15 @@ from typing import Any
 from llvmlite import binding
 from numba.core.registry import cpu_target
 
+from streed.kernels.codegen.generate import COSTS_OF, Kernels, ThresholdKernels, all_made, native_name
 from streed.kernels.linking import entry_name, unit_name
 from streed.kernels.places import fingerprint
 from streed.kernels.prebuilt import container, levels
 from streed.kernels.prebuilt.library import RELEASE
+from streed.kernels.signatures import argument_types
 from streed.prebuild.memory import runtime_modules
 from streed.prebuild.parts import all_entries, all_units
+from streed.prebuild.samples import solve_samples
 from streed.prebuild.trampolines import entry_trampoline, release_function, unit_trampoline
 
 _CFUNC = "cfunc."
@@ -88,6 +91,11 @@ class Emission:
         module.verify()
         passes = binding.create_new_module_pass_manager()
         passes.add_global_dead_code_eliminate_pass()
+        # each function was compiled with all that it calls: much is there several times, under long names
+        passes.add_constant_merge_pass()
+        passes.add_merge_functions_pass()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.add_strip_symbols_pass()
         passes.run(module, binding.create_pass_builder(self._codegen._tm, binding.create_pipeline_tuning_options()))
         return module
 
@@ -104,6 +112,22 @@ def emit(path: Path, level: str) -> None:
         made = getattr(importlib.import_module(module), maker)(*arguments)
         emission.add_unit(unit_name(module, maker, *arguments), made)
     for each in all_entries():
-        each.compiled.compile(each.signature)
+        each.compile()
         emission.add_entry(entry_name(each.module, each.name), each.compiled)
+    solve_samples()
+    for made in all_made():
+        _add_generated(emission, made)
     emission.write(path, level)
+
+
+def _add_generated(emission: Emission, made: Kernels | ThresholdKernels) -> None:
+    """Adds the kernels that were generated for a task, if it came with the package."""
+    shipped = made.text.shipped
+    if shipped is None:
+        return
+    for kernel, callback in made.compiled.items():
+        emission.add_unit(native_name(shipped, kernel), callback)
+    if made.text.ordered:
+        costs_of = made.costs_of.compiled
+        costs_of.compile(argument_types(made.text.costs_signature))
+        emission.add_entry(native_name(shipped, COSTS_OF), costs_of)

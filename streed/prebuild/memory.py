@@ -41,6 +41,43 @@ fail:
   ret ptr null
 }
 
+; as above, at the least alignment
+define ptr @NRT_MemInfo_alloc(i64 %size) {
+  %block = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 64)
+  ret ptr %block
+}
+
+; memory that is no block: of the description of an error whose message is made while the code runs
+define ptr @NRT_Allocate(i64 %size) {
+  %found = call ptr @malloc(i64 %size)
+  ret ptr %found
+}
+
+define void @NRT_Free(ptr %memory) {
+  call void @free(ptr %memory)
+  ret void
+}
+
+; Such a description also names a function that makes the message an object of Python's. Only numba calls it, so what it
+; calls is never reached: it is here to be found.
+@PyExc_RuntimeError = global ptr null
+
+define void @PyErr_SetString(ptr %kind, ptr %message) {
+  ret void
+}
+
+define ptr @PyTuple_Pack(i64 %size, ...) {
+  ret ptr null
+}
+
+define ptr @PyUnicode_FromKindAndData(i32 %kind, ptr %data, i64 %size) {
+  ret ptr null
+}
+
+define i64 @PyObject_Hash(ptr %object) {
+  ret i64 -1
+}
+
 ; a block whose entries are elsewhere, and may be moved: that of a list; `ends` is called with the entries at the end
 define ptr @NRT_MemInfo_new_varsize_dtor(i64 %size, ptr %ends) {
   %entries = call ptr @malloc(i64 %size)

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 
 from streed.bnb import entries as bnb_entries
+from streed.enumerate import native_entries as enumerate_entries
 from streed.kernels import entries as kernel_entries
 from streed.kernels.kinds import COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.linking import Entry
+from streed.ordered import entries as ordered_entries
+from streed.ordered.layout import LABELLED, MATRIX
+from streed.ordered.layout import SIGNED as SIGNED_ORDERED
+from streed.pareto import entries as pareto_entries
+from streed.rashomon.compiled import entries as rashomon_entries
 
-ROOMS = (kernel_entries, bnb_entries)
+ROOMS = (kernel_entries, bnb_entries, enumerate_entries, ordered_entries, pareto_entries, rashomon_entries)
 """The modules that name the entries of their rooms."""
 
 Unit = tuple[str, str, tuple[Any, ...]]
@@ -34,6 +40,7 @@ def all_entries() -> list[Entry]:
 def all_units() -> list[Unit]:
     """The work units of problems of costs per row, and those of the engine that scores generated for a task need."""
     units: list[Unit] = [("streed.bnb.expand", "opening", ()), (_UNITS, "shallow", ()), (_UNITS, "load", ())]
+    units.append((_UNITS, "weigh_pairs", ()))
     units += [(_UNITS, "push", (lane,)) for lane in (*LANES, np.float64)]
     makers = ("prepare", "solve_children", "expand")
     units += [
@@ -44,4 +51,10 @@ def all_units() -> list[Unit]:
     units += [(_UNITS, maker, (COUNTED, lane)) for maker, lane in itertools.product(makers, LANES[1:])]
     # sums over rows are real, whatever is summed
     units += [(_UNITS, maker, (SUMMED, np.float64)) for maker in makers]
+    units += [
+        ("streed.ordered.units", maker, (kind, lane, counts))
+        for maker, kind, lane, counts in itertools.product(
+            ("score", "stump"), (SIGNED_ORDERED, LABELLED, MATRIX), LANES, (False, True)
+        )
+    ]
     return units

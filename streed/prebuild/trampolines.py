@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.np.arrayobj import populate_array
 
-from streed.kernels.prebuilt.container import Overload
+from streed.kernels.prebuilt.container import ONLY_READ, Overload
 from streed.kernels.records import ENGINE, RAISED
 
 _WORD = ir.IntType(64)
@@ -47,7 +47,7 @@ def entry_trampoline(module: ir.Module, context: Any, compiled: Any, symbol: str
     builder.ret(ir.Constant(_STATUS, 0))
     return Overload(
         symbol,
-        tuple(_name(kind) for kind in fndesc.argtypes),
+        tuple(_name(part) for kind in fndesc.argtypes for part in _parts(kind)),
         tuple(_name(kind) for kind in kinds),
         isinstance(fndesc.restype, types.BaseTuple),
     )
@@ -77,17 +77,30 @@ def release_function(module: ir.Module, symbol: str) -> None:
     builder.ret_void()
 
 
+def _parts(kind: Any) -> list[Any]:
+    """A type, or of a named tuple those of its fields."""
+    if isinstance(kind, types.NamedTuple):
+        return [part for each in kind.types for part in _parts(each)]
+    return [kind]
+
+
 def _name(kind: Any) -> str:
     """A type as the library's contents have it."""
     if isinstance(kind, types.Array):
         if kind.layout != "C":
             raise TypeError(f"an array of layout {kind.layout}")
-        return f"{kind.dtype} {kind.ndim}"
+        return f"{kind.dtype} {kind.ndim}" if kind.mutable else f"{kind.dtype} {kind.ndim} {ONLY_READ}"
     return "bool" if kind == types.boolean else str(kind)
 
 
 def _argument(context: Any, builder: Any, kind: Any, given: Any, at: int) -> tuple[Any, int]:
     """The argument of a type that begins at a word, and the word behind it."""
+    if isinstance(kind, types.NamedTuple):
+        fields = []
+        for each in kind.types:
+            field, at = _argument(context, builder, each, given, at)
+            fields.append(field)
+        return context.make_tuple(builder, kind, fields), at
     if isinstance(kind, types.Array):
         words = [_word(builder, given, at + i) for i in range(1 + kind.ndim)]
         array = context.make_array(kind)(context, builder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -13,10 +12,11 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
+from streed.exact import Array
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.histogram import EMPTY, Histogram
-from streed.rashomon.kinds import Group, Kinds
+from streed.rashomon.kinds import Kinds
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, exact_leaf
@@ -28,7 +28,7 @@ from streed.task import State, beside_sums, sums_over
 _FEW_SPLITS = 256
 """Trees of three levels over so few splits are counted all together, in a moment."""
 
-_PROMPT_SPLITS, _PROMPT_WORK = 40, 2**31
+_PROMPT_SPLITS, _PROMPT_WORK = 64, 2**31
 """Over no more splits, and splits**3 * rows * kinds of rows, three levels are counted without bounds of the engine."""
 
 
@@ -97,6 +97,7 @@ class Counted:
         depth = min([data.n_rows - 1, *given])
         distinct = question.columns == "distinct"
         recursion: Recursion
+        splits: Sequence[Split]
         if packing is None:
             splits = find_splits(data, banned, distinct=distinct, price=question.split)
             leaves: Leaves = TaskLeaves(question.n_labels, _asking(question), question.labels == "best")
@@ -110,18 +111,16 @@ class Counted:
             if binary is not None:
                 engine = None
                 if most < LARGEST_COST and _needs_engine(len(binary.first), data.n_rows, len(kinds.copies), depth):
-                    engine = Engine.of(
-                        question.bound, data, binary.columns, kinds, depth, question.min_leaf, packing.split
-                    )
-                places = None if engine is None else engine.places
-                splits, groups = binary.splits(packing.split, places), kinds.groups(places)
-                everything = functools.reduce(operator.or_, (members for members, _, _ in groups))
-                leaves = _row_leaves(question, groups, packing)
-                size = data.n_rows if places is None else places.size
-                recursion = NativeRecursion(leaves, splits, question.trivial, watch, n_rows=size, engine=engine)
+                    engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split)
+                sets = binary.sets if engine is None else engine.sets
+                everything = everything if engine is None else engine.everything
+                splits = binary.splits(packing.split, sets, everything)
+                members = kinds.members() if engine is None else engine.members
+                leaves = _row_leaves(question, kinds, members, packing)
+                recursion = NativeRecursion(leaves, splits, question.trivial, watch, engine=engine)
             else:
                 splits = find_splits(data, banned, distinct=distinct, price=packing.split)
-                leaves = _row_leaves(question, kinds.groups(None), packing)
+                leaves = _row_leaves(question, kinds, kinds.members(), packing)
                 recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=True)
         recursion.enough = enough
         known = budget if isinstance(budget, Budget) else None
@@ -159,6 +158,8 @@ class Counted:
         finally:
             if engine is not None:
                 engine.end()
+            if isinstance(recursion, NativeRecursion):
+                recursion.end()
             # the limits are those of the count, not of what is asked of its trees
             recursion.watch = Watch()
         if self.stopped is not None and recursion.path:
@@ -298,8 +299,8 @@ def _most_branches(question: Question) -> int:
     return rows if depth is None or depth > rows else min(rows, sum(widest**level for level in range(depth)))
 
 
-def _row_leaves(question: Question, groups: Sequence[Group], packing: Packing) -> RowLeaves:
-    return RowLeaves(question.n_labels, groups, question.min_leaf, question.labels == "best", packing.radix)
+def _row_leaves(question: Question, kinds: Kinds, members: Array, packing: Packing) -> RowLeaves:
+    return RowLeaves(question.n_labels, kinds, members, question.min_leaf, question.labels == "best", packing.radix)
 
 
 def _asking(question: Question) -> Callable[[int, int], Any]:

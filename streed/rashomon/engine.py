@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
@@ -16,7 +17,7 @@ from streed.exact import Array
 from streed.problem import Problem, SearchLimits
 from streed.problem.row_sets import RowSet
 from streed.rashomon.kinds import Kinds
-from streed.rashomon.splits import Places
+from streed.rashomon.splits import BinarySplits
 from streed.task import Task
 
 LEAST_DEPTH = 3
@@ -38,13 +39,17 @@ class Engine:
     """
 
     oracle: Any
-    places: Places
+    sets: Array
+    """(m, words) uint64: by split the rows that answer its first question with 1."""
+    members: Array
+    """(g, words) uint64: the rows of each kind."""
+    everything: int
     words: int
     _entries: tuple[Array, Array]
-    _columns: dict[int, int]
+    _columns: list[int]
     """By column of the engine the place of the split."""
-    _flipped: dict[int, bool]
-    _sets: PackedRowSets | None = None
+    _flipped: list[bool]
+    _bounds: PackedRowSets | None = None
     _runs: bool = False
 
     @classmethod
@@ -52,45 +57,49 @@ class Engine:
         cls,
         task: Task,
         data: Dataset,
-        columns: Array,
+        binary: BinarySplits,
         kinds: Kinds,
         depth: int,
         min_leaf: int,
         price: int,
     ) -> Engine | None:
-        """The engine for distinct 0/1 columns (n, m), a split each, and keys not below 0; None if it takes no such."""
-        coded = Dataset.make(columns, frequency=data.frequency)
+        """The engine for splits, and keys not below 0; None if it takes no such."""
+        coded = Dataset.make(binary.columns, frequency=data.frequency)
         costs = np.array(kinds.keys, np.int64)
         problem = Problem(coded, task, depth, None, min_leaf)
         oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())
         packed = getattr(oracle, "packed", None)
-        if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != columns.shape[1]:
+        if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != len(binary.first):
             return None
-        pairs = packed.groups.places.reshape(-1, 2)
-        places = np.empty(data.n_rows, np.int64)
-        places[pairs[:, 0]] = pairs[:, 1]
+        rows = oracle.rows
+        flipped = packed.flipped.astype(bool)
+        sets = np.empty((len(packed.column), len(rows)), np.uint64)
+        sets[packed.column] = packed.column_rows ^ np.where(flipped[:, None], rows, np.uint64(0))
+        members = np.zeros((len(kinds.keys), len(rows)), np.uint64)
+        ends = packed.groups.words.tolist()
+        for kind, (begin, end) in enumerate(itertools.pairwise(ends)):
+            members[kind, begin:end] = rows[begin:end]
         entries = np.stack([costs, np.zeros_like(costs)], axis=2)
-        column = packed.column.tolist()
         return cls(
-            oracle, Places(places, 64 * len(oracle.rows)), len(oracle.rows), (entries, np.array([price, 0], np.int64)),
-            dict(enumerate(column)), {at: bool(each) for at, each in enumerate(packed.flipped)},
+            oracle, sets, members, int.from_bytes(rows.tobytes(), "little"), len(rows),
+            (entries, np.array([price, 0], np.int64)), packed.column.tolist(), flipped.tolist(),
         )  # fmt: skip
 
     def begin(self, limits: SearchLimits) -> None:
         """From now on these limits hold."""
         entries, split = self._entries
-        self._sets = self.oracle.row_sets(entries, split, limits)
+        self._bounds = self.oracle.row_sets(entries, split, limits)
 
     def end(self) -> None:
         """From now on no limits hold."""
-        self._sets = None
+        self._bounds = None
 
     def run(self, work: Callable[[], None]) -> None:
         """Has the work done, until time is up or Ctrl-C ends it; raises SearchStopped then."""
-        assert self._sets is not None
+        assert self._bounds is not None
         self._runs = True
         try:
-            self._sets.run(work)
+            self._bounds.run(work)
         finally:
             self._runs = False
 
@@ -99,9 +108,9 @@ class Engine:
 
         `base` is what every tree of the rows pays.
         """
-        if self._sets is None:
+        if self._bounds is None:
             self.begin(SearchLimits())
-        sets = self._sets
+        sets = self._bounds
         assert sets is not None
         room = (budget - base) // sets.unit
         if room < 0:

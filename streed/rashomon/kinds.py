@@ -9,10 +9,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.entries import find_classes
-from streed.rashomon.splits import Places, row_sets
-
-Group = tuple[int, int, tuple[int, ...]]
-"""The set of the rows of a kind, how many copies each row is, and the keys by label."""
+from streed.rashomon.splits import packed_sets
 
 _AT_ONCE = 256
 """Kinds whose sets are made at once."""
@@ -44,10 +41,15 @@ class Kinds:
         ]
         return cls(np.array(of_row, np.int64), [each[0] for each in numbers], [each[1:] for each in numbers])
 
-    def groups(self, places: Places | None) -> list[Group]:
-        """The kinds with the sets of their rows."""
-        sets: list[int] = []
+    def members(self) -> Array:
+        """(g, words) uint64: the rows of each kind; bit i is row i."""
+        parts = []
         for at in range(0, len(self.copies), _AT_ONCE):
             numbers = np.arange(at, min(at + _AT_ONCE, len(self.copies)))
-            sets += row_sets(self.of_row[:, None] == numbers, places)
-        return list(zip(sets, self.copies, self.keys, strict=True))
+            parts.append(packed_sets(self.of_row[:, None] == numbers))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    @property
+    def size(self) -> int:
+        """All rows, by copies."""
+        return int(np.array(self.copies, np.int64)[self.of_row].sum())

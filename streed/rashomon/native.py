@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import final
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.rashomon.compiled import counts as kernels
-from streed.rashomon.compiled.pair_sums import INFINITE
+from streed.rashomon.compiled import entries as kernels
+from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.recursion import Key, Recursion, RowLeaves, parted
-from streed.rashomon.splits import Split
+from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves, parted
+from streed.rashomon.splits import Splits
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 LARGEST_KEY = 2**60
 """Keys of trees within the budget, and of all leaves, stay below this."""
@@ -22,7 +26,8 @@ LARGEST_KEY = 2**60
 _UNIT = 3
 """The depth of what one call of a kernel counts."""
 
-_WORD = 64
+_AHEAD = 8
+"""For each thread the splits whose children are begun before they are needed."""
 
 
 @final
@@ -30,10 +35,11 @@ _WORD = 64
 class NativeRecursion(Recursion):
     """Least keys are asked for up to a budget, and bounded by those of rows that differ in few."""
 
-    n_rows: int = 0
-    """Places that rows may have."""
     engine: Engine | None = None
     """What tells the least keys of the sides of splits, where there are three levels or more."""
+    _pool: ThreadPoolExecutor | None = attrs.field(default=None, init=False)
+    _ahead: dict[tuple[int, int], Future[tuple[int, Histogram | None]]] = attrs.field(factory=dict, init=False)
+    """By set of rows and budget the trees of three levels that other threads count."""
     _words: int = attrs.field(init=False)
     _arrays: tuple[Array, ...] = attrs.field(init=False)
     _columns: Array = attrs.field(init=False)
@@ -41,30 +47,22 @@ class NativeRecursion(Recursion):
     _worst: int = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        leaves = self.leaves
+        leaves, splits = self.leaves, self.splits
         assert isinstance(leaves, RowLeaves)
-        self._words = -(-self.n_rows // _WORD)
+        assert isinstance(splits, Splits)
+        kinds = leaves.kinds
+        self._words = leaves.members.shape[1]
         # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
-        self._columns = np.ascontiguousarray(self._packed([split.parts[1] for split in self.splits]).T)
-        groups = self._packed([members for members, _, _ in leaves.groups])
-        keys = np.array([each for _, _, each in leaves.groups], np.int64).reshape(len(groups), leaves.n_labels)
-        copies = np.array([each for _, each, _ in leaves.groups], np.int64)
-        multiple = np.array([len(split.asked) for split in self.splits], np.int64)
+        self._columns = np.ascontiguousarray(splits.sets.T)
+        keys = np.array(kinds.keys, np.int64).reshape(len(kinds.keys), leaves.n_labels)
+        copies = np.array(kinds.copies, np.int64)
         options = np.array([leaves.min_leaf, leaves.radix, leaves.best, self.trivial], np.int64)
-        self._arrays = (self._columns, groups, keys, copies, multiple, options)
-        self._price = int(self.splits[0].price) if self.splits else 0
+        self._arrays = (self._columns, leaves.members, keys, copies, splits.multiple, options)
+        self._price = splits.price
         # without a least size of leaves: rows that are taken away may leave too few
         worst = int(keys.max(initial=0))
-        is_known = (
-            leaves.min_leaf <= 1 and worst * int(sum(m.bit_count() * c for m, c, _ in leaves.groups)) < LARGEST_KEY
-        )
+        is_known = leaves.min_leaf <= 1 and worst * kinds.size < LARGEST_KEY
         self._worst = worst if is_known else INFINITE
-
-    def _packed(self, sets: Sequence[int]) -> Array:
-        """(m, words) uint64."""
-        size = 8 * self._words
-        held = b"".join(each.to_bytes(size, "little") for each in sets)
-        return np.frombuffer(held, np.uint64).reshape(len(sets), self._words).copy()
 
     def _bits(self, rows: int) -> Array:
         return np.frombuffer(rows.to_bytes(8 * self._words, "little"), np.uint64)
@@ -72,6 +70,10 @@ class NativeRecursion(Recursion):
     @property
     def are_positive(self) -> bool:
         return True
+
+    @property
+    def price(self) -> int:
+        return self._price
 
     # -- least keys ------------------------------------------------------------------------------------------------
 
@@ -112,17 +114,71 @@ class NativeRecursion(Recursion):
         return int(least), _histogram(keys, counts, check)
 
     def _three(self, rows: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
+        begun = self._ahead.pop((rows, budget), None) if counting else None
+        if begun is not None:
+            return begun.result()
+        asked = self._asked(rows, budget)
+        if asked is None:
+            return budget + 1, self.of_leaves(rows, budget)
+        return self._count_three(rows, asked, budget, counting=counting)
+
+    def _asked(self, rows: int, budget: int) -> Array | None:
+        """What trees of keys <= budget may ask first, as the kernel takes it; None if they are leaves, all of them."""
+        if self.engine is None:
+            return np.zeros(0, np.int64)
+        places = [place for place, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))]
+        return np.array(places, np.int64) if places else None
+
+    def _count_three(self, rows: int, asked: Array, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
         check = np.zeros(1)
-        asked = np.zeros(0, np.int64)
-        if self.engine is not None:
-            asked = np.array([f for f, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))], np.int64)
-            if not len(asked):
-                return budget + 1, self.of_leaves(rows, budget)
         low = self._optima.get((rows, _UNIT), (0, False))[0]
         least, keys, counts = kernels.count_three(
             *self._arrays, self._bits(rows), asked, self._price, self._worst, min(low, budget), budget, counting, check
         )
         return int(least), _histogram(keys, counts, check)
+
+    # -- several threads -------------------------------------------------------------------------------------------
+
+    def begun(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
+        """The splits, behind those whose children threads have begun to count: what splits cost is asked in this one.
+
+        Only trees of three levels are counted by other threads. Kernels need nothing that others write, so counts do
+        not depend on who makes them.
+        """
+        if self.watch.threads == 1 or depth != _UNIT + 1:
+            yield from self.affordable(rows, depth, budget)
+            return
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(self.watch.threads)
+        waiting: deque[Allowed] = deque()
+        for each in self.affordable(rows, depth, budget):
+            self._begin(each, budget)
+            waiting.append(each)
+            if len(waiting) > _AHEAD * self.watch.threads:
+                yield waiting.popleft()
+        yield from waiting
+
+    def _begin(self, under: Allowed, budget: int) -> None:
+        """Has the trees of the children counted, if that is a kernel's work and is not done."""
+        split, children, optima = under
+        slack = budget - split.price - sum(optima)
+        for child, least in zip(children, optima, strict=True):
+            room = least + slack
+            known = self._histograms.get((child, _UNIT))
+            if (known is not None and known[0] >= room) or (child, room) in self._ahead:
+                continue
+            asked = self._asked(child, room) if self.useful(child, _UNIT, room) == _UNIT else None
+            if asked is not None and self._pool is not None:
+                self._ahead[child, room] = self._pool.submit(self._count_three, child, asked, room, counting=True)
+
+    def end(self) -> None:
+        """Ends the threads, when they have counted what they are at."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._pool = None
+        self._ahead.clear()
 
     # -- histograms ------------------------------------------------------------------------------------------------
 
@@ -153,9 +209,7 @@ class NativeRecursion(Recursion):
 
     # -- splits ----------------------------------------------------------------------------------------------------
 
-    def affordable(
-        self, rows: int, depth: int, budget: Key
-    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+    def affordable(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
         if self.engine is None or depth < LEAST_DEPTH:
             yield from self._ranked(rows, depth, [budget])
             return
@@ -173,9 +227,7 @@ class NativeRecursion(Recursion):
         assert isinstance(leaves, RowLeaves)
         return sum(least * (members & rows).bit_count() for members, least in leaves.paid)
 
-    def _ranked(
-        self, rows: int, depth: int, limit: list[int]
-    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+    def _ranked(self, rows: int, depth: int, limit: list[int]) -> Iterator[Allowed]:
         """The splits of a least key <= limit[0], which may fall meanwhile, with the children and their least keys.
 
         Likely ones come first.

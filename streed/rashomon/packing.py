@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import final
@@ -36,12 +37,12 @@ class Packing:
     @classmethod
     def of(cls, sums: Sequence[RowSum], most_branches: int) -> Packing:
         """The packing of the sums of trees with at most so many branching nodes."""
-        lowest = [each.costs.min(axis=1) for each in sums]
+        lowest = [_by_row(np.minimum, each.costs) for each in sums]
         radices = [
-            int((each.costs.max(axis=1) - low).sum()) + each.split * most_branches + 1
+            int((_by_row(np.maximum, each.costs) - low).sum()) + each.split * most_branches + 1
             for each, low in zip(sums[1:], lowest[1:], strict=True)
         ]
-        first = int((sums[0].costs.max(axis=1) - lowest[0]).sum())
+        first = int((_by_row(np.maximum, sums[0].costs) - lowest[0]).sum())
         scale = math.prod(radices)
         largest = (first + 1) * scale
         costs = np.zeros(sums[0].costs.shape, np.int64 if largest < 2**60 else object)
@@ -67,3 +68,8 @@ class Packing:
             key, digit = divmod(key, radix)
             digits.append(digit)
         return tuple(base + digit for base, digit in zip(self.bases, [key, *reversed(digits)], strict=True))
+
+
+def _by_row(choice: np.ufunc, costs: Array) -> Array:
+    """(n,) the least or largest cost of each row of costs (n, K), of which there are few by row."""
+    return functools.reduce(choice, costs.T)

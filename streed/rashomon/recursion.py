@@ -11,20 +11,26 @@ sides alone. Sets of rows are whole numbers, bit i for row i.
 from __future__ import annotations
 
 import abc
+import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import attrs
 
+from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.problem import SearchStopped, process_memory
 from streed.rashomon.histogram import Histogram, combined
-from streed.rashomon.splits import Split
+from streed.rashomon.kinds import Kinds
+from streed.rashomon.splits import Split, as_numbers
 from streed.rashomon.stopped import Affordable, Open
 
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""
+
+Allowed = tuple[Split, tuple[int, ...], tuple[Key, ...]]
+"""A split of some rows under which there are trees within a budget, with its children and the least keys of these."""
 
 _MEMORY_EVERY = 64
 """Looks at the clock for one at the memory."""
@@ -50,11 +56,13 @@ class Leaves(abc.ABC):
 
 @attrs.define(eq=False)
 class Watch:
-    """When to stop counting."""
+    """When to stop counting, and how many threads count."""
 
     deadline: float | None = None
     """Of `compilation.clock`, which compiling does not use up."""
     memory_limit: int | None = None
+    threads: int = 1
+    """How many threads count, until then."""
     _looks: int = 0
 
     def remaining(self) -> float | None:
@@ -111,7 +119,7 @@ class Recursion(abc.ABC):
         """The trees of depth <= `depth` of keys <= budget, counted split by split; `path` holds what is finished."""
         node = Open(rows, depth, budget, self.of_leaves(rows, budget))
         self.path.append(node)
-        for split, children, optima in self.affordable(rows, depth, budget) if depth else ():
+        for split, children, optima in self.begun(rows, depth, budget) if depth else ():
             node.current = current = Affordable(split, children, optima)
             slack = budget - split.price - sum(optima)
             for child, least in zip(children, optima, strict=True):
@@ -155,9 +163,7 @@ class Recursion(abc.ABC):
                     table[total] = table.get(total, 0) + 1
         return table
 
-    def affordable(
-        self, rows: int, depth: int, budget: Key
-    ) -> Iterator[tuple[Split, tuple[int, ...], tuple[Key, ...]]]:
+    def affordable(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
         """The splits under which there are trees of keys <= budget, with the children and the least keys of these."""
         for split in self.splits:
             self.watch.look()
@@ -167,6 +173,10 @@ class Recursion(abc.ABC):
             optima = self._least(split, children, depth, budget)
             if optima is not None:
                 yield split, children, optima
+
+    def begun(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
+        """The same as `affordable`; other threads may have begun to count the trees of the children."""
+        return self.affordable(rows, depth, budget)
 
     def _least(self, split: Split, children: tuple[int, ...], depth: int, budget: Key | None) -> tuple[Key, ...] | None:
         """The least keys of the children; None if the budget does not allow the split."""
@@ -182,8 +192,13 @@ class Recursion(abc.ABC):
         depth = min(depth, rows.bit_count() - 1)
         if budget is None or depth == 0:
             return depth
-        price = self.splits[0].price if self.splits else 0
+        price = self.price
         return min(depth, max(0, int(budget // price))) if price > 0 and self.are_positive else depth
+
+    @property
+    def price(self) -> Key:
+        """What every split costs."""
+        return self.splits[0].price if self.splits else 0
 
     @property
     def are_positive(self) -> bool:
@@ -230,18 +245,26 @@ def parted(split: Split, rows: int) -> tuple[int, ...]:
 class RowLeaves(Leaves):
     """Leaves whose keys are sums over rows of a key per row and label, whole numbers."""
 
-    groups: Sequence[tuple[int, int, tuple[int, ...]]]
-    """Rows of equal keys and copies: their set, copies of each row, and the keys by label."""
+    kinds: Kinds
+    members: Array
+    """(g, words) uint64: the rows of each kind."""
     min_leaf: int
     best: bool
     """Whether a leaf has its best label alone: of least cost, the first of these."""
     radix: int
     """A key // radix is its cost."""
-    paid: list[tuple[int, int]] = attrs.field(init=False)
-    """Rows that pay something whatever their label, and what."""
 
-    def __attrs_post_init__(self) -> None:
-        self.paid = [(members, min(keys)) for members, _, keys in self.groups if min(keys)]
+    @functools.cached_property
+    def groups(self) -> list[tuple[int, int, tuple[int, ...]]]:
+        """By kind of rows their set, copies of each row, and the keys by label."""
+        return list(zip(as_numbers(self.members), self.kinds.copies, self.kinds.keys, strict=True))
+
+    @functools.cached_property
+    def paid(self) -> list[tuple[int, int]]:
+        """Rows that pay something whatever their label, and what."""
+        if not any(map(min, self.kinds.keys)):
+            return []
+        return [(members, min(keys)) for members, _, keys in self.groups if min(keys)]
 
     def _keys(self, rows: int) -> tuple[Key | None, ...]:
         totals = [0] * self.n_labels

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -12,7 +12,10 @@ import numpy as np
 from streed.data import Cut, Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
-from streed.kernels.entries import find_classes
+from streed.kernels.packed import writable
+from streed.rashomon.compiled.entries import distinct_columns
+
+_WORD = 64
 
 
 @final
@@ -44,29 +47,23 @@ class Split:
         return len(self.parts) == 2
 
 
-@final
-@attrs.frozen(eq=False)
-class Places:
-    """Where rows stand in the whole numbers that are their sets."""
-
-    of_row: Array
-    """(n,) the bit of each row."""
-    size: int
-    """How many bits there are."""
+def packed_sets(columns: Array) -> Array:
+    """(m, words) uint64: by column of a 0/1 array (n, m) the rows with 1; bit i is row i."""
+    n, m = columns.shape
+    held = np.zeros((m, -(-n // _WORD) * _WORD // 8), np.uint8)
+    held[:, : -(-n // 8)] = np.packbits(np.ascontiguousarray(columns.T, np.uint8), axis=1, bitorder="little")
+    return held.view(np.uint64)
 
 
-def row_sets(columns: Array, places: Places | None = None) -> list[int]:
-    """By column of a 0/1 array (n, m) the set of the rows with 1; bit i is row i, or the place of row i."""
-    bits = np.ascontiguousarray(columns.T, np.uint8)
-    if places is not None:
-        held = np.zeros((len(bits), places.size), np.uint8)
-        held[:, places.of_row] = bits
-        bits = held
-    packed = np.packbits(bits, axis=1, bitorder="little")
-    if not len(packed):
-        return []
-    width, held_bytes = packed.shape[1], packed.tobytes()
-    return [int.from_bytes(held_bytes[at : at + width], "little") for at in range(0, len(held_bytes), width)]
+def as_numbers(sets: Array) -> list[int]:
+    """Sets of rows (m, words) uint64 as whole numbers."""
+    width, held = 8 * sets.shape[1], np.ascontiguousarray(sets).tobytes()
+    return [int.from_bytes(held[at : at + width], "little") for at in range(0, width * len(sets), width or 1)]
+
+
+def row_sets(columns: Array) -> list[int]:
+    """By column of a 0/1 array (n, m) the set of the rows with 1; bit i is row i."""
+    return as_numbers(packed_sets(columns))
 
 
 @final
@@ -78,10 +75,12 @@ class BinarySplits:
     """None where every column is one question."""
     codes: Array
     """(n, q) uint8: the answers to all questions."""
+    sets: Array
+    """(m, words) uint64: of the first question of each split the rows that answer with 1, bit i for row i."""
     first: Array
     """(m,) the first question of each split, rising."""
-    asked: list[list[int]]
-    """By split the questions that make it and count, the first one first."""
+    member: Array
+    """(q,) by question the split it makes; -1 of those that make none, or do not count."""
 
     @classmethod
     def of(cls, data: Dataset, banned: Collection[int], *, distinct: bool) -> BinarySplits | None:
@@ -90,47 +89,84 @@ class BinarySplits:
         coded = data if questions is None else questions.data
         if coded.categorical:
             return None
-        codes = coded.X
+        codes = writable(coded.X)
         kept = np.arange(codes.shape[1])
         if banned:
             about = kept if questions is None else questions.column
             kept = kept[~np.isin(about, list(banned))]
-        if not len(kept) or data.n_rows < 2:
-            return cls(questions, codes, np.zeros(0, np.int64), [])
-        # a question and its complement agree on whether a row answers as the first one does
-        answers = codes.T if len(kept) == codes.shape[1] else codes.T[kept]
-        apart = np.ascontiguousarray(np.packbits(answers != answers[:, :1], axis=1))
-        first, member = find_classes(apart)
-        parts = apart[first].any(axis=1).tolist()
-        asked: list[list[int]] = [[] for _ in first]
-        for q, c in zip(kept.tolist(), member.tolist(), strict=True):
-            if parts[c] and not (distinct and asked[c]):
-                asked[c].append(q)
-        return cls(questions, codes, kept[first[parts]], [each for each in asked if each])
+        member = np.full(codes.shape[1], -1, np.int64)
+        sets, first, of_kept = distinct_columns(
+            codes if len(kept) == len(member) else np.ascontiguousarray(codes[:, kept])
+        )
+        member[kept] = of_kept
+        first = kept[first]
+        if distinct:
+            member[:] = -1
+            member[first] = np.arange(len(first))
+        return cls(questions, codes, sets, first, member)
 
     @property
     def columns(self) -> Array:
         """(n, m) uint8: the answers to the first question of each split."""
         return np.ascontiguousarray(self.codes[:, self.first])
 
-    def splits(self, price: Fraction | int, places: Places | None) -> list[Split]:
-        """The splits, under the price of each of them as a key."""
-        sets = row_sets(self.codes[:, self.first], places)
-        everything = row_sets(np.ones((len(self.codes), 1), np.uint8), places)[0]
-        found = []
-        for q, ones, members in zip(self.first.tolist(), sets, self.asked, strict=True):
-            sides = everything ^ ones, ones
-            turned = ones, sides[0]
-            asked = [
-                Asked(
-                    each if self.questions is None else int(self.questions.column[each]),
-                    None if self.questions is None else self.questions.cut(each),
-                    sides if self.codes[0, each] == self.codes[0, q] else turned,
-                )
-                for each in members
-            ]
-            found.append(Split(tuple(asked), sides, price))
+    def splits(self, price: int, sets: Array, everything: int) -> Splits:
+        """The splits, under the price of each of them as a key; `sets` (m, words) as the rows have their places."""
+        return Splits(self, price, sets, everything)
+
+
+@final
+@attrs.define(eq=False)
+class Splits(Sequence[Split]):
+    """Binary splits, each made when it is asked for."""
+
+    binary: BinarySplits
+    price: int
+    """What a branching node costs, a key."""
+    sets: Array
+    """(m, words) uint64: the rows of the last part of each."""
+    everything: int
+    """All rows."""
+    _made: dict[int, Split] = attrs.field(factory=dict, init=False)
+    _asked: list[list[int]] = attrs.field(factory=list, init=False)
+    """By split the questions that make it and count, the first one first."""
+
+    @property
+    def multiple(self) -> Array:
+        """(m,) int64: how many questions make each split and count."""
+        member = self.binary.member
+        return np.bincount(member[member >= 0], minlength=len(self.sets))
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < len(self.sets):
+            raise IndexError(number)
+        found = self._made.get(number)
+        if found is None:
+            found = self._made[number] = self._make(number)
         return found
+
+    def _make(self, number: int) -> Split:
+        binary, codes, questions = self.binary, self.binary.codes, self.binary.questions
+        if not self._asked:
+            self._asked = [[] for _ in range(len(self.sets))]
+            for question, split in enumerate(binary.member.tolist()):
+                if split >= 0:
+                    self._asked[split].append(question)
+        ones = int.from_bytes(self.sets[number].tobytes(), "little")
+        sides = self.everything ^ ones, ones
+        first = int(binary.first[number])
+        asked = [
+            Asked(
+                each if questions is None else int(questions.column[each]),
+                None if questions is None else questions.cut(each),
+                sides if codes[0, each] == codes[0, first] else (ones, sides[0]),
+            )
+            for each in self._asked[number]
+        ]
+        return Split(tuple(asked), sides, self.price)
 
 
 def find_splits(data: Dataset, banned: Collection[int], *, distinct: bool, price: Fraction | int) -> list[Split]:

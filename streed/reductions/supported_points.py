@@ -20,7 +20,7 @@ from typing import Any, final
 
 import attrs
 
-from streed.enumerate.entries import VALUE
+from streed.enumerate.layout import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees, Needed
 from streed.enumerate.vector_trees import Vector
 from streed.problem import SearchStopped

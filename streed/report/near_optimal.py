@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from streed.data.visible import escaped
 from streed.errors import InputError
 from streed.plot.cards import brief
 from streed.plot.near_optimal import against_svg, columns_svg, values_svg
+from streed.report.sections import charts
 from streed.tasks import Splits
 
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet
 
 
-def near_optimal(trees: RashomonSet | None) -> str | None:
+def near_optimal(trees: RashomonSet | None) -> dict[str, Any] | None:
     """What there is beside the tree; None without a set, or of one without trees."""
     if trees is None or not trees.lower_count:
         return None
     values = list(trees.histogram)
     reach = f"values {brief(values[0])} to {brief(values[-1])}" if len(values) > 1 else f"value {brief(values[0])}"
     if trees.count is not None:
-        return f"<p>{trees.count:,} {_trees(trees.count)}, {escaped(reach)}.</p>" + _charts(trees)
+        return charts(_drawn(trees), f"{trees.count:,} {_trees(trees.count)}, {reach}.")
     most = "" if trees.upper_count is None else f", and at most {brief(trees.upper_count)}"
-    said = f"<p>At least {trees.lower_count:,} trees{most}: the count was stopped ({trees.stopped}). Of those that were"
-    return f'{said} counted, {escaped(reach)}.</p><div class="charts">{values_svg(trees)}</div>'
+    said = f"At least {trees.lower_count:,} trees{most}: the count was stopped ({trees.stopped})."
+    return charts([values_svg(trees)], f"{said} Of those that were counted, {reach}.")
 
 
-def _charts(trees: RashomonSet) -> str:
+def _drawn(trees: RashomonSet) -> list[str]:
     drawn = [values_svg(trees)]
     try:
         if trees.counted.question.sums:
@@ -37,7 +37,7 @@ def _charts(trees: RashomonSet) -> str:
         # a further count takes longer than the first, and may meet its limits
         if error.argument != "time_limit":
             raise
-    return f'<div class="charts">{"".join(drawn)}</div>'
+    return drawn
 
 
 def _trees(count: int) -> str:

@@ -9,7 +9,7 @@
   const depth = document.getElementById("depth");
   const nodes = data.nodes;
   const deepest = Math.max(...nodes.map((node) => node.depth));
-  const FONT = 13, GAP = 14, LEVEL = 44, MARGIN = 14;
+  const FONT = data.font, GAP = data.gap, SMALL = 0.88 * FONT, MARGIN = 14;
   const SMALLEST = 0.75; // smaller text cannot be read: fewer levels are opened at first, and wider trees are scrolled
   const NARROW = 700, STEP = 16; // narrower views show an outline: a node a line, its children below and to the right
   const closed = new Set();
@@ -23,13 +23,8 @@
     ruler.font = `${weight} ${size}px Helvetica, Arial, "Liberation Sans", sans-serif`;
     return ruler.measureText(text).width;
   };
-  const sizes = nodes.map((node) => [
-    Math.max(
-      ...node.title.map((line) => width(line, FONT, "bold")),
-      ...node.lines.map((line) => width(line, FONT - 1.5, "normal")),
-    ) + 22,
-    FONT * 1.3 * node.title.length + (FONT - 1.5) * 1.3 * node.lines.length + (node.leaf ? 14 : 19),
-  ]);
+  // A question has room below its text for the mark by which it is closed.
+  const sizes = nodes.map((node) => [node.size[0], node.size[1] + (node.leaf ? 0 : 5)]);
 
   // In an outline a node says how it is reached and what it asks or predicts; the rest is told when it is pointed at.
   const outlined = () => view.clientWidth < NARROW;
@@ -39,22 +34,23 @@
     while (end > 1 && width(text.slice(0, end) + "…", size, weight) > room) end -= 1;
     return text.slice(0, end) + "…";
   };
+  const small = (line) => [line, SMALL, "normal"];
+  const bold = (line) => [line, FONT, "bold"];
+  const cardOf = (place) => [...nodes[place].title.map(bold), ...nodes[place].lines.map(small)];
   function outlineCard(place, room) {
     const node = nodes[place], inner = room - 42;
-    const answer = node.parent < 0 ? [] : [cut(`${node.answer}:`, inner, FONT - 1.5, "normal")];
-    const title = node.title.slice(0, 2).map((line) => cut(line, inner, FONT, "bold"));
-    return { answer, title, lines: node.lines.slice(0, 1).map((line) => cut(line, inner, FONT - 1.5, "normal")) };
+    const answer = node.parent < 0 ? [] : [small(`${node.answer}:`)];
+    const all = [...answer, ...node.title.slice(0, 2).map(bold), ...node.lines.slice(0, 1).map(small)];
+    return all.map(([line, size, weight]) => [cut(line, inner, size, weight), size, weight]);
   }
-  const normalCard = (place) => ({ answer: [], title: nodes[place].title, lines: nodes[place].lines });
 
   function outline(places) {
     const room = Math.max(200, view.clientWidth - 2 * MARGIN - 4), x = {}, tops = {}, size = {}, card = {};
     let bottom = 0;
     for (const place of places) {
       const left = nodes[place].depth * STEP, made = outlineCard(place, room - left);
-      const wide = (nodes[place].leaf ? 24 : 42) + Math.max(...made.answer.map((line) => width(line, FONT - 1.5, "normal")),
-        ...made.title.map((line) => width(line, FONT, "bold")), ...made.lines.map((line) => width(line, FONT - 1.5, "normal")));
-      const high = FONT * 1.3 * made.title.length + (FONT - 1.5) * 1.3 * (made.lines.length + made.answer.length) + 12;
+      const wide = (nodes[place].leaf ? 24 : 42) + Math.max(...made.map((line) => width(...line)));
+      const high = 1.3 * made.reduce((sum, [, size]) => sum + size, 0) + 12;
       card[place] = made;
       size[place] = [Math.min(wide, room - left), high];
       x[place] = left + size[place][0] / 2;
@@ -76,37 +72,23 @@
     return found;
   }
 
-  // Every subtree has a strip of its own; a parent stands above the middle of its children.
+  // The nodes stand as in every picture of the tree; what a closed one leaves empty is narrowed to a gap.
   function layout(places) {
-    const strip = {}, inner = {}, left = { 0: 0 }, x = {}, heights = [];
-    for (const place of [...places].reverse()) {
-      inner[place] = 0;
-      if (isOpen(place)) {
-        const below = nodes[place].children;
-        inner[place] = below.reduce((sum, child) => sum + strip[child], GAP * (below.length - 1));
-      }
-      strip[place] = Math.max(sizes[place][0], inner[place]);
-      const level = nodes[place].depth;
-      heights[level] = Math.max(heights[level] || 0, sizes[place][1]);
+    const deep = Math.max(...places.map((place) => nodes[place].depth));
+    const { depth: reach, middles, tops } = data.layouts.find((each) => each.depth >= deep);
+    const middle = {}, x = {};
+    let at = 0;
+    nodes.forEach((node, place) => { if (node.depth <= reach) middle[place] = middles[at++]; });
+    const left = (place) => middle[place] - sizes[place][0] / 2;
+    let end = -GAP, empty = 0, bottom = 0;
+    for (const place of [...places].sort((a, b) => left(a) - left(b))) {
+      empty += Math.max(0, left(place) - end - GAP);
+      x[place] = middle[place] - empty;
+      end = Math.max(end, left(place) + sizes[place][0]);
+      bottom = Math.max(bottom, tops[nodes[place].depth] + sizes[place][1]);
     }
-    for (const place of places) {
-      if (!isOpen(place)) continue;
-      let at = left[place] + (strip[place] - inner[place]) / 2;
-      for (const child of nodes[place].children) {
-        left[child] = at;
-        at += strip[child] + GAP;
-      }
-    }
-    const tops = [0];
-    for (const height of heights) tops.push(tops[tops.length - 1] + height + LEVEL);
-    for (const place of [...places].reverse()) {
-      const below = nodes[place].children;
-      const half = sizes[place][0] / 2;
-      const middle = isOpen(place) ? (x[below[0]] + x[below[below.length - 1]]) / 2 : left[place] + strip[place] / 2;
-      x[place] = Math.min(Math.max(middle, left[place] + half), left[place] + strip[place] - half);
-    }
-    const card = Object.fromEntries(places.map((place) => [place, normalCard(place)]));
-    return { x, y: (place) => tops[nodes[place].depth], width: strip[0], height: tops[tops.length - 1] - LEVEL, size: sizes, card };
+    const card = Object.fromEntries(places.map((place) => [place, cardOf(place)]));
+    return { x, y: (place) => tops[nodes[place].depth], width: end - empty, height: bottom, size: sizes, card };
   }
 
   function element(name, attributes, parent, text) {
@@ -141,7 +123,6 @@
       const left = at.x[place] - wide / 2, top = at.y(place);
       const found = { node: null, edge: null, label: null };
       if (node.parent >= 0) {
-        const above = nodes[node.parent];
         const startX = at.x[node.parent], startY = at.y(node.parent) + at.size[node.parent][1], middle = (startY + top) / 2;
         const trunk = nodes[node.parent].depth * STEP + 7;
         found.edge = element("path", {
@@ -149,16 +130,14 @@
           d: at.outline ? `M${trunk},${startY} V${top + high / 2} H${left}`
             : `M${startX},${startY} C${startX},${middle} ${at.x[place]},${middle} ${at.x[place]},${top}`,
         }, edges);
-      }
-      if (node.parent >= 0 && !at.outline) {
-        const above = nodes[node.parent];
-        const startX = at.x[node.parent], startY = at.y(node.parent) + at.size[node.parent][1];
-        const label = node.answer.length > 22 ? node.answer.slice(0, 21) + "…" : node.answer;
-        const x = startX + (at.x[place] - startX) * 0.8, y = startY + (top - startY) * 0.7;
-        const wideLabel = width(label, FONT - 1.5, "normal") + 8;
-        found.label = element("g", { class: "label" }, all);
-        element("rect", { x: x - wideLabel / 2, y: y - 9, width: wideLabel, height: 17, fill: "#fff", "fill-opacity": 0.9 }, found.label);
-        element("text", { x, y: y + 4, "font-size": FONT - 1.5, fill: "#3e4c59", "text-anchor": "middle" }, found.label, label);
+        if (!at.outline) {
+          const label = node.answer.length > 20 ? node.answer.slice(0, 19) + "…" : node.answer;
+          const x = startX + (at.x[place] - startX) * 0.78, y = startY + (top - startY) * 0.68;
+          const wideLabel = width(...small(label)) + 8;
+          found.label = element("g", { class: "label" }, all);
+          element("rect", { x: x - wideLabel / 2, y: y - 9, width: wideLabel, height: 17, fill: "#fff", "fill-opacity": 0.9 }, found.label);
+          element("text", { x, y: y + 4, "font-size": SMALL, fill: "#3e4c59", "text-anchor": "middle" }, found.label, label);
+        }
       }
       const fill = node.fills[shade.value];
       const group = element("g", {
@@ -172,17 +151,11 @@
       }, group);
       const middle = at.x[place] - (at.outline && !node.leaf ? 9 : 0);
       let y = top + 5;
-      for (const line of at.card[place].answer) {
-        y += (FONT - 1.5) * 1.3;
-        element("text", { x: middle, y: y - 1, "font-size": FONT - 1.5, fill: ink(fill), "text-anchor": "middle" }, group, line);
-      }
-      for (const line of at.card[place].title) {
-        y += FONT * 1.3;
-        element("text", { x: middle, y: y - 2, "font-size": FONT, "font-weight": "bold", fill: ink(fill), "text-anchor": "middle" }, group, line);
-      }
-      for (const line of at.card[place].lines) {
-        y += (FONT - 1.5) * 1.3;
-        element("text", { x: middle, y: y - 1, "font-size": FONT - 1.5, fill: ink(fill), "text-anchor": "middle" }, group, line);
+      for (const [line, size, weight] of at.card[place]) {
+        y += 1.3 * size;
+        element("text", {
+          x: middle, y: y - 0.15 * size, "font-size": size, "font-weight": weight, fill: ink(fill), "text-anchor": "middle",
+        }, group, line);
       }
       if (!node.leaf) {
         // A mark at the lower edge: minus to close, plus to open.

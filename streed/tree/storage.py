@@ -27,8 +27,8 @@ from streed.errors import InputError
 from streed.tree.claims import Claims, Reading
 from streed.tree.nodes import flatten, nest, worth
 from streed.tree.stored_cuts import (
-    PLAIN,
-    WITH_CUTS,
+    VERSIONS,
+    check_steps,
     check_version,
     cut_of,
     held_column,
@@ -80,7 +80,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         nodes.append(leaf)
     document = {
         "format": FORMAT,
-        "version": version_of(tree.columns),
+        "version": version_of(tree.columns, _recipes(tree)),
         "n_columns": tree.n_columns,
         "columns": [
             {
@@ -143,10 +143,10 @@ def _parse(text: str) -> dict[str, Any]:
 
     document = parse(text, "tree", _REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
-    known = version in (PLAIN, WITH_CUTS) and isinstance(version, int)
+    known = version in VERSIONS and isinstance(version, int)
     if isinstance(document, dict) and document.get("format") == FORMAT and not known:
         found = f"its format has version {str(version)[:40]!r}" if isinstance(version, str) else f"version {version!r}"
-        raise InputError("tree", found[:80], f"this streed reads the versions {PLAIN} and {WITH_CUTS}")
+        raise InputError("tree", found[:80], f"this streed reads the versions {', '.join(map(str, VERSIONS))}")
     # A few errors tell enough of a file that is wrong everywhere.
     worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
@@ -262,6 +262,12 @@ def _reading(held: dict[str, Any] | None) -> Reading | None:
     return Reading(**{**held, **listed, "sources": sources, "recipes": recipes})
 
 
+def _recipes(tree: Tree) -> tuple[ColumnRecipe, ...]:
+    """Of the columns that the tree's data were made of, by an estimator or by the shell."""
+    reading = None if tree.claims is None else tree.claims.reading
+    return (*(tree.recipe.columns if tree.recipe else ()), *(reading.recipes if reading else ()))
+
+
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
     categories, usual = [_typed(category) for category in recipe.categories], _typed(recipe.usual)
     held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
@@ -285,7 +291,13 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
     read = {"kind": kind, "categories": categories, "usual": _plain(held["usual"], f"{where}.usual")}
     recipe = ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
     cut = kind in (Kind.NUMBER, Kind.DATE, Kind.DURATION)
-    if (recipe.thresholds and not cut) or (categories and cut) or (recipe.multiway and kind is not Kind.CATEGORY):
+    if recipe.is_scale:
+        check_steps(recipe, where, _broken)
+    if (
+        (recipe.thresholds and kind is Kind.BOOLEAN)
+        or (categories and cut)
+        or (recipe.multiway and kind is not Kind.CATEGORY)
+    ):
         raise _broken(where, f"thresholds, categories or children that a {kind.value} does not have")
     if kind is Kind.BOOLEAN and categories not in ((), (0, 1)):
         raise _broken(where, "a boolean has the categories 0 and 1")
@@ -299,7 +311,7 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
         raise _broken(where, "a threshold is no duration of fewer than 2**63 microseconds")
     if recipe.multiway and not categories:
         raise _broken(where, "children of no category")
-    if len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:
+    if not recipe.is_scale and len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:
         raise _broken(where, f"more than {MOST_CATEGORIES} categories")
     names = [output.name for output in recipe.outputs]
     if len(set(names)) < len(names):

@@ -1,24 +1,35 @@
-"""Ordered columns and their cuts in a saved tree: version 2 of the format, which only trees that have them are."""
+"""The versions of a saved tree, and ordered columns and their cuts in it.
+
+A file is of the least version that has what its tree needs, so that older programs read all that they can: version 2
+has ordered columns and their cuts, version 3 recipes of ordered categories.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from streed.binarize import ColumnRecipe
+from streed.binarize.raw import Kind
 from streed.data import Column, Cut, Scale
 from streed.data.moments import date_text
 from streed.data.strict_json import is_finite
 from streed.errors import InputError
 
-PLAIN, WITH_CUTS = 1, 2
-"""The versions of the format: without and with ordered columns."""
+PLAIN, WITH_CUTS, WITH_STEPS = VERSIONS = 1, 2, 3
+"""The versions of the format: without and with ordered columns, and with recipes of ordered categories."""
+
+MOST_STEPS = 65_536
+"""Categories of an ordered column."""
 
 Broken = Callable[[str, str], InputError]
 """Makes the error for a place in the file and what is wrong there."""
 
 
-def version_of(columns: Mapping[int, Column]) -> int:
-    """The version in which a tree on these columns is saved."""
+def version_of(columns: Mapping[int, Column], recipes: Iterable[ColumnRecipe]) -> int:
+    """The version in which a tree on these columns, made by these recipes, is saved."""
+    if any(recipe.is_scale for recipe in recipes):
+        return WITH_STEPS
     return PLAIN if all(column.scale is None for column in columns.values()) else WITH_CUTS
 
 
@@ -33,7 +44,14 @@ def held_cut(cut: Sequence[Cut], plain_value: Callable[[Any], Any]) -> dict[str,
 
 
 def check_version(document: Mapping[str, Any], broken: Broken) -> None:
-    """Raises InputError for ordered columns or cuts in a file of the version that has none."""
+    """Raises InputError for ordered columns, cuts or categories in a file of a version that has none."""
+    if document["version"] < WITH_STEPS:
+        recipes = document.get("recipe", {}).get("columns", [])
+        reading = (document["claims"] or {}).get("reading") or {}
+        for recipe in (*recipes, *reading.get("recipes", ())):
+            if recipe["kind"] == Kind.CATEGORY and recipe["thresholds"]:
+                where = f"recipe of {recipe['name'][:40]!r}"
+                raise broken(where, f"thresholds of categories, which version {document['version']} does not have")
     if document["version"] != PLAIN:
         return
     for what, keys in (("columns", ("scale", "has_gaps")), ("nodes", ("threshold", "gaps"))):
@@ -79,6 +97,16 @@ def cut_of(node: Mapping[str, Any], column: Column, where: str, broken: Broken) 
     if not _fits(threshold, column):
         raise broken(where, f"no threshold of the {column.scale.value} column {column.name[:40]!r}")
     return (Cut(threshold, gaps),)
+
+
+def check_steps(recipe: ColumnRecipe, where: str, broken: Broken) -> None:
+    """Raises InputError for a recipe of categories whose thresholds are no steps of a scale."""
+    if recipe.multiway or recipe.other:
+        raise broken(where, "ordered categories have thresholds, and no children and no others")
+    if not all(isinstance(t, int) and 0 <= t < len(recipe.categories) for t in recipe.thresholds):
+        raise broken(where, "a threshold is no place among the categories")
+    if len(recipe.categories) > MOST_STEPS:
+        raise broken(where, f"more than {MOST_STEPS:,} ordered categories")
 
 
 def _fits(threshold: Any, column: Column) -> bool:

@@ -3,10 +3,10 @@
     python -m tests.differential.exports --tables 1000 --seed 1 --python python3.12 python3.13 --json exports.json
 
 Names and values have quotes, line breaks, signs of other scripts and words of SQL; there are gaps everywhere, values
-that no tree has seen, dates of every form, and columns with a child per category. What a row should get is found by
-walking the tree node by node and reading one value at a time. Where the tree has no answer, SQL must give NULL and
-Python must refuse. Engines that are not installed are left out, and said to be. `tests.benchmarks.report exports.json`
-writes the page of the table.
+that no tree has seen, dates of every form, ordered categories, and columns with a child per category. What a row should
+get is found by walking the tree node by node and reading one value at a time. Where the tree has no answer, SQL must
+give NULL and Python must refuse. Engines that are not installed are left out, and said to be.
+`tests.benchmarks.report exports.json` writes the page of the table.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import pandas as pd
 
 from streed.binarize import Settings, TableRecipe, make_recipe
 from streed.binarize.raw import read_column
@@ -66,7 +67,8 @@ def draw(rng: np.random.Generator) -> Case:
     n = int(rng.integers(12, 60))
     names = [str(name) for name in rng.permutation(NAMES)[: rng.integers(1, 6)]]
     makers = {name: _column(rng) for name in names}
-    table = {name: [make() for _ in range(n)] for name, (_, make, _) in makers.items()}
+    held = {name: [make() for _ in range(n)] for name, (_, make, _) in makers.items()}
+    table = {name: _steps(values, rng) if makers[name][0] == "TEXT" else values for name, values in held.items()}
     listed = [name for name in names if makers[name][0] == "BIGINT" and rng.random() < 0.3]
     settings = Settings(
         n_thresholds=int(rng.integers(1, 6)),
@@ -82,7 +84,7 @@ def draw(rng: np.random.Generator) -> Case:
     data = recipe.dataset(recipe.encode(table), y)
     tree = Tree.grown(_grow(data, np.arange(n), int(rng.choice([0, 2, 3, 3, 4])), rng), data)
     new = {
-        name: [_changed(makers[name], rng) for _ in range(20)] + table[name][:10]
+        name: [_changed(makers[name], rng) for _ in range(20)] + held[name][:10]
         for name in map(str, rng.permutation(names))
     }
     expected = [
@@ -91,11 +93,16 @@ def draw(rng: np.random.Generator) -> Case:
     return Case(tree, new, expected, {name: made[0] for name, made in makers.items()})
 
 
+def _steps(values: list[Any], rng: np.random.Generator) -> Any:
+    """The texts as ordered categories, some of which no row has, in an order drawn at random."""
+    return pd.Series(pd.Categorical(values, categories=list(rng.permutation(TEXTS)), ordered=True))
+
+
 def _column(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Callable[[], Any]]:
     """(its type in a database, a function that draws a value, one that draws a value which may be new)."""
     gaps = float(rng.choice([0.0, 0.0, 0.2]))
     both: tuple[str, Callable[[], Any], Callable[[], Any]]
-    kind = rng.choice(["text", "whole", "real", "truth", "date", "moment", "written", "duration"])
+    kind = rng.choice(["text", "whole", "real", "truth", "date", "moment", "written", "duration", "steps"])
 
     def with_gaps(make: Callable[[], Any], share: float) -> Callable[[], Any]:
         return lambda: None if rng.random() < share else make()
@@ -107,9 +114,13 @@ def _column(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Callable[
         later = dt.timedelta(seconds=int(rng.integers(-k, k)), microseconds=int(rng.integers(3)))
         return dt.datetime(2020, 1, 1) + later  # noqa: DTZ001 - dates without a zone
 
-    if kind == "text":
+    if kind in ("text", "steps"):
         chosen = [str(text) for text in rng.permutation(TEXTS)[: rng.integers(2, 9)]]
-        both = ("VARCHAR", lambda: chosen[rng.integers(len(chosen))], lambda: TEXTS[rng.integers(len(TEXTS))])
+        both = (
+            "TEXT" if kind == "steps" else "VARCHAR",
+            lambda: chosen[rng.integers(len(chosen))],
+            lambda: TEXTS[rng.integers(len(TEXTS))],
+        )
     elif kind == "whole":
         both = ("BIGINT", lambda: int(rng.integers(-5, 6)), lambda: int(rng.integers(-9, 10)))
     elif kind == "real":

@@ -27,6 +27,11 @@ SEED = 20_261_122
 
 _DRIVERS = ("depth-first", "branches", "discrepancy")
 
+_KINDS = (
+    *("two labels", "three labels", "sparse", "multiway", "weights", "limits", "many rows"),
+    *("thresholds", "regression", "regression by thresholds", "survival", "gini", "f1", "parity", "front"),
+)
+
 _MANY_ROWS, _FEW_ROWS = 20_000, 200
 
 
@@ -41,13 +46,13 @@ def problems(count: int) -> Iterator[tuple[str, Any, Any, Any, dict[str, Any]]]:
             yield "small", small.task, small.array(), small.y, options
             continue
         draw = np.random.default_rng((SEED, number))
-        kind = ("two labels", "three labels", "sparse", "multiway", "weights", "limits", "many rows")[number // 2 % 7]
+        kind = _KINDS[number // 2 % len(_KINDS)]
         rows = _MANY_ROWS if kind == "many rows" else _FEW_ROWS
         columns = int(draw.integers(3, 12))
         X = draw.integers(0, 2, (rows, columns)).astype(np.uint8)
         noise = draw.random(rows) < 0.2
         y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ noise).astype(int)
-        options = {"max_depth": int(draw.integers(1, 5)), "search": _DRIVERS[number // 14 % 3]}
+        options = {"max_depth": int(draw.integers(1, 5)), "search": _DRIVERS[number // 2 // len(_KINDS) % 3]}
         task: Any = tasks.Accuracy()
         if kind == "three labels":
             y += X[:, -1]
@@ -63,7 +68,39 @@ def problems(count: int) -> Iterator[tuple[str, Any, Any, Any, dict[str, Any]]]:
             options["sample_weight"] = draw.integers(1, 2 ** int(draw.integers(1, 40)), rows).tolist()
         elif kind == "limits":
             options |= {"min_leaf": int(draw.integers(1, 20)), "max_nodes": int(draw.integers(1, 8))}
+        elif kind in _SCORES:
+            yield kind, *_scored(kind, X, y, draw)
+            continue
         yield kind, task, X, y, options
+
+
+_SCORES = _KINDS[_KINDS.index("thresholds") :]
+
+
+def _scored(kind: str, X: Any, y: Any, draw: np.random.Generator) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """(task, X, y, arguments) of those kinds that are no sums of costs per row, or of thresholds."""
+    from streed import tasks
+
+    n = len(X)
+    numbers = draw.normal(size=(n, 2))
+    targets = np.round(X @ draw.normal(size=X.shape[1]) + draw.normal(size=n), int(draw.integers(0, 10)))
+    options: dict[str, Any] = {"max_depth": int(draw.integers(1, 4))}
+    if kind == "thresholds":
+        return tasks.Accuracy(), numbers, y ^ (numbers[:, 0] > 0), options
+    if kind == "regression":
+        return tasks.SquaredError(), X, targets, options
+    if kind == "regression by thresholds":
+        return tasks.SquaredError(), numbers, targets + numbers[:, 1], {"max_depth": 2}
+    if kind == "survival":
+        return tasks.RelativeRisk(), X, draw.exponential(1 + X[:, 0]), {**options, "event": y}
+    if kind == "gini":
+        return tasks.Gini(), X, y, options
+    if kind == "f1":
+        return tasks.F1(), X, y, options
+    if kind == "parity":
+        limit = tasks.DemographicParity() <= float(draw.choice([0.01, 0.05, 0.1]))
+        return tasks.Accuracy().subject_to(limit), X, y, {**options, "sensitive_features": X[:, 0]}
+    return tasks.ClassErrors(), X[:, :6], y, options
 
 
 def answers(count: int) -> None:
@@ -74,7 +111,8 @@ def answers(count: int) -> None:
     begin = time.process_time()
     for kind, task, X, y, options in problems(count):
         result = streed.solve(task, X, y, **options)
-        values = [repr(each) for each in (result.value, result.lower_bound, result.upper_bound)]
+        points = [value for value, _ in result.front] if kind == "front" else result.value
+        values = [repr(each) for each in (points, result.lower_bound, result.upper_bound)]
         tree = None if result.tree is None else result.tree.to_json()
         print(json.dumps([kind, str(task), result.status, values, tree, result.stats["nodes"]]))
     used = library()

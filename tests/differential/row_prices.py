@@ -195,7 +195,7 @@ def prices_first() -> Iterator[None]:
     def work(self: PricingBeside, patience: float, seconds: float) -> None:
         if self._end is None:
             self._end = threading.Event()
-            self._work()
+            self._work(self._end)
 
     with mock.patch.object(PricingBeside, "start_after", work):
         yield

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 
-SHIPPED = frozenset({".py", ".typed", ".json", ".css", ".js"})
+SHIPPED = frozenset({".py", ".typed", ".json", ".css", ".html", ".js"})
 """What a package folder may hold beside folders."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -222,13 +224,11 @@ def test_exports_of_any_name(name: str) -> None:
         with pytest.raises(streed.InputError, match=r"NUL|SQL"):
             to_sql(tree)
     elif "\ud800" not in name:
-        import sqlite3
-
-        rows = sqlite3.connect(":memory:")
         quoted = [part.replace('"', '""') for part in (name, kind)]
-        rows.execute(f'CREATE TABLE t ("{quoted[0]}" INTEGER, "{quoted[1]}" TEXT)')
-        rows.execute("INSERT INTO t VALUES (1, ?)", (name + "1",))
-        assert rows.execute(f"SELECT {to_sql(tree)} FROM t").fetchone() == (name + "!",)
+        with contextlib.closing(sqlite3.connect(":memory:")) as rows:
+            rows.execute(f'CREATE TABLE t ("{quoted[0]}" INTEGER, "{quoted[1]}" TEXT)')
+            rows.execute("INSERT INTO t VALUES (1, ?)", (name + "1",))
+            assert rows.execute(f"SELECT {to_sql(tree)} FROM t").fetchone() == (name + "!",)
 
 
 def test_visible_text() -> None:

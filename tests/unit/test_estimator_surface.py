@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from sklearn.model_selection import GridSearchCV
 
 import streed
 from streed.data import Dataset
-from streed.estimators import OptimalTreeClassifier, TunedOptimalTreeClassifier
+from streed.estimators import FairTreeClassifier, OptimalTreeClassifier, TunedOptimalTreeClassifier
 from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf, Tree
+from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(9)
 X = RNG.integers(0, 2, (90, 4))
@@ -45,6 +47,15 @@ def test_sparse_tables_and_several_outputs_are_refused() -> None:
         OptimalTreeClassifier().fit(csr_matrix(X), Y)
     with pytest.raises(ValueError, match="1d array"):
         OptimalTreeClassifier().fit(X, np.column_stack([Y, Y]))
+
+
+def test_errors_name_the_estimators_own_arguments() -> None:
+    for wrong in (-1, "x", float("nan")):
+        refused("cost_complexity", call=functools.partial(OptimalTreeClassifier(cost_complexity=wrong).fit, X, Y))
+    refused("limits", "3", call=functools.partial(OptimalTreeClassifier(limits=3).fit, X, Y))
+    groups = X[:, 0]
+    for argument, fair in (("ratio", FairTreeClassifier(ratio=1.8)), ("limit", FairTreeClassifier(limit=-0.1))):
+        refused(argument, call=functools.partial(fair.fit, X, Y, sensitive_features=groups))
 
 
 def test_frequencies_are_routed() -> None:

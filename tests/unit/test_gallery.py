@@ -30,7 +30,9 @@ def run(case: ModuleType, out: Path) -> list[str]:
         results = case.run(Options(DATA, out))
     except Absent as reason:
         pytest.skip(str(reason))
-    assert all(result.status == "optimal" for result in results)
+    # Real costs that were rounded are proved to within what rounding leaves.
+    proofs = [(result.status, result.stats.get("stopped")) for result in results]
+    assert set(proofs) <= {("optimal", None), ("feasible", "rounding")}
     return sorted(path.name for path in out.iterdir())
 
 
@@ -55,6 +57,7 @@ def test_the_pictures_of_readme(tmp_path: Path) -> None:
     readme.run(Options(None, tmp_path))
     made = {path.name: headline(path) for path in tmp_path.iterdir()}
     kept = {path.name: headline(path) for path in (ROOT / "docs" / "pictures").iterdir()}
+    kept.pop("rooms.svg")  # of the packages' imports, by docs/site/rooms.py
     assert made == kept
 
 

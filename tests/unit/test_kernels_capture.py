@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from streed.errors import TaskError
-from streed.kernels.codegen.capture import compilable, fingerprint, numbers_of
+from streed.kernels.codegen.capture import fingerprint, numbers_of
+from streed.kernels.codegen.copies import compilable
 
 SOURCE = """
 import math

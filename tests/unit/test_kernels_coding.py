@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.kernels import coding
+from streed.kernels import coding, coding_kernels
 from streed.kernels.coding import BITS, GRID, LARGEST_CODE, WHOLE, decoded
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE, LOWEST
@@ -19,30 +19,30 @@ from streed.kernels.records import INFINITE, LOWEST
 
 @entry
 def codes_on_grid(x, scale):  # type: ignore[no-untyped-def]
-    code = coding.encode_grid(x, scale)
-    return code, coding.decode_grid(code, scale)
+    code = coding_kernels.encode_grid(x, scale)
+    return code, coding_kernels.decode_grid(code, scale)
 
 
 @entry
 def codes_of_bits(x, scale):  # type: ignore[no-untyped-def]
-    code = coding.encode_bits(x, scale)
-    return code, coding.decode_bits(code, scale)
+    code = coding_kernels.encode_bits(x, scale)
+    return code, coding_kernels.decode_bits(code, scale)
 
 
 @entry
 def codes_of_whole(x, scale):  # type: ignore[no-untyped-def]
-    code = coding.encode_whole(x, scale)
-    return code, coding.decode_whole(code, scale)
+    code = coding_kernels.encode_whole(x, scale)
+    return code, coding_kernels.decode_whole(code, scale)
 
 
 @entry
 def checked(x):  # type: ignore[no-untyped-def]
-    return coding.whole(x)
+    return coding_kernels.whole(x)
 
 
 @entry
 def rounded_up(x):  # type: ignore[no-untyped-def]
-    return coding.next_whole(x)
+    return coding_kernels.next_whole(x)
 
 
 CODES = {WHOLE: codes_of_whole, GRID: codes_on_grid, BITS: codes_of_bits}

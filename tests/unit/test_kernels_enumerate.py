@@ -11,11 +11,6 @@ import numpy as np
 import pytest
 
 from streed.enumerate.entries import (
-    COST,
-    FULL,
-    KEY,
-    SPACE,
-    VALUE,
     addends,
     combine,
     compact,
@@ -26,6 +21,7 @@ from streed.enumerate.entries import (
     thin,
     unite,
 )
+from streed.enumerate.layout import COST, FULL, KEY, SPACE, VALUE
 from streed.enumerate.numbered_kernels import add_pairs, find_separating, optima_of_children, sum_pairs
 from streed.enumerate.shallow import enumerate_shallow, find_shallow
 from streed.exact import Array

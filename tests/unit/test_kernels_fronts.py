@@ -12,19 +12,17 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, STOP
+from streed.pareto.arrays import ENTRIES, FOUND, FULL, KEYS, LEAF, FrontStore
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.store import (
-    ENTRIES,
-    FOUND,
-    FULL,
-    KEYS,
-    FrontStore,
     front_of_node,
     front_of_three,
     kept_front,
     rehash,
 )
-from streed.pareto.units import LEAF, front_of_any_pairs
+from streed.pareto.units import (
+    front_of_any_pairs,
+)
 from streed.problem import Problem
 from streed.task import COMPONENTWISE, State, Task
 

@@ -11,10 +11,11 @@ import pytest
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.buffers import address_of
-from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
+from streed.kernels.ordered.sorting import sort_rows
 from streed.ordered import units
 from streed.ordered.generated import GeneratedRows, generated_rows
+from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem
@@ -25,21 +26,21 @@ pytestmark = pytest.mark.compiles
 
 SIZES = (1, 2, 31, 32, 33, 70)
 
-KINDS = (units.SIGNED, units.LABELLED, units.MATRIX)
+KINDS = (SIGNED, LABELLED, MATRIX)
 
 LARGEST = {np.int16: 40, np.int32: 10_000, np.int64: 2**40}
 """Of a row's costs, so that sums need the lane type."""
 
 
 def _draw(rng: np.random.Generator, n: int, kind: str, lane: Any, min_leaf: int) -> OrderedRows:
-    labels = 2 if kind == units.SIGNED else int(rng.integers(3, 6))
+    labels = 2 if kind == SIGNED else int(rng.integers(3, 6))
     costs = rng.integers(0, LARGEST[lane], (n, labels))
-    if kind == units.LABELLED:
+    if kind == LABELLED:
         costs = (rng.integers(0, labels, n)[:, None] != np.arange(labels)) * costs[:, :1]
     if lane != np.int16:
         # one row that alone asks for the lane type, and one that leaves no common divisor
         costs[0] = [0, *[LARGEST[lane] * 4] * (labels - 1)]
-        costs[1] = [0, *[1] * (labels - 1)] if kind != units.MATRIX else [0, 1, *[2] * (labels - 2)]
+        costs[1] = [0, *[1] * (labels - 1)] if kind != MATRIX else [0, 1, *[2] * (labels - 2)]
     ranks = np.stack([rng.integers(0, most, n) for most in (1, 2, 5, 1000, 1000)]).astype(np.int32)
     frequency = rng.integers(1, 4, n) if min_leaf > 1 else None
     return OrderedRows(ranks, costs.astype(np.int64), min_leaf=min_leaf, frequency=frequency)
@@ -78,7 +79,7 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
         units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
     else:
         assert isinstance(rows, GeneratedRows)
-        rows.compiled.kept[0].ctypes(address_of(record))
+        rows.compiled.compiled["score_thresholds"].ctypes(address_of(record))
     return {name: session._kept[name][: len(splits)] for name in session._kept if name.endswith(("left", "right"))}
 
 
@@ -98,7 +99,7 @@ def test_orders_hold_every_row_once_and_say_where_values_grow() -> None:
 def test_sides_are_in_order_without_the_columns_that_are_constant_there() -> None:
     rng = np.random.default_rng(1)
     for n in (2, 31, 32, 33, 64):
-        rows = _draw(rng, n, units.SIGNED, np.int16, 1)
+        rows = _draw(rng, n, SIGNED, np.int16, 1)
         session = OrderedSession(rows)
         width, orders, ranks = session._n_columns, session._orders, session._ranks
         for column in range(width):

@@ -9,9 +9,9 @@ import pytest
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
+from streed.pareto.arrays import KeyLayout
 from streed.pareto.packed_vectors import (
     BLOCK,
-    KeyLayout,
     add_sets,
     empty,
     empty_buckets,

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
-from streed.kernels.counting.rows import WORD_ROWS
-from streed.kernels.records import LANES
+from streed.kernels.records import LANES, WORD_ROWS
 from tests.unit.kernel_harness import Bench, Instance, load_side, make_instance
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 import pytest
 
-from streed.kernels import coding
-from streed.kernels.codegen.generate import _NAMES
+from streed.kernels import coding, coding_kernels
+from streed.kernels.codegen.compiling import _NAMES
 from streed.kernels.codegen.render import render
 from streed.kernels.codegen.spec import ROWS, KernelSpec, TermSpec
 from streed.kernels.codegen.template import SCORE
@@ -69,7 +69,7 @@ def of_switches(every: bool) -> Iterator[KernelSpec]:
 def of_fields() -> Iterator[KernelSpec]:
     """What the other fields may be, each beside plain ones."""
     limits = ((0, ()), (0, (("least", "int"), ("most", "reals2"))))
-    for lane, coded in itertools.product(("int32", "int64", "float64"), sorted(coding.CODINGS)):
+    for lane, coded in itertools.product(("int32", "int64", "float64"), sorted(coding_kernels.CODINGS)):
         yield spec(False, (), lane=lane, coding=coded)
     fields: tuple[dict[str, Any], ...] = (
         {"limits": limits},

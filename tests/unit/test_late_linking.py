@@ -222,3 +222,29 @@ def test_what_is_internal_has_a_name_that_others_cannot_have() -> None:
     names = [each.name for each in functions if each.linkage == binding.Linkage.internal]
     assert names
     assert all(re.search(r"\.[0-9a-f]{16}$", name) for name in names), names
+
+
+def test_what_several_libraries_have_is_linked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages of errors that are made while code runs, such as that shapes do not match, come with such a function."""
+    said: list[str] = []
+    monkeypatch.setattr(late_linking, "say_once", lambda _, text: said.append(text))
+
+    @inside
+    def put_row(values, table):  # type: ignore[no-untyped-def]
+        table[0] = values
+
+    @inside
+    def put_rows(table, into):  # type: ignore[no-untyped-def]
+        into[:] = table
+
+    @entry
+    def put_both(values, table, into):  # type: ignore[no-untyped-def]
+        put_row(values, table)
+        put_rows(table, into)
+
+    table, into = np.zeros((2, 2, len(VALUES)), VALUES.dtype)
+    put_both(VALUES, table, into)
+    assert into.tolist() == [VALUES.tolist(), [0] * len(VALUES)]
+    assert not said
+    with pytest.raises(ValueError, match="shape"):
+        put_both(VALUES, table[:, :1].copy(), into)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -69,6 +70,13 @@ def test_what_is_refused() -> None:
     refused("budget", call=lambda: PolicyTree(treatment_costs={1: 1}).fit(X, SCORES))
     refused("treatment_costs", call=lambda: PolicyTree(budget=3).fit(X, SCORES))
     refused("control", call=lambda: PolicyTree(capacity=3, control="none").fit(X, SCORES))
+    refused("capacity", "1.5", call=lambda: PolicyTree(capacity=1.5).fit(X, SCORES))
+    some: Any
+    for some in ([0, 1], {7: 1}):
+        policy = PolicyTree(treatment_costs=some, budget=3)
+        refused("treatment_costs", call=functools.partial(policy.fit, X, SCORES))
+    refused("budget", call=lambda: PolicyTree(treatment_costs={1: 1}, budget="all").fit(X, SCORES))
+    refused("parity", "1.5", call=lambda: PolicyTree(parity=1.5).fit(X, SCORES, sensitive_features=X[:, 0]))
 
 
 @pytest.mark.compiles

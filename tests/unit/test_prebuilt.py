@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
-from streed import bnb, kernels
 from streed.kernels import compiled, linking, notices
 from streed.kernels.linking import Entry, entry_name, unit_name
 from streed.kernels.places import fingerprint
@@ -23,7 +22,9 @@ from streed.kernels.prebuilt import container, levels
 from streed.kernels.prebuilt import library as prebuilt
 from streed.kernels.prebuilt.container import Contents, Overload, Unusable
 from streed.kernels.prebuilt.library import Library, library
+from streed.kernels.signatures import argument_types
 from streed.prebuild.parts import all_entries, all_units
+from tests.conftest import ROOT
 from tests.unit import prebuilt_toys
 
 HERE = prebuilt_toys.__name__
@@ -100,21 +101,20 @@ def test_nothing_is_known_of_other_machines(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_named_entry_is_there_and_takes_what_its_signature_says(entry: Entry) -> None:
     function = entry.compiled.py_func
     assert (function.__module__, function.__name__) == (entry.module, entry.name)
-    from numba.core.sigutils import normalize_signature
-
-    arguments, _ = normalize_signature(entry.signature)
-    assert len(arguments) == len(inspect.signature(function).parameters)
+    for signature in entry.signatures:
+        arguments = argument_types(signature, entry.tuples)
+        assert len(arguments) == len(inspect.signature(function).parameters)
 
 
 def test_all_entries_of_these_rooms_are_named() -> None:
     named = {(each.module, each.name) for each in all_entries()}
-    folders = [Path(kernels.__file__).parent / name for name in ("", "counting")] + [Path(bnb.__file__).parent]
-    package = Path(kernels.__file__).parent.parent.parent
+    rooms = ("kernels", "kernels/counting", "kernels/ordered", "bnb", "enumerate", "ordered", "pareto")
+    folders = [ROOT / "streed" / name for name in (*rooms, "rashomon/compiled")]
     declared = {
-        (".".join(path.relative_to(package).with_suffix("").parts), name)
+        (".".join(path.relative_to(ROOT).with_suffix("").parts), name)
         for folder in folders
         for path in folder.glob("*.py")
-        for name in re.findall(r"^@entry\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(r"^@(?:own_)?entry\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert named == declared
 

@@ -68,6 +68,17 @@ def test_generators_and_seeds_draw_what_they_drew_before() -> None:
     assert trees.sample(5, rng=np.random.default_rng(1)) == trees.sample(5, rng=np.random.default_rng(1))
 
 
+def test_any_number_of_threads_counts_the_same_trees() -> None:
+    X, y, groups = made(90, 9)
+    for more in ({"max_depth": 5, "slack": 2}, {"max_depth": 4, "slack": 3, "columns": "all", "trivial": False}):
+        alone = streed.rashomon(PRICED, X, y, group=groups, **more)
+        for threads in (2, 5):
+            together = streed.rashomon(PRICED, X, y, group=groups, threads=threads, **more)
+            assert together.histogram == alone.histogram
+            assert [str(tree) for tree in together.sample(20, 3)] == [str(tree) for tree in alone.sample(20, 3)]
+            assert together.histogram_of(Splits()) == alone.histogram_of(Splits())
+
+
 def test_counts_beyond_64_bits_are_exact() -> None:
     X, y, _ = made(40, 13)
     native = streed.rashomon(PRICED, X, y, max_depth=4, budget=60)

@@ -28,9 +28,9 @@ class _Countdown(Watch):
             raise self.reason
 
 
-def stopped_after(whole: streed.RashomonSet, looks: int, reason: BaseException) -> streed.RashomonSet:
+def stopped_after(whole: streed.RashomonSet, looks: int, reason: BaseException, threads: int = 1) -> streed.RashomonSet:
     """The set as it is if counting ends after so many looks at the limits."""
-    watch = _Countdown()
+    watch = _Countdown(threads=threads)
     watch.left, watch.reason = looks, reason
     question, budget = whole.counted.question, whole.counted.budget
     assert budget is not None
@@ -91,6 +91,20 @@ def test_counts_that_are_stopped_below_the_root_keep_what_is_finished_there(opti
 
 def splits_of(node: Node) -> int:
     return 1 + sum(map(splits_of, node.children)) if isinstance(node, Branch) else 0
+
+
+def test_several_threads_that_are_stopped_leave_what_is_finished() -> None:
+    X, y, _ = made(90, 9)
+    whole = streed.rashomon(PRICED, X, y, max_depth=4, slack=2)
+    assert whole.count is not None
+    sizes = []
+    for looks in range(0, 60, 3):
+        part = stopped_after(whole, looks, SearchStopped("time"), threads=2)
+        sizes.append(part.lower_count)
+        assert part.status == "complete" or part.stopped == "time"
+        assert part.lower_count <= whole.count
+        assert all(count <= whole.histogram[value] for value, count in part.histogram.items())
+    assert len(set(sizes)) > 3
 
 
 def test_a_bound_on_all_trees_holds_every_tree() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import re
 import shutil
@@ -21,6 +22,9 @@ import streed
 from streed import Dataset, InputError, Result, Tree
 from streed.cli.app import app
 from streed.estimators import FairTreeClassifier
+from streed.plot.cards import cards, size
+from streed.plot.layout import GAP, LEVEL, place
+from streed.plot.survey import survey
 from streed.report import make_report, write_report
 from streed.tasks import (
     Accuracy,
@@ -31,7 +35,7 @@ from streed.tasks import (
     TreatmentEquality,
 )
 from streed.tree import Branch, Leaf
-from tests.unit.grown import make_data, make_table, make_tree
+from tests.unit.grown import make_chain, make_data, make_table, make_tree
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -243,7 +247,78 @@ PROBE = """
   shade.dispatchEvent(new Event("change"));
   found.shaded = before !== at(0).querySelector("rect").getAttribute("fill");
   document.title = JSON.stringify(found);
-</script></body>"""
+</script>"""
+
+
+def test_the_picture_stands_as_every_other() -> None:
+    tree = make_tree(make_data(n_rows=300, seed=2), depth=3, seed=4)
+    read = document(make_report(tree))
+    nodes = survey(tree)
+    assert [layout["depth"] for layout in read["layouts"]] == list(range(tree.depth + 1))
+    sizes = [size(card, read["font"]) for card in cards(tree, nodes)]
+    boxes, _, _ = place(nodes, sizes, gap=GAP * read["font"], level=LEVEL * read["font"])
+    assert read["layouts"][-1]["middles"] == [round(box.x, 1) for box in boxes]
+    assert [node["size"] for node in read["nodes"]] == [[round(w, 1), round(h, 1)] for w, h in sizes]
+    assert len(read["layouts"][1]["middles"]) == 1 + len(nodes[0].children)
+    assert len(read["layouts"][0]["middles"]) == len(read["layouts"][0]["tops"]) == 1
+
+
+def test_a_tree_of_many_levels_has_few_layouts() -> None:
+    read = document(make_report(make_chain(Dataset.make([[0, 1], [1, 0]], [0, 1]), 60)))
+    assert [layout["depth"] for layout in read["layouts"]] == [*range(12), 60]
+
+
+def in_a_browser(page: Path, probe: str) -> Any:
+    """What the script `probe`, put at the end of the page, makes its title, as JSON."""
+    page.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    assert BROWSER is not None
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900"]
+    command += ["--virtual-time-budget=3000", "--dump-dom"]
+    done = subprocess.run([*command, page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title
+    return json.loads(title[1].replace("&amp;", "&"))
+
+
+TOGGLES = """
+<script>
+  const boxes = () => [...document.querySelectorAll("#tree-view .node")].map((node) => {
+    const read = (name) => Number(node.querySelector("rect").getAttribute(name));
+    return [read("x"), read("y"), read("width"), read("height")];
+  });
+  const slider = document.getElementById("depth");
+  slider.value = slider.max;
+  slider.dispatchEvent(new Event("input"));
+  const found = { whole: boxes(), some: [] };
+  for (const place of [3, 30, 26, 4, 3, 1, 26, 0, 0, 1]) {
+    const node = document.querySelector(`[data-place="${place}"]`);
+    if (!node || !node.classList.contains("question")) continue;
+    node.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    const svg = document.querySelector("#tree-view svg").viewBox.baseVal;
+    found.some.push({ boxes: boxes(), width: svg.width, height: svg.height });
+  }
+  document.title = JSON.stringify(found);
+</script>"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+def test_nothing_overlaps_whatever_is_open(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    data = Dataset.make({f"c{j}": rng.integers(0, 2, 400).tolist() for j in range(8)}, rng.integers(0, 2, 400).tolist())
+    page = tmp_path / "report.html"
+    write_report(page, make_tree(data, depth=5, seed=2))
+    layout = document(page.read_text(encoding="utf-8"))["layouts"][-1]
+    found = in_a_browser(page, TOGGLES)
+    assert [x + width / 2 for x, _, width, _ in found["whole"]] == pytest.approx(layout["middles"], abs=0.2)
+    assert len(found["some"]) > 4
+    assert len({len(state["boxes"]) for state in found["some"]}) > 3
+    for state in found["some"]:
+        for (x, y, width, height), (u, v, wide, high) in itertools.combinations(state["boxes"], 2):
+            assert x + width < u or u + wide < x or y + height < v or v + high < y
+        for x, y, width, height in state["boxes"]:
+            assert 0 <= x < x + width < state["width"]
+            assert 0 <= y < y + height < state["height"]
 
 
 @pytest.mark.slow
@@ -255,13 +330,7 @@ def test_the_script_in_a_browser(tmp_path: Path) -> None:
     tree = Tree.grown(Branch(j, (Leaf(2, 50, 0), inner), 60), data)
     page = tmp_path / "report.html"
     write_report(page, result_of(tree), data)
-    page.write_text(page.read_text(encoding="utf-8").replace("</body>", PROBE), encoding="utf-8")
-    assert BROWSER is not None
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"]
-    done = subprocess.run([*command, page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
-    title = re.search(r"<title>(.*?)</title>", done.stdout)
-    assert title
-    found = json.loads(title[1].replace("&amp;", "&"))
+    found = in_a_browser(page, PROBE)
     assert (found["all"], found["closed"], found["opened"], found["shallow"], found["root"]) == (5, 3, 5, 3, 1)
     assert found["rule"].startswith("sex = m and flag = 0 → no: ")
     assert found["faded"] == 2

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 import time
 from fractions import Fraction
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -149,6 +151,38 @@ def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: p
         assert line(at(62)) in shown.err
     up_and_erase = "\x1b[1A\x1b[2K"
     assert capsys.readouterr().err.endswith(up_and_erase)
+
+
+def test_a_notebook_has_the_line_below_the_cell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Jupyter has it: one output, renewed; no widget, which a kernel may lack, and nothing on standard error."""
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, found: dict[str, str], *, raw: bool) -> None:
+            assert raw
+            shown.append(found)
+
+    def display(found: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        assert raw
+        assert display_id
+        shown.append(found)
+        return Handle()
+
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    of_display: Any = ModuleType("IPython.display")
+    of_display.display = display
+    monkeypatch.setitem(sys.modules, "IPython.display", of_display)
+    with reporter(True) as report:
+        report.tell(at(0.01))
+        assert shown == []
+        report.tell(at(62))
+        report.tell(at(63))
+    assert [found["text/plain"] for found in shown] == [line(at(62)), line(at(63)), ""]
+    assert shown[0]["text/html"] == f"<pre>{line(at(62))}</pre>"
+    assert capsys.readouterr() == ("", "")
 
 
 def test_the_live_line_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

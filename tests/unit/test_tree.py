@@ -195,7 +195,7 @@ def broken(change: Any) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda d: d.update(version=3), "version 3"),
+        (lambda d: d.update(version=4), "version 4"),
         (lambda d: d.update(format="other"), r"\$\.format"),
         (lambda d: d.pop("labels"), "labels"),
         (lambda d: d["nodes"][1].update(cost="x"), r"\$\.nodes\[1\]"),

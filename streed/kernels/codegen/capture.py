@@ -1,7 +1,7 @@
 """What a task's methods depend on: the numbers that they read, the functions and constants that they name.
 
-A method stays plain Python. To compile it, a copy is made whose helper functions, wherever they live, are compiled too;
-to name its compiled form, a fingerprint covers all that could change its meaning: the bodies of the method and its
+A method stays plain Python. To compile it, a copy is made whose helper functions are compiled too (`copies.py`); to
+name its compiled form, a fingerprint covers all that could change its meaning: the bodies of the method and its
 helpers, the constants and defaults that they use. The task's own numbers are data, so new values compile nothing.
 """
 
@@ -13,20 +13,19 @@ import enum
 import functools
 import hashlib
 import numbers
+import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import attrs
 import numpy as np
-from numba import njit
-from numba.core.dispatcher import Dispatcher
 
 from streed.errors import TaskError
-from streed.kernels.codegen.generators import without_generators
-from streed.kernels.codegen.mathematics import STAND_INS
 
 Function = types.FunctionType
+
+Digest = Callable[[types.CodeType], bytes]
 
 
 @attrs.frozen(eq=False)
@@ -67,6 +66,12 @@ def mentions(function: Callable[..., Any], name: str) -> bool:
     return name in _names_within(function, set())
 
 
+def is_dispatcher(part: Any) -> bool:
+    """Whether it is a function that numba compiles; without numba there are none."""
+    dispatcher = sys.modules.get("numba.core.dispatcher")
+    return dispatcher is not None and isinstance(part, dispatcher.Dispatcher)
+
+
 def _attributes_of_self(function: Callable[..., Any]) -> frozenset[str]:
     """The attributes that a method reads from its first argument."""
     return _attributes_of_first(function.__code__)
@@ -94,13 +99,13 @@ def _attributes_read(code: types.CodeType, own: str | None) -> Iterator[str]:
 
 def _names_within(function: Any, seen: set[int]) -> Iterator[str]:
     """All names of attributes and globals in a function and in those that it names."""
-    if isinstance(function, Dispatcher):
+    if is_dispatcher(function):
         function = function.py_func
     if not isinstance(function, Function) or id(function) in seen:
         return
     seen.add(id(function))
     yield from _names_of(function.__code__)
-    for _, value in _dependencies(function):
+    for _, value in dependencies(function):
         yield from _names_within(value, seen)
 
 
@@ -132,19 +137,22 @@ def _number(name: str, value: Any) -> Number | None:
 # -- fingerprints --------------------------------------------------------------------------------------------------
 
 
-def fingerprint(parts: Mapping[str, Any]) -> str:
-    """A hash of named parts: texts, numbers, and functions with all that they depend on."""
+def fingerprint(parts: Mapping[str, Any], digest_of: Digest | None = None) -> str:
+    """A hash of named parts: texts, numbers, and functions with all that they depend on.
+
+    `digest_of` says what the code of a function is known by, its instructions if not given.
+    """
     digest = hashlib.sha256()
     seen: dict[int, int] = {}
     for name, part in parts.items():
         digest.update(f"[{name}]".encode())
-        _update(digest, part, seen)
+        _update(digest, part, seen, digest_of or _digest_of)
     return digest.hexdigest()[:24]
 
 
-def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str] = ()) -> None:
+def _update(digest: Any, part: Any, seen: dict[int, int], digest_of: Digest, names: Collection[str] = ()) -> None:
     """Adds a part; of a module, only what `names`, those of the function that uses it, find there."""
-    if isinstance(part, Dispatcher):
+    if is_dispatcher(part):
         digest.update(repr(sorted(part.targetoptions.items())).encode())
         part = part.py_func
     if isinstance(part, Function):
@@ -152,27 +160,27 @@ def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str]
             digest.update(f"again {seen[id(part)]}".encode())
             return
         seen[id(part)] = len(seen)
-        _update(digest, part.__code__, seen)
-        _update(digest, part.__defaults__, seen)
-        _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen)
-        attributes = _attributes_of(part.__code__)
-        for name, value in _dependencies(part):
+        _update(digest, part.__code__, seen, digest_of)
+        _update(digest, part.__defaults__, seen, digest_of)
+        _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen, digest_of)
+        attributes = attributes_of(part.__code__)
+        for name, value in dependencies(part):
             digest.update(f"<{name}>".encode())
-            _update(digest, value, seen, attributes)
+            _update(digest, value, seen, digest_of, attributes)
     elif isinstance(part, types.CodeType):
-        digest.update(_digest_of(part))
+        digest.update(digest_of(part))
     elif isinstance(part, (tuple, list, frozenset)):
         digest.update(f"{type(part).__name__}{len(part)}".encode())
         for item in sorted(part, key=repr) if isinstance(part, frozenset) else part:
-            _update(digest, item, seen)
+            _update(digest, item, seen, digest_of)
     elif isinstance(part, np.ndarray):
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).tobytes())
     elif isinstance(part, types.ModuleType):
         digest.update(f"module {part.__name__}".encode())
-        for name, value in _module_parts(part, names):
+        for name, value in module_parts(part, names):
             digest.update(f"<{name}>".encode())
-            _update(digest, value, seen, names)
+            _update(digest, value, seen, digest_of, names)
     elif isinstance(part, enum.EnumMeta):
         members: Any = part.__members__
         digest.update(repr([(name, member.value) for name, member in members.items()]).encode())
@@ -186,18 +194,19 @@ def _digest_of(code: types.CodeType) -> bytes:
     for field in (code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags):
         digest.update(repr(field).encode())
     for constant in code.co_consts:
-        _update(digest, constant, {})
+        _update(digest, constant, {}, _digest_of)
     return digest.digest()
 
 
 @functools.lru_cache(maxsize=4096)
-def _attributes_of(code: types.CodeType) -> tuple[str, ...]:
+def attributes_of(code: types.CodeType) -> tuple[str, ...]:
+    """The names of attributes and globals in some code, sorted."""
     return tuple(sorted({*_names_of(code)}))
 
 
-def _dependencies(function: Function) -> Iterator[tuple[str, Any]]:
+def dependencies(function: Function) -> Iterator[tuple[str, Any]]:
     """(name, value) of the globals and of the outer functions' variables that a function names."""
-    for name in _global_names(function.__code__):
+    for name in global_names(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
         elif hasattr(builtins, name):
@@ -206,7 +215,7 @@ def _dependencies(function: Function) -> Iterator[tuple[str, Any]]:
         yield name, cell.cell_contents
 
 
-def _module_parts(module: types.ModuleType, names: Collection[str]) -> Iterator[tuple[str, Any]]:
+def module_parts(module: types.ModuleType, names: Collection[str]) -> Iterator[tuple[str, Any]]:
     """(name, value) of what a user's module has by these names; numba knows the libraries that it compiles itself."""
     if module.__name__.partition(".")[0] in _KNOWN_MODULES:
         return
@@ -217,72 +226,12 @@ def _module_parts(module: types.ModuleType, names: Collection[str]) -> Iterator[
 
 _KNOWN_MODULES = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator", "random"})
 
-_inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
-"""For what only generated kernels call."""
-
 
 @functools.lru_cache(maxsize=4096)
-def _global_names(code: types.CodeType) -> tuple[str, ...]:
+def global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The globals that some code reads, sorted."""
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= set(_global_names(constant))
+            names |= set(global_names(constant))
     return tuple(sorted(names))
-
-
-# -- compilable copies ---------------------------------------------------------------------------------------------
-
-
-def compilable(function: Callable[..., Any], module: str) -> Any:
-    """The function for numba: a copy, in the module of that name, whose helper functions are compiled as well."""
-    return _Copies(module).copy(function)
-
-
-class _Copies:
-    """Copies of functions, one of each."""
-
-    def __init__(self, module: str) -> None:
-        self._module = module
-        self._made: dict[int, Any] = {}
-        self._kept: list[Any] = []
-        """Functions by whose `id` others are known: those of helpers live no longer than their own."""
-
-    def copy(self, function: Callable[..., Any]) -> Any:
-        assert isinstance(function, Function)
-        if id(function) in self._made:
-            if self._made[id(function)] is None:
-                code = function.__code__
-                raise TaskError(
-                    f"{function.__name__} calls itself, which cannot be compiled; write a loop\n"
-                    f"  {code.co_filename}:{code.co_firstlineno}"
-                )
-            return self._made[id(function)]
-        self._made[id(function)] = None
-        self._kept.append(function)
-        original, function = function, without_generators(function)
-        code = function.__code__
-        attributes = _attributes_of(code)
-        names = {name: self._value(value, attributes) for name, value in _dependencies(function)}
-        namespace = {name: names[name] for name in _global_names(code) if name in function.__globals__}
-        namespace |= {"__builtins__": builtins, "__name__": self._module}
-        cells = tuple(types.CellType(names[name]) for name in code.co_freevars)
-        made = Function(code, namespace, function.__name__, function.__defaults__, cells)
-        made.__kwdefaults__ = function.__kwdefaults__
-        self._made[id(original)] = _inline(made)
-        return self._made[id(original)]
-
-    def _value(self, value: Any, names: Collection[str]) -> Any:
-        if id(value) in STAND_INS:
-            return STAND_INS[id(value)]
-        if isinstance(value, Function):
-            return self.copy(value)
-        if isinstance(value, types.ModuleType):
-            parts = dict(_module_parts(value, names))
-            if not parts:
-                return value
-            shadow = types.ModuleType(value.__name__)
-            vars(shadow).update({name: self._value(part, names) for name, part in parts.items()})
-            return shadow
-        return (
-            float(value) if isinstance(value, numbers.Rational) and not isinstance(value, numbers.Integral) else value
-        )

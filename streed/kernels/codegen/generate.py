@@ -2,44 +2,86 @@
 
 The text is written for the task's statistics, one array each, with its labels unrolled and its methods inlined, which
 makes it as quick as one written by hand. Its module is named by a fingerprint of the text and of all that the methods
-depend on, so the cache finds its code in later processes and never finds an old one.
+depend on, so the cache finds its code in later processes and never finds an old one. Those of tasks that come with the
+package may be in the prebuilt library (`shipped.py`).
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import math
-import sys
-import types
-from collections import namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
-import numpy as np
-from numba import float64, int64, njit, uint8, uint32, uint64
 
-from streed.kernels import coding, records, simd, values
-from streed.kernels.codegen.capture import compilable, fingerprint
+from streed.kernels.codegen.capture import fingerprint
 from streed.kernels.codegen.render import render
+from streed.kernels.codegen.shipped import name_of_shipped
 from streed.kernels.codegen.spec import KernelSpec
-from streed.kernels.compiled import entry, unit
-from streed.kernels.ordered import record
-from streed.kernels.ordered.orders import place_rows
-from streed.kernels.pointers import KERNEL, engine_at
-from streed.kernels.scoring import generated
-from streed.kernels.scoring.lowest import lowest
-from streed.kernels.views import inline, keep_apart, matrix, native, vector
+from streed.kernels.linking import Native
+from streed.kernels.prebuilt.library import Library, library
+
+Functions = Mapping[str, Callable[..., Any]]
+
+COSTS_OF = "find_costs_of_labels"
+"""What writes native costs of leaves."""
+
+_OF_QUESTIONS = ("score", "combine_values", "subtract_values", "find_floors")
+_OF_THRESHOLDS = ("score_thresholds", "find_stump_of_thresholds")
+
+
+@attrs.frozen(eq=False)
+class Text:
+    """What is compiled for a task."""
+
+    spec: KernelSpec
+    ordered: bool
+    """Whether it is for the search over thresholds."""
+    functions: Functions
+    """The methods, by name."""
+
+    @property
+    def source(self) -> str:
+        """The text itself."""
+        return _render(self.spec, self.ordered)[0]
+
+    @property
+    def _parts(self) -> dict[str, Any]:
+        return {"text": _render(self.spec, self.ordered)[1], **self.functions}
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Of all that its machine code depends on."""
+        return fingerprint(self._parts)
+
+    @functools.cached_property
+    def shipped(self) -> str | None:
+        """Its name in libraries; None with methods that did not come with the package."""
+        return name_of_shipped(self._parts)
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels that it has."""
+        kernels = _OF_THRESHOLDS if self.ordered else _OF_QUESTIONS
+        return [kernel for kernel in kernels if f"\ndef {kernel}(" in self.source]
+
+    @property
+    def costs_signature(self) -> str:
+        """Of the function that writes costs of leaves, as numba reads it."""
+        sums = "float64" if self.spec.lane == "float64" else "int64"
+        costs = "float64" if self.spec.real else "int64"
+        return f"(int64[::1], {sums}[:, ::1], {sums}[::1], {costs}[:, ::1])"
 
 
 @attrs.frozen(eq=False)
 class Kernels:
-    """Addresses of a task's compiled kernels; zero for those that it does not need."""
+    """Addresses of a task's native kernels; zero for those that it does not need."""
 
-    kept: tuple[Any, ...]
-    """What holds the code in memory."""
-    costs_of: Callable[..., None]
+    text: Text
+    compiled: Mapping[str, Any]
+    """The kernels that were compiled in this process, by name; that they are here holds them in memory."""
+    costs_of: Native
     """(numbers, planes (m, S), rows (m,), found (m, K)): writes native costs of leaves; compiled when first called."""
     score: int
     combine: int
@@ -47,121 +89,80 @@ class Kernels:
     floor: int
 
 
-def compile_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
+@attrs.frozen(eq=False)
+class ThresholdKernels:
+    """The native kernels of a task in the search over thresholds."""
+
+    text: Text
+    compiled: Mapping[str, Any]
+    """As that of `Kernels`,"""
+    costs_of: Native
+    """and this."""
+    score: int
+    stump: int
+
+
+def compile_kernels(spec: KernelSpec, functions: Functions) -> Kernels:
     """The kernels for a spec and the methods by name.
 
     "leaf_cost0", "branching_cost0" and "lower_bound0" are those of the first term, and so on; "combine", "subtract" and
     "feasible" are the task's; "allows0" is that of its first limit.
     """
-    text, digest = _text_of(spec)
-    name = fingerprint({"text": digest, **functions})
-    if name not in _made:
-        _made[name] = _compile(name, text, functions)
-    return _made[name]
+    made: Kernels = _made(Text(spec, False, functions), Kernels, _OF_QUESTIONS)
+    return made
 
 
-@attrs.frozen(eq=False)
-class ThresholdKernels:
-    """The compiled kernels of a task in the search over thresholds."""
-
-    kept: tuple[Any, ...]
-    """What holds the code in memory."""
-    costs_of: Callable[..., None]
-    """As that of `Kernels`."""
-    score: int
-    stump: int
-
-
-def compile_threshold_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]]) -> ThresholdKernels:
+def compile_threshold_kernels(spec: KernelSpec, functions: Functions) -> ThresholdKernels:
     """Those of a task whose values are added, with nothing but sums in its methods; see `compile_kernels`."""
-    text, digest = _text_of(spec, True)
-    name = fingerprint({"text": digest, **functions})
-    if name not in _made_for_thresholds:
-        namespace = _namespace(name, text, functions)
-        made = [unit(KERNEL, error_model="numpy")(namespace[kernel]) for kernel in _OF_THRESHOLDS]
-        costs_of = entry(namespace["find_costs_of_labels"], error_model="numpy")
-        _made_for_thresholds[name] = ThresholdKernels(tuple(made), costs_of, *(kernel.address for kernel in made))
-    return _made_for_thresholds[name]
+    made: ThresholdKernels = _made(Text(spec, True, functions), ThresholdKernels, _OF_THRESHOLDS)
+    return made
 
 
-_OF_THRESHOLDS = ("score_thresholds", "find_stump_of_thresholds")
-
-_made_for_thresholds: dict[str, ThresholdKernels] = {}
-"""As `_made`."""
-
-
-@functools.cache
-def _text_of(spec: KernelSpec, ordered: bool = False) -> tuple[str, str]:
-    """The text, and a hash of it."""
-    text = render(spec, ordered)
-    return text, hashlib.sha256(text.encode()).hexdigest()
+def all_made() -> list[Kernels | ThresholdKernels]:
+    """All kernels of this process."""
+    return list(_kept.values())
 
 
-_made: dict[str, Kernels] = {}
+_kept: dict[str, Any] = {}
 """By fingerprint, all that this process compiled or loaded."""
 
 
-def _namespace(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
-    """The names of the module that the text makes."""
-    module = types.ModuleType(f"streed_kernels_{name}")
-    sys.modules[module.__name__] = module  # where cached code looks for what it names
-    namespace = module.__dict__
-    namespace.update(_NAMES)
-    namespace.update({key: compilable(function, module.__name__) for key, function in functions.items()})
-    exec(compile(text, f"<{module.__name__}>", "exec"), namespace)
-    return namespace
+def _made(text: Text, kind: Callable[..., Any], kernels: tuple[str, ...]) -> Any:
+    """The kernels of a text, from the library, else compiled."""
+    if text.fingerprint not in _kept:
+        compiler = functools.cache(lambda: _compiler(text))
+        compiled: dict[str, Any] = {}
+        addresses = _prebuilt(text, library())
+        if addresses is None:
+            compiled = {kernel: compiler().unit(kernel) for kernel in text.kernels}
+            addresses = {kernel: made.address for kernel, made in compiled.items()}
+        costs_of = Native(native_name(text.shipped, COSTS_OF), lambda: compiler().entry(COSTS_OF))
+        _kept[text.fingerprint] = kind(text, compiled, costs_of, *(addresses.get(kernel, 0) for kernel in kernels))
+    return _kept[text.fingerprint]
 
 
-def _compile(name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
-    namespace = _namespace(name, text, functions)
-    kernels = []
-    for kernel in ("score", "combine_values", "subtract_values", "find_floors"):
-        made = namespace.get(kernel)
-        kernels.append(None if made is None else unit(KERNEL, error_model="numpy")(made))
-    addresses = [0 if kernel is None else kernel.address for kernel in kernels]
-    costs_of = entry(namespace["find_costs_of_labels"], error_model="numpy")
-    return Kernels(tuple(kernels), costs_of, *addresses)
+def _prebuilt(text: Text, found: Library | None) -> dict[str, int] | None:
+    """The addresses of all kernels in the library; None if some are not there."""
+    if found is None or text.shipped is None:
+        return None
+    addresses = {kernel: found.unit(native_name(text.shipped, kernel)) for kernel in text.kernels}
+    known = {kernel: address for kernel, address in addresses.items() if address is not None}
+    return known if len(known) == len(addresses) else None
 
 
-_NAMES = {
-    "namedtuple": namedtuple,
-    "np": np,
-    "math": math,
-    "njit": njit,
-    "inline": inline,
-    "native": native,
-    "keep_apart": keep_apart,
-    "lowest": lowest,
-    "int64": int64,
-    "float64": float64,
-    "uint8": uint8,
-    "uint32": uint32,
-    "record_at": record.record_at,
-    "place_rows": place_rows,
-    "NEW": record.NEW,
-    "ROW": record.ROW,
-    "SPLITS": record.SPLITS,
-    "NEVER": record.INFEASIBLE,
-    "LARGEST_CODE": float(coding.LARGEST_CODE),
-    "uint64": uint64,
-    "matrix": matrix,
-    "vector": vector,
-    "engine_at": engine_at,
-    "first_one": simd.first_one,
-    "real_of": coding.real_of,
-    "whole": coding.whole,
-    "next_whole": coding.next_whole,
-    "INFINITE": records.INFINITE,
-    "INFEASIBLE": coding.INFEASIBLE,
-    "LOWEST": records.LOWEST,
-    "NO_COST": records.NO_COST,
-    "RAISED": records.RAISED,
-    "NONE": records.NONE,
-    **{name: getattr(generated, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "WITH1", "WITH0", "COST")},
-    "ROWS_OF_COSTS": generated.ROWS_OF_COSTS,
-    **{f"V_{name}": getattr(values, name) for name in ("KEY", "LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "COST", "LEAST1")},
-    "ROWS_OF_VALUES": values.ROWS_OF_VALUES,
-    **{f"encode_{name}": pair[0] for name, pair in coding.CODINGS.items()},
-    **{f"decode_{name}": pair[1] for name, pair in coding.CODINGS.items()},
-}
-"""What the text may name."""
+def _compiler(text: Text) -> Any:
+    from streed.kernels.codegen.compiling import Compiler
+
+    return Compiler(text.fingerprint, text.source, text.functions)
+
+
+def native_name(shipped: str | None, function: str) -> str:
+    """What a function of a text is found by in a library."""
+    return f"generated:{shipped}:{function}"
+
+
+@functools.cache
+def _render(spec: KernelSpec, ordered: bool) -> tuple[str, str]:
+    """The text, and a hash of it."""
+    text = render(spec, ordered)
+    return text, hashlib.sha256(text.encode()).hexdigest()

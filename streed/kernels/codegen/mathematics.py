@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, njit
 
-from streed.kernels.coding import bits_of, real_of
+from streed.kernels.coding_kernels import bits_of, real_of
 from streed.kernels.views import inline
 from streed.logarithms import log_ratio
 

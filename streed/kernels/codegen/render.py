@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from streed.kernels.codegen.spec import ROWS, KernelSpec, TermSpec
 from streed.kernels.codegen.template import SCORE
 from streed.kernels.codegen.thresholds_template import THRESHOLDS
-from streed.kernels.counting.pair_sums import padded
+from streed.kernels.records import FOUR
 
 _MOST_UNROLLED = 12
 """Labels beyond which a loop over them is compiled instead."""
@@ -28,7 +28,7 @@ def render(spec: KernelSpec, ordered: bool = False) -> str:
         "LANE": {"int32": "np.int32", "int64": "np.int64", "float64": "np.float64"}[spec.lane],
         "TOTAL": "np.float64" if spec.lane == "float64" else "np.int64",
         "PLANES": str(spec.planes),
-        "PADDED": str(padded.py_func(spec.planes)),
+        "PADDED": str(-(-spec.planes // FOUR) * FOUR),
         "ROWS": str(spec.inputs),
         "INFEASIBLE": infeasible,
         "ENCODE": f"encode_{spec.coding}",

@@ -9,8 +9,7 @@ from __future__ import annotations
 from numba import int16, int64
 
 from streed.kernels.counting.pair_sums import sum_node
-from streed.kernels.counting.rows import WORD_ROWS
-from streed.kernels.records import LANES, MOST_WORDS
+from streed.kernels.records import LANES, MOST_WORDS, WORD_ROWS
 from streed.kernels.simd import broadcast, fill, load, popcount, store, widen
 from streed.kernels.views import inline, matrix, native, vector
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import int16, int32, int64, uint64
 
-from streed.kernels.records import LANES, MOST_WORDS
+from streed.kernels.records import LANES, MOST_WORDS, WORD_ROWS
 from streed.kernels.simd import (
     count_ones,
     fill,
@@ -22,9 +22,6 @@ from streed.kernels.simd import (
     store_set_bits,
 )
 from streed.kernels.views import inline, matrix, native, vector
-
-WORD_ROWS = 16
-"""Rows per word of a compacted column."""
 
 _KEEP_ALL = 0.8
 """Constant columns stay where at least this share of the columns varies and leaving them out would free no lanes."""

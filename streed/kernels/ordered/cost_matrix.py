@@ -12,13 +12,10 @@ import numpy as np
 from numba import int64, uint32
 
 from streed.kernels.ordered.orders import place_rows
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, NEW, RESULTS, ROW, SPLITS
 from streed.kernels.ordered.sides import make_write_sides
 from streed.kernels.simd import broadcast, fill, infeasible_of, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import matrix, native, vector
-
-RESULTS = 8
-"""Vectors at the beginning of the scratch; then 4 for each label."""
 
 
 def make_score(lane: Any, counts: bool) -> Any:

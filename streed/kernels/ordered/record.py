@@ -8,12 +8,7 @@ for the split after the first p rows of an order, 0 < p < n; it can be chosen wh
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import from_dtype
-from numba.extending import intrinsic
 
 NEW = 1 << 31
 """The bit of an entry of an order whose value is larger than that of the entry before."""
@@ -23,6 +18,10 @@ ROW = NEW - 1
 
 SPLITS = 32
 """Splits that are scored at once: as many as a vector has lanes."""
+
+RESULTS = 8
+"""Vectors at the beginning of a kernel's scratch; then, of a cost matrix, 4 for each label, of the same costs for all
+labels but one, 2 for each label and 4 for each row."""
 
 INFEASIBLE = 2**60
 """What a tree costs that is not allowed; above every cost, and the sum of four of them fits int64."""
@@ -101,30 +100,3 @@ RECORD = np.dtype([(name, np.int64) for name in SIZES + FACTS + ADDRESSES + SPAC
 
 PLACE = {name: index for index, name in enumerate(RECORD.names or ())}
 """Where the fields lie, in words of eight bytes."""
-
-RECORD_TYPE = from_dtype(RECORD)
-
-
-@intrinsic
-def record_at(typing: Any, address: Any) -> Any:
-    """The record at an address."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(RECORD_TYPE))
-
-    return RECORD_TYPE(address), generate
-
-
-@intrinsic
-def ask(typing: Any, pointer: Any, record: Any) -> Any:
-    """Calls the kernel at an address with the record."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
-        function = builder.inttoptr(args[0], kind.as_pointer())
-        builder.call(function, [builder.ptrtoint(args[1], ir.IntType(64))])
-        return context.get_dummy_value()
-
-    from numba import types
-
-    return types.void(types.int64, record), generate

@@ -12,15 +12,15 @@ from __future__ import annotations
 import ctypes
 import pickle
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 from streed.kernels.buffers import address_of
-from streed.kernels.prebuilt.container import Overload
+from streed.kernels.prebuilt.container import ONLY_READ, Overload
 
-_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
 """Called without the GIL."""
 
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
@@ -40,26 +40,40 @@ class Call:
         self._results = [_type_of(name) for name in overload.results]
         self._is_tuple = overload.is_tuple
         self._release = release
-        self._out = ctypes.c_int64 * max(_ERROR_WORDS, sum(_words_of(each) for each in self._results))
+        size = max(_ERROR_WORDS, sum(_words_of(each) for each in self._results))
+        self._out = ctypes.c_int64 * size
+        self._read = struct.Struct(f"{size}q").unpack
+        self._write = struct.Struct(f"{sum(1 + dimensions for _, dimensions, _ in self._arguments)}q").pack
 
     def words(self, arguments: Sequence[object]) -> list[int] | None:
         """The arguments as words; None if some have types or a layout that the function was not built for."""
         if len(arguments) != len(self._arguments):
-            return None
+            # named tuples stand for their fields
+            arguments = list(_flat(arguments))
+            if len(arguments) != len(self._arguments):
+                return None
         words: list[int] = []
-        for argument, (dtype, dimensions) in zip(arguments, self._arguments, strict=True):
+        for argument, (dtype, dimensions, written) in zip(arguments, self._arguments, strict=True):
             if dimensions:
-                if type(argument) is not np.ndarray or argument.dtype != dtype or argument.ndim != dimensions:
+                if type(argument) is not np.ndarray or argument.ndim != dimensions:
                     return None
-                if not argument.flags.carray:
+                flags = argument.flags
+                if not (flags.carray if written else flags.c_contiguous and flags.aligned):
+                    return None
+                # nearly always the same object, which is quicker to see
+                if argument.dtype is not dtype and argument.dtype != dtype:
                     return None
                 words.append(address_of(argument))
                 words += argument.shape
-            elif dtype == _FLOAT:
+            elif dtype is _FLOAT:
                 if not isinstance(argument, float):
                     return None
                 words.append(struct.unpack("<q", struct.pack("<d", argument))[0])
-            elif isinstance(argument, int | np.int64 | np.bool_) and _LEAST <= (number := int(argument)) < _BEYOND:
+            elif dtype is _UNSIGNED:
+                if type(argument) is not np.uint64:
+                    return None
+                words.append(int(argument) - (0 if argument < _BEYOND else 2**64))
+            elif type(argument) in _NUMBERS and _LEAST <= (number := int(argument)) < _BEYOND:  # type: ignore[call-overload]
                 words.append(number)
             else:
                 return None
@@ -67,23 +81,24 @@ class Call:
 
     def __call__(self, words: list[int]) -> Any:
         """What the function gives for arguments that are given as words, and still belong to the caller."""
-        given = (ctypes.c_int64 * (len(words) or 1))(*words)
         out = self._out()
-        if self._function(ctypes.addressof(given), ctypes.addressof(out)) != 0:
-            _fail(out[0], out[1])
+        status = self._function(self._write(*words), ctypes.addressof(out))
+        if not self._results and status == 0:
+            return None
+        found = self._read(out)
+        if status != 0:
+            _fail(*found[:_ERROR_WORDS])
         results = []
         at = 0
         try:
             for each in self._results:
-                results.append(_result(each, out, at))
+                results.append(_result(each, found, at))
                 at += _words_of(each)
         finally:
-            self._release_blocks(out)
-        if self._is_tuple:
-            return tuple(results)
-        return results[0] if results else None
+            self._release_blocks(found)
+        return tuple(results) if self._is_tuple else results[0]
 
-    def _release_blocks(self, out: Any) -> None:
+    def _release_blocks(self, out: Sequence[int]) -> None:
         """Gives back the memory in which arrays among the results were made."""
         at = 0
         for each in self._results:
@@ -97,15 +112,26 @@ def releaser(address: int) -> Callable[[int], None]:
     return _RELEASE(address)
 
 
-_Type = tuple[np.dtype[Any], int]
-"""Of an array, its entries and its dimensions; a number has none."""
+_Type = tuple[np.dtype[Any], int, bool]
+"""Of an array, its entries, its dimensions, and whether it may be written to; a number has no dimensions."""
 
-_FLOAT, _BOOLEAN = np.dtype(np.float64), np.dtype(np.bool_)
+_FLOAT, _BOOLEAN, _UNSIGNED = np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.uint64)
+
+_NUMBERS = frozenset({int, bool, np.int64, np.bool_})
 
 
 def _type_of(name: str) -> _Type:
-    entries, _, dimensions = name.partition(" ")
-    return np.dtype(entries), int(dimensions or 0)
+    entries, dimensions, *more = [*name.split(" "), "0"]
+    return np.dtype(entries), int(dimensions), ONLY_READ not in more
+
+
+def _flat(arguments: Sequence[object]) -> Iterator[object]:
+    """The arguments, with the fields of tuples in their places."""
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _flat(argument)
+        else:
+            yield argument
 
 
 def _words_of(each: _Type) -> int:
@@ -113,16 +139,16 @@ def _words_of(each: _Type) -> int:
     return 2 + each[1] if each[1] else 1
 
 
-def _result(each: _Type, out: Any, at: int) -> Any:
+def _result(each: _Type, out: Sequence[int], at: int) -> Any:
     """What a result is in Python, from its words."""
-    dtype, dimensions = each
+    dtype, dimensions, _ = each
     if dimensions:
         made = np.empty(tuple(out[at + 2 : at + 2 + dimensions]), dtype)
         ctypes.memmove(address_of(made), out[at + 1], made.nbytes)
         return made
-    if dtype == _FLOAT:
+    if dtype is _FLOAT:
         return struct.unpack("<d", struct.pack("<q", out[at]))[0]
-    if dtype == _BOOLEAN:
+    if dtype is _BOOLEAN:
         return out[at] != 0
     return out[at] % 2**64 if dtype.kind == "u" else out[at]
 

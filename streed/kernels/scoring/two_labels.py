@@ -11,8 +11,8 @@ from __future__ import annotations
 from numba import int16, int64
 
 from streed.kernels.counting.pair_counts import TILE, add_times, count_columns, count_node, count_tile
-from streed.kernels.counting.rows import WORD_ROWS, load_child
-from streed.kernels.records import LANES, MOST_WORDS
+from streed.kernels.counting.rows import load_child
+from streed.kernels.records import LANES, MOST_WORDS, WORD_ROWS
 from streed.kernels.simd import broadcast, fill, largest, load, maximum, minimum, store
 from streed.kernels.values import KEY, LEAF0, LEAF1, ROWS_OF_VALUES, WEIGHT
 from streed.kernels.views import inline, matrix, native, vector

@@ -20,144 +20,33 @@ from numba import int64
 from streed.kernels.compiled import own_entry
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
+from streed.rashomon.compiled.any_keys import drop_one_label, put_shallow
+from streed.rashomon.compiled.layout import INFINITE
+from streed.rashomon.compiled.near_keys import WIDEST, drop_one_label_near, join_near, put_shallow_near
 from streed.rashomon.compiled.pair_sums import (
-    INFINITE,
     LEAST_ROWS,
     TRIVIAL,
     allow,
+    diagonals,
     leaf_sums,
     least_sides,
+    pad,
     pair_sums,
     separating,
+    subtract,
 )
-from streed.rashomon.compiled.tables import listed, new_table, put, put_sums
+from streed.rashomon.compiled.tables import listed, new_table, put, put_sums, total_of
 
 FIRST_BITS = 6
 """New tables have 2**6 slots."""
 
 
 @native
-def put_leaves(leaf, budget, found, numbers, size):
-    """Appends the leaves of keys <= budget."""
-    for k in range(len(leaf)):
-        if leaf[k] <= budget:
-            found[size] = leaf[k]
-            numbers[size] = 1
-            size += 1
-    return size
-
-
-@native
-def put_stumps(first, last, price, budget, times, options, found, numbers, size):
-    """Appends the trees of one split into these leaves of keys <= budget."""
-    for i in range(len(first)):
-        if first[i] + price > budget:
-            continue
-        for j in range(len(last)):
-            key = first[i] + last[j] + price
-            if key <= budget and (i != j or options[TRIVIAL]):
-                found[size] = key
-                numbers[size] = times
-                size += 1
-    return size
-
-
-@native
-def gathered(found, numbers, size):
-    """(keys, counts): the first `size` entries by rising key, those of one key together."""
-    order = np.argsort(found[:size])
-    keys = np.empty(size, np.int64)
-    counts = np.empty(size, np.int64)
-    at = -1
-    for i in order:
-        if at >= 0 and keys[at] == found[i]:
-            counts[at] += numbers[i]
-        else:
-            at += 1
-            keys[at] = found[i]
-            counts[at] = numbers[i]
-    return keys[: at + 1], counts[: at + 1]
-
-
-@native
-def drop_one_label(table, low, first, last, price, budget, times):
-    """The table without the splits into leaves of one label."""
-    for k in range(len(first)):
-        key = first[k] + last[k] + price
-        if key <= budget:
-            table = put(table, low, key, -times)
-    return table
-
-
-@native
-def put_shallow(table, low, both, sums, size, whole, price, depth, multiple, options, left, right, budget, check):
-    """The table with the trees of depth at most 0, 1 or 2 of keys <= budget.
-
-    `left`, `right` (m,): the least keys of both sides of every split, of depth - 1.
-    """
-    m, labels = len(both), len(whole)
-    most = labels + m * labels * labels
-    found, numbers = np.empty(most, np.int64), np.empty(most, np.int64)
-    other, others = np.empty(most, np.int64), np.empty(most, np.int64)
-    leaf = np.empty((2, labels), np.int64)
-    part = np.empty((2, labels), np.int64)
-    leaf[0] = whole
-    allow(leaf[0], size, options)
-    count = put_leaves(leaf[0], budget, found, numbers, 0)
-    for i in range(count):
-        table = put(table, low, found[i], numbers[i])
-    for f in range(m if depth > 0 else 0):
-        if left[f] >= INFINITE or right[f] >= INFINITE or left[f] + right[f] + price > budget:
-            continue
-        on = both[f, f]
-        for k in range(labels):
-            leaf[0, k] = sums[k, f, f]
-            leaf[1, k] = whole[k] - leaf[0, k]
-        if depth == 1:
-            allow(leaf[0], on, options)
-            allow(leaf[1], size - on, options)
-            count = put_stumps(leaf[0], leaf[1], price, budget, multiple[f], options, found, numbers, 0)
-            for i in range(count):
-                table = put(table, low, found[i], numbers[i])
-            continue
-        room_left = budget - price - right[f]
-        room_right = budget - price - left[f]
-        n_left, n_right = 0, 0
-        for g in range(m):
-            inside = both[f, g]
-            if 0 < inside < on:
-                for k in range(labels):
-                    part[0, k] = sums[k, f, g]
-                    part[1, k] = leaf[0, k] - part[0, k]
-                allow(part[0], inside, options)
-                allow(part[1], on - inside, options)
-                n_left = put_stumps(part[0], part[1], price, room_left, multiple[g], options, found, numbers, n_left)
-            beside = both[g, g] - inside
-            if 0 < beside < size - on:
-                for k in range(labels):
-                    part[0, k] = sums[k, g, g] - sums[k, f, g]
-                    part[1, k] = leaf[1, k] - part[0, k]
-                allow(part[0], beside, options)
-                allow(part[1], size - on - beside, options)
-                n_right = put_stumps(part[0], part[1], price, room_right, multiple[g], options, other, others, n_right)
-        allow(leaf[0], on, options)
-        allow(leaf[1], size - on, options)
-        n_left = put_leaves(leaf[0], room_left, found, numbers, n_left)
-        n_right = put_leaves(leaf[1], room_right, other, others, n_right)
-        table = put_sums(
-            table,
-            low,
-            gathered(found, numbers, n_left),
-            gathered(other, others, n_right),
-            price,
-            budget,
-            multiple[f],
-            check,
-        )
-        if check[0] >= 2.0**62:
-            return table
-        if not options[TRIVIAL]:
-            table = drop_one_label(table, low, leaf[0], leaf[1], price, budget, multiple[f])
+def put_near(table, low, near, least):
+    """The table with the trees of keys least, least + 1 ... that `near` counts."""
+    for i in range(len(near)):
+        if near[i] != 0:
+            table = put(table, low, least + i, near[i])
     return table
 
 
@@ -179,18 +68,29 @@ def count_shallow(columns, groups, keys, copies, multiple, options, rows, price,
             best = min(best, whole[k])
     active = separating(columns, rows) if depth > 0 else np.empty(0, np.int64)
     m = len(active)
-    both = np.empty((m, m), np.int64)
-    sums = np.empty((labels, m, m), np.int64)
+    width = pad(m)
+    both, sums = np.empty((m, width), np.int64), np.empty((labels * m, width), np.int64)
+    alone = np.empty((1 + labels, width), np.int64)
     left, right = np.empty(m, np.int64), np.empty(m, np.int64)
     if m > 0:
-        pair_sums(columns, groups, keys, copies, rows, active, both, sums)
-        best = least_sides(both, sums, size, whole, price, depth == 2, options, left, right)
+        pair_sums(columns, groups, keys, copies, rows, active, np.zeros((len(rows), width), np.int64), both, sums)
+        diagonals(both, sums, labels, alone)
+        best = least_sides(both, sums, alone, size, whole, price, depth == 2, options, left, right)
     table = new_table(FIRST_BITS)
-    if counting and best <= budget:
+    slack = budget - best
+    if counting and slack >= 0:
         chosen = multiple[active]
-        table = put_shallow(
-            table, best, both, sums, size, whole, price, depth, chosen, options, left, right, budget, check
-        )
+        if slack < WIDEST:
+            near = np.zeros(slack + 1, np.int64)
+            put_shallow_near(
+                both, sums, alone, size, whole, price, depth, chosen, options, left, right, best, slack, near, check,
+                np.empty((2, slack + 1), np.int64),
+            )  # fmt: skip
+            table = put_near(table, best, near, best)
+        else:
+            table = put_shallow(
+                table, best, both, sums, size, whole, price, depth, chosen, options, left, right, budget, check
+            )
     found = listed(table)
     return best, found[0], found[1]
 
@@ -213,24 +113,37 @@ def count_three(
         for k in range(labels):
             best = min(best, whole[k])
     table = new_table(FIRST_BITS)
+    # the trees of keys `start` and more
+    start = max(low, budget - WIDEST + 1)
+    near = np.zeros(max(0, budget - start + 1) if counting else 0, np.int64)
     leaf = whole.copy()
     allow(leaf, size, options)
     for k in range(labels if counting else 0):
-        if leaf[k] <= budget:
+        if start <= leaf[k] <= budget:
+            near[leaf[k] - start] += 1
+        elif leaf[k] <= budget:
             table = put(table, low, leaf[k], int64(1))
     active = separating(columns, rows)
     m = len(active)
-    both, one, zero = np.empty((m, m), np.int64), np.empty((m, m), np.int64), np.empty((m, m), np.int64)
-    sums = np.empty((labels, m, m), np.int64)
-    ones, zeros = np.empty((labels, m, m), np.int64), np.empty((labels, m, m), np.int64)
+    width = pad(m)
+    both, one, zero = np.empty((m, width), np.int64), np.empty((m, width), np.int64), np.empty((m, width), np.int64)
+    sums = np.empty((labels * m, width), np.int64)
+    ones, zeros = np.empty((labels * m, width), np.int64), np.empty((labels * m, width), np.int64)
+    alone, alone_1, alone_0 = (
+        np.empty((1 + labels, width), np.int64),
+        np.empty((1 + labels, width), np.int64),
+        np.empty((1 + labels, width), np.int64),
+    )
+    held = np.zeros((len(rows), width), np.int64)
     left, right = np.empty(m, np.int64), np.empty(m, np.int64)
     left_0, right_0 = np.empty(m, np.int64), np.empty(m, np.int64)
     sides = np.empty((2, labels), np.int64)
     chosen = multiple[active]
     if m > 0:
-        pair_sums(columns, groups, keys, copies, rows, active, both, sums)
+        pair_sums(columns, groups, keys, copies, rows, active, held, both, sums)
         if len(asked) == 0:
-            best = min(best, least_sides(both, sums, size, whole, price, True, options, left, right))
+            diagonals(both, sums, labels, alone)
+            best = min(best, least_sides(both, sums, alone, size, whole, price, True, options, left, right))
     first = np.empty(m, np.int64)
     for f in range(m if len(asked) == 0 else 0):
         first[f] = min(left[f], INFINITE // 2) + min(right[f], INFINITE // 2)
@@ -253,23 +166,39 @@ def count_three(
             child[w] = rows[w] & (word if is_small else ~word)
         counted, counted_sums = (one, ones) if is_small else (zero, zeros)
         rest, rest_sums = (zero, zeros) if is_small else (one, ones)
-        pair_sums(columns, groups, keys, copies, child, active, counted, counted_sums)
-        for i in range(m):
-            for j in range(m):
-                rest[i, j] = both[i, j] - counted[i, j]
+        pair_sums(columns, groups, keys, copies, child, active, held, counted, counted_sums)
+        subtract(both, counted, rest)
+        subtract(sums, counted_sums, rest_sums)
         for k in range(labels):
-            for i in range(m):
-                for j in range(m):
-                    rest_sums[k, i, j] = sums[k, i, j] - counted_sums[k, i, j]
-        for k in range(labels):
-            sides[0, k] = sums[k, f, f]
+            sides[0, k] = sums[k * m + f, f]
             sides[1, k] = whole[k] - sides[0, k]
-        least_1 = least_sides(one, ones, on, sides[0], price, True, options, left, right)
-        least_0 = least_sides(zero, zeros, size - on, sides[1], price, True, options, left_0, right_0)
+        diagonals(one, ones, labels, alone_1)
+        diagonals(zero, zeros, labels, alone_0)
+        least_1 = least_sides(one, ones, alone_1, on, sides[0], price, True, options, left, right)
+        least_0 = least_sides(zero, zeros, alone_0, size - on, sides[1], price, True, options, left_0, right_0)
         is_possible = least_1 < INFINITE and least_0 < INFINITE
         if is_possible:
             best = min(best, least_1 + least_0 + price)
-        if counting and is_possible and least_1 + least_0 + price <= budget:
+        slack = budget - (least_1 + least_0 + price)
+        if counting and is_possible and slack >= 0 and slack < len(near):
+            trees = np.zeros((4, slack + 1), np.int64)
+            put_shallow_near(
+                one, ones, alone_1, on, sides[0], price, 2, chosen, options, left, right, least_1, slack, trees[0],
+                check, trees[2:],
+            )  # fmt: skip
+            put_shallow_near(
+                zero, zeros, alone_0, size - on, sides[1], price, 2, chosen, options, left_0, right_0, least_0, slack,
+                trees[1], check, trees[2:],
+            )  # fmt: skip
+            check[0] += total_of(trees[0]) * total_of(trees[1]) * chosen[f]
+            if check[0] >= 2.0**62:
+                break
+            join_near(trees[0], trees[1], slack, chosen[f], near, budget - slack - start)
+            if not options[TRIVIAL]:
+                allow(sides[0], on, options)
+                allow(sides[1], size - on, options)
+                drop_one_label_near(sides[0], sides[1], price, start, budget - start, chosen[f], near)
+        elif counting and is_possible and slack >= 0:
             room_1 = budget - price - least_0
             room_0 = budget - price - least_1
             trees_1 = put_shallow(
@@ -295,6 +224,7 @@ def count_three(
                     bound_1[g], least_1 - worst * (on - shared), least_0 - worst * (size - on - (both[g, g] - shared))
                 )
                 bound_0[g] = max(bound_0[g], least_0 - worst * (both[g, g] - shared), least_1 - worst * shared)
+    table = put_near(table, low, near, start)
     found = listed(table)
     return best, found[0], found[1]
 
