@@ -86,7 +86,7 @@ def _search(
     trace = Trace()
     beside = None
     if row_prices and depth == UNLIMITED and search_limits.memory_limit is None:
-        # with a limited depth there is little to charge: pure leaves are short; and linear programs know no memory limit
+        # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
         beside = PricingBeside(problem, encoding, control)
     packed_at = time.perf_counter()
     if beside is not None:
