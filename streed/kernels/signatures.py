@@ -1,7 +1,7 @@
 """Signatures of native functions, from text to numba's types.
 
 Beside what numba itself reads, a signature may have named tuples, whose fields say what they are, also with a field of
-another type: "with_field(Scratch, 'pairs', int32[::1])".
+another type, "with_field(Scratch, 'pairs', int32[::1])"; and arrays that are only read: "readonly(uint64[::1])".
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numba import from_dtype, types
 def argument_types(signature: str, tuples: tuple[type, ...] = ()) -> tuple[Any, ...]:
     """The types of the arguments of a function; `tuples` are those that may be named."""
     named = {kind.__name__: _tuple_type(kind) for kind in tuples}
-    found: tuple[Any, ...] = eval(signature, {"__builtins__": {}}, {**vars(types), **named, "with_field": _with_field})
+    names = {**vars(types), **named, "with_field": _with_field, "readonly": lambda kind: kind.copy(readonly=True)}
+    found: tuple[Any, ...] = eval(signature, {"__builtins__": {}}, names)
     return found
 
 

@@ -16,8 +16,9 @@ from streed.ordered import entries as ordered_entries
 from streed.ordered.layout import LABELLED, MATRIX
 from streed.ordered.layout import SIGNED as SIGNED_ORDERED
 from streed.pareto import entries as pareto_entries
+from streed.rashomon.compiled import entries as rashomon_entries
 
-ROOMS = (kernel_entries, bnb_entries, enumerate_entries, ordered_entries, pareto_entries)
+ROOMS = (kernel_entries, bnb_entries, enumerate_entries, ordered_entries, pareto_entries, rashomon_entries)
 """The modules that name the entries of their rooms."""
 
 Unit = tuple[str, str, tuple[Any, ...]]

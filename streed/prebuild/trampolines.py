@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.np.arrayobj import populate_array
 
-from streed.kernels.prebuilt.container import Overload
+from streed.kernels.prebuilt.container import ONLY_READ, Overload
 from streed.kernels.records import ENGINE, RAISED
 
 _WORD = ir.IntType(64)
@@ -89,7 +89,7 @@ def _name(kind: Any) -> str:
     if isinstance(kind, types.Array):
         if kind.layout != "C":
             raise TypeError(f"an array of layout {kind.layout}")
-        return f"{kind.dtype} {kind.ndim}"
+        return f"{kind.dtype} {kind.ndim}" if kind.mutable else f"{kind.dtype} {kind.ndim} {ONLY_READ}"
     return "bool" if kind == types.boolean else str(kind)
 
 

@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.rashomon.compiled import counts as kernels
-from streed.rashomon.compiled.pair_sums import INFINITE
+from streed.rashomon.compiled import entries as kernels
+from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
 from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves

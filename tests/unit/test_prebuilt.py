@@ -108,15 +108,13 @@ def test_a_named_entry_is_there_and_takes_what_its_signature_says(entry: Entry) 
 
 def test_all_entries_of_these_rooms_are_named() -> None:
     named = {(each.module, each.name) for each in all_entries()}
-    folders = [
-        ROOT / "streed" / name
-        for name in ("kernels", "kernels/counting", "bnb", "enumerate", "kernels/ordered", "ordered", "pareto")
-    ]
+    rooms = ("kernels", "kernels/counting", "kernels/ordered", "bnb", "enumerate", "ordered", "pareto")
+    folders = [ROOT / "streed" / name for name in (*rooms, "rashomon/compiled")]
     declared = {
         (".".join(path.relative_to(ROOT).with_suffix("").parts), name)
         for folder in folders
         for path in folder.glob("*.py")
-        for name in re.findall(r"^@entry\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(r"^@(?:own_)?entry\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert named == declared
 

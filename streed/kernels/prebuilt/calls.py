@@ -18,7 +18,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from streed.kernels.buffers import address_of
-from streed.kernels.prebuilt.container import Overload
+from streed.kernels.prebuilt.container import ONLY_READ, Overload
 
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
 """Called without the GIL."""
@@ -43,7 +43,7 @@ class Call:
         size = max(_ERROR_WORDS, sum(_words_of(each) for each in self._results))
         self._out = ctypes.c_int64 * size
         self._read = struct.Struct(f"{size}q").unpack
-        self._write = struct.Struct(f"{sum(1 + dimensions for _, dimensions in self._arguments)}q").pack
+        self._write = struct.Struct(f"{sum(1 + dimensions for _, dimensions, _ in self._arguments)}q").pack
 
     def words(self, arguments: Sequence[object]) -> list[int] | None:
         """The arguments as words; None if some have types or a layout that the function was not built for."""
@@ -53,9 +53,12 @@ class Call:
             if len(arguments) != len(self._arguments):
                 return None
         words: list[int] = []
-        for argument, (dtype, dimensions) in zip(arguments, self._arguments, strict=True):
+        for argument, (dtype, dimensions, written) in zip(arguments, self._arguments, strict=True):
             if dimensions:
-                if type(argument) is not np.ndarray or argument.ndim != dimensions or not argument.flags.carray:
+                if type(argument) is not np.ndarray or argument.ndim != dimensions:
+                    return None
+                flags = argument.flags
+                if not (flags.carray if written else flags.c_contiguous and flags.aligned):
                     return None
                 # nearly always the same object, which is quicker to see
                 if argument.dtype is not dtype and argument.dtype != dtype:
@@ -109,8 +112,8 @@ def releaser(address: int) -> Callable[[int], None]:
     return _RELEASE(address)
 
 
-_Type = tuple[np.dtype[Any], int]
-"""Of an array, its entries and its dimensions; a number has none."""
+_Type = tuple[np.dtype[Any], int, bool]
+"""Of an array, its entries, its dimensions, and whether it may be written to; a number has no dimensions."""
 
 _FLOAT, _BOOLEAN, _UNSIGNED = np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.uint64)
 
@@ -118,8 +121,8 @@ _NUMBERS = frozenset({int, bool, np.int64, np.bool_})
 
 
 def _type_of(name: str) -> _Type:
-    entries, _, dimensions = name.partition(" ")
-    return np.dtype(entries), int(dimensions or 0)
+    entries, dimensions, *more = [*name.split(" "), "0"]
+    return np.dtype(entries), int(dimensions), ONLY_READ not in more
 
 
 def _flat(arguments: Sequence[object]) -> Iterator[object]:
@@ -138,7 +141,7 @@ def _words_of(each: _Type) -> int:
 
 def _result(each: _Type, out: Sequence[int], at: int) -> Any:
     """What a result is in Python, from its words."""
-    dtype, dimensions = each
+    dtype, dimensions, _ = each
     if dimensions:
         made = np.empty(tuple(out[at + 2 : at + 2 + dimensions]), dtype)
         ctypes.memmove(address_of(made), out[at + 1], made.nbytes)

@@ -20,6 +20,9 @@ _HASH = hashlib.sha256().digest_size
 _LENGTH = 8
 
 
+ONLY_READ = "read"
+
+
 class Unusable(Exception):
     """Why a file is not taken."""
 
@@ -28,7 +31,8 @@ class Unusable(Exception):
 class Overload:
     """An entry for arguments of given types.
 
-    A type is numpy's name of it, "int64", or of an array's entries with the array's dimensions, "int64 2".
+    A type is numpy's name of it, "int64", or of an array's entries with the array's dimensions, "int64 2", and with
+    ONLY_READ behind that if nothing is written to the array.
     """
 
     symbol: str

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from streed.kernels.views import native
-from streed.rashomon.compiled.pair_sums import INFINITE, TRIVIAL, allow
+from streed.rashomon.compiled.layout import INFINITE
+from streed.rashomon.compiled.pair_sums import TRIVIAL, allow
 from streed.rashomon.compiled.tables import put, put_sums
 
 

@@ -21,9 +21,9 @@ from streed.kernels.compiled import own_entry
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
 from streed.rashomon.compiled.any_keys import drop_one_label, put_shallow
+from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.compiled.near_keys import WIDEST, drop_one_label_near, join_near, put_shallow_near
 from streed.rashomon.compiled.pair_sums import (
-    INFINITE,
     LEAST_ROWS,
     TRIVIAL,
     allow,

@@ -14,7 +14,8 @@ from numba import int64
 from streed.kernels.records import LANES
 from streed.kernels.simd import fill, first_one, lanes_with
 from streed.kernels.views import inline, native
-from streed.rashomon.compiled.pair_sums import INFINITE, TRIVIAL, allow, stump_keys
+from streed.rashomon.compiled.layout import INFINITE
+from streed.rashomon.compiled.pair_sums import TRIVIAL, allow, stump_keys
 from streed.rashomon.compiled.tables import total_of
 
 WIDEST = 1024
