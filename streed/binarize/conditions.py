@@ -75,6 +75,8 @@ def sql_duration(threshold: int) -> str:
 def sql_number(value: float) -> str:
     """The number as SQL; with an exponent where databases would not read all digits of a decimal as a double."""
     written = repr(value)
+    if isinstance(value, int):
+        return written
     return f"{written}e0" if "e" not in written and len(written.strip("-").replace(".", "")) > 15 else written
 
 

@@ -36,7 +36,7 @@ class Spread:
 
     def threshold(self, cut: int) -> int | float:
         """The number, moment or step at which cut i is made; values up to it, itself included, are on its near side."""
-        low, high = self.values[cut].item(), self.values[cut + 1].item()
+        low, high = self.values[cut : cut + 2].tolist()
         if self.column.steps:
             return int(low)
         if self.column.kind is Kind.DATE:
@@ -66,6 +66,8 @@ def between(low: float, high: float, *, whole: bool) -> int | float:
     >>> between(29.7, 30.4, whole=False), between(30, 35, whole=True), between(0.25, 0.26, whole=False)
     (30.0, 32, 0.255)
     """
+    if isinstance(low, int) and isinstance(high, int):
+        return thresholds.between_integers(low, high)
     if whole and abs(low) < 2**53 and abs(high) < 2**53:
         return math.floor((low + high) / 2)
     return thresholds.between(low, high)

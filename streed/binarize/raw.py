@@ -25,6 +25,10 @@ _ISO = re.compile(
 )
 
 
+_EXACT = 2**53
+"""Whole numbers up to here are all of float64."""
+
+
 class Kind(enum.StrEnum):
     """What a column holds."""
 
@@ -43,7 +47,7 @@ class RawColumn:
     values: Array
     """(n,): float64 of numbers, int64 microseconds of dates (since 1970) and durations, bool, texts as objects.
 
-    Any where missing.
+    Whole numbers that float64 does not hold are integers, of any type. Any where missing.
     """
     missing: Array
     """(n,) bool."""
@@ -94,8 +98,10 @@ def _of_array(x: Array, name: str) -> RawColumn:
     kind = x.dtype.kind
     if kind == "b":
         return RawColumn(Kind.BOOLEAN, x.copy(), np.zeros(len(x), dtype=bool))
-    if kind in "iuf":
-        return _numbers(x.astype(np.float64), name, whole=kind != "f")
+    if kind in "iu":
+        return _integers(x, np.zeros(len(x), dtype=bool))
+    if kind == "f":
+        return _numbers(x.astype(np.float64), name)
     if kind == "M":
         moments = x.astype("datetime64[us]")
         return RawColumn(Kind.DATE, moments.astype(np.int64), np.isnat(moments))
@@ -112,10 +118,12 @@ def _of_series(column: Any, name: str) -> RawColumn:
     column = nw.from_native(column, series_only=True)
     dtype = column.dtype
     gaps = column.is_null().to_numpy().astype(bool)
-    if dtype.is_numeric() and (dtype.is_integer() or dtype.is_float() or dtype.is_decimal()):
-        # Filled with 0 first: libraries differ in what they make of a missing whole number.
+    # Filled with 0 first: libraries differ in what they make of a missing whole number.
+    if dtype.is_integer():
+        return _integers(column.fill_null(0).to_numpy(), gaps)
+    if dtype.is_float() or dtype.is_decimal():
         values = column.fill_null(0).cast(nw.Float64).to_numpy().astype(np.float64)
-        return _numbers(np.where(gaps, np.nan, values), name, whole=dtype.is_integer())
+        return _numbers(np.where(gaps, np.nan, values), name)
     steps = declared_steps(column)
     if steps is not None:
         return _of_steps(column.to_list(), gaps, steps, name)
@@ -140,8 +148,9 @@ def _of_objects(values: list[Any], name: str) -> RawColumn:
         except OverflowError:
             remedy = "give numbers below 1e308, or texts"
             raise InputError("X", f"column {name!r} has a number that no float can hold", remedy) from None
-        reals = np.array(held_reals, dtype=np.float64)
-        return _numbers(reals, name, whole=all(issubclass(kind, numbers.Integral) for kind in kinds))
+        if kinds and all(issubclass(kind, numbers.Integral) for kind in kinds):
+            return _integers(np.array([0 if gap else int(v) for v, gap in zip(values, missing, strict=True)]), missing)
+        return _numbers(np.array(held_reals, dtype=np.float64), name)
     if all(issubclass(kind, (dt.date, np.datetime64)) for kind in kinds):
         return _dates([None if gap else value for value, gap in zip(values, missing, strict=True)], missing)
     texts = [None if gap else str(value) for value, gap in zip(values, missing, strict=True)]
@@ -174,17 +183,22 @@ def _is_number(kind: type) -> bool:
     return issubclass(kind, (numbers.Real, decimal.Decimal, np.bool_))
 
 
-def _numbers(values: Array, name: str, *, whole: bool) -> RawColumn:
+def _integers(values: Array, missing: Array) -> RawColumn:
+    """The column of whole numbers: as float64 where that holds all of them, else as they are."""
+    if len(values) and not -_EXACT <= values.min() <= values.max() <= _EXACT:
+        return RawColumn(Kind.NUMBER, values, missing, whole=True)
+    return RawColumn(Kind.NUMBER, np.where(missing, np.nan, values.astype(np.float64)), missing, whole=True)
+
+
+def _numbers(values: Array, name: str) -> RawColumn:
     missing = np.isnan(values)
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
         raise InputError(
             "X", f"column {name!r} has an infinite value in row {row}", "use finite numbers, or leave it out"
         )
-    if not whole:
-        present = values[~missing]
-        whole = bool((present == np.floor(present)).all())
-    return RawColumn(Kind.NUMBER, values, missing, whole)
+    present = values[~missing]
+    return RawColumn(Kind.NUMBER, values, missing, whole=bool((present == np.floor(present)).all()))
 
 
 def is_missing(value: Any) -> bool:

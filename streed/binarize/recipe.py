@@ -14,6 +14,7 @@ from streed.data import Dataset
 from streed.data.column import Column, shown
 from streed.data.moments import date_text, duration_text
 from streed.data.table import read_input
+from streed.data.thresholds import at_most
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class ColumnRecipe:
             if strangers.any():
                 row = int(np.argmax(strangers))
                 self._unseen(f"the value {held[row].item()!r}", row, int(strangers.sum()), unseen)
-        parts = [np.less_equal.outer(held, np.array(self.thresholds)).astype(np.uint8)] if self.thresholds else []
+        parts = [at_most(held, threshold).astype(np.uint8)[:, None] for threshold in self.thresholds]
         if self.kind is Kind.BOOLEAN and self.categories:
             parts.append((held == 1).astype(np.uint8)[:, None])
         for part in parts:

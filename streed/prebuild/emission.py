@@ -72,7 +72,9 @@ class Emission:
         contents = container.Contents(
             self._fingerprint, level, levels.this_platform(), imports, self._units, self._entries
         )
-        container.write(path, contents, self._codegen._tm.emit_object(module))
+        # a wheel has all levels: those of older processors are made small
+        is_newest = level == levels.levels()[-1].name
+        container.write(path, contents, self._codegen._tm.emit_object(module), small=not is_newest)
 
     def _symbol(self) -> str:
         self._symbols.append(f"streed_{len(self._symbols)}")

@@ -2,9 +2,10 @@
 
 The first solves run with an empty cache directory of compiled code and must say that they compile; later ones find the
 code there. All are whole processes; what counts is wall time, and where processor time is much less, the machine was
-busy. `--features` times the first use of features instead, each from an empty cache of its own. On one core, as all
-benchmarks; with --all-cores as a user meets it, where compilation may use a second one. The exit code is 1 if something
-takes longer than it may.
+busy. `--features` times the first use of features instead, each from an empty cache of its own: solves that need numpy
+only, then what a user does with tables. `--installed PYTHON` does it in an environment where streed is installed, such
+as from a wheel, in place of this clone. On one core, as all benchmarks; with --all-cores as a user meets it, where
+compilation may use a second one. The exit code is 1 if something takes longer than it may.
 """
 
 from __future__ import annotations
@@ -39,6 +40,38 @@ y = np.where((X.age > 40) ^ (draw.random(500) < 0.2), "yes", "no")
 score = X.age * 0.1 + draw.normal(size=500)
 """
 """A table of 500 rows, with what is to be predicted of them."""
+
+ARRAYS = """
+import numpy as np, streed
+from streed.tasks import *
+draw = np.random.default_rng(0)
+X = draw.integers(0, 2, (500, 20)).astype(np.uint8)
+y = (X[:, 0] & X[:, 1]) ^ X[:, 2] ^ (draw.random(500) < 0.2)
+score, numbers = draw.normal(size=500), draw.normal(size=(500, 3))
+wide = np.column_stack([X[:, :6], np.arange(500) % 4])
+"""
+"""500 rows of 0/1 columns, of numbers, and with a column of four categories."""
+
+SOLVES = {
+    "accuracy, depth 3": "streed.solve(Accuracy(), X, y, max_depth=3)",
+    "three classes, depth 3": "streed.solve(Accuracy(), X, y + X[:, 3], max_depth=3)",
+    "sparse, multiway, any depth": "streed.solve(SparseAccuracy(0.02), wide, y, categorical=[6])",
+    "100,000 rows, depth 3": "streed.solve(Accuracy(), np.tile(X, (200, 1)), np.tile(y, 200), max_depth=3)",
+    "two threads, depth 4": "streed.solve(Accuracy(), X, y, max_depth=4, threads=2)",
+    "a memory limit, depth 4": "streed.solve(Accuracy(), X, y, max_depth=4, memory_limit=500_000_000)",
+    "F1, depth 3": "streed.solve(F1(), X, y, max_depth=3)",
+    "parity, depth 3": "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3,"
+    " sensitive_features=X[:, 5])",
+    "a front of errors, depth 3": "streed.solve(ClassErrors(), X[:, :12], y, max_depth=3)",
+    "regression, depth 3": "streed.solve(SquaredError(), X, score, max_depth=3)",
+    "regression, all thresholds, depth 2": "streed.solve(SquaredError(), numbers, score, max_depth=2)",
+    "accuracy, all thresholds, depth 2": "streed.solve(Accuracy(), numbers, y, max_depth=2)",
+    "survival, depth 3": "streed.solve(RelativeRisk(), X, draw.exponential(size=500), event=y, max_depth=3)",
+    "policy, depth 3": "streed.solve(InstanceCosts(), X, costs=draw.integers(0, 1000, (500, 3)), max_depth=3)",
+    "near-optimal trees, depth 3": "streed.rashomon(SparseAccuracy(0.02), X[:, :8], y, max_depth=3, epsilon=0.05)",
+    "a task of one's own, depth 2": "from docs_task import WorstLeaf; streed.solve(WorstLeaf(), X, y, max_depth=2)",
+}
+"""What is solved first, after ARRAYS."""
 
 FEATURES = {
     "classifier, any depth": "from streed.estimators import OptimalTreeClassifier as T; T().fit(X, y)",
@@ -91,6 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="TEXT",
         help="the first use of features instead: of all, or whose names have TEXT",
     )
+    parser.add_argument("--installed", metavar="PYTHON", help="of an environment where streed is installed")
     parser.add_argument("--all-cores", action="store_true", help="do not stay on one core")
     options = parser.parse_args(arguments)
     if options.repeats < 1:
@@ -98,8 +132,11 @@ def main(arguments: list[str] | None = None) -> int:
     record: harness.Record = {"benchmark": "startup", "machine": harness.start(options), "rows": []}
     rows = record["rows"]
     if options.features is not None:
-        chosen = [what for what in FEATURES if not options.features or any(text in what for text in options.features)]
-        rows += [first_use(what, FEATURES[what]) for what in chosen]
+        python = options.installed or sys.executable
+        for head, sources in ((ARRAYS, SOLVES), (PEOPLE, FEATURES)):
+            for what, source in sources.items():
+                if not options.features or any(text in what for text in options.features):
+                    rows.append(first_use(what, head + source, python, installed=options.installed is not None))
         record["what"] = "features"
         harness.finish(options, record, render(record))
         return harness.FINE
@@ -121,13 +158,13 @@ def main(arguments: list[str] | None = None) -> int:
     return harness.FINE if all(row["holds"] for row in rows) else harness.MISSED
 
 
-def first_use(what: str, source: str) -> harness.Record:
+def first_use(what: str, source: str, python: str, *, installed: bool) -> harness.Record:
     """The row of a feature that is used for the first time: a process with an empty cache of compiled code."""
     with tempfile.TemporaryDirectory() as cache:
         (Path(cache) / "docs_task.py").write_text(OWN_TASK, encoding="utf-8")
         script = Path(cache) / "first.py"
-        script.write_text(PEOPLE + source + "\n", encoding="utf-8")
-        row = _row(f"{what}, first ever", [_run([sys.executable, str(script)], cache)], None)
+        script.write_text(source + "\n", encoding="utf-8")
+        row = _row(f"{what}, first ever", [_run([python, str(script)], cache, installed=installed)], None)
     harness.note(f"{row['what']}: {row['seconds'][0]:.1f} s")
     return row
 
@@ -146,11 +183,13 @@ def _row(what: str, runs: list[Run], limit: float | None, holds: bool = True) ->
     return {"what": what, "seconds": wall, "cpu": [run.cpu for run in runs], "limit": limit, "holds": holds and within}
 
 
-def _run(command: Sequence[str], cache: str) -> Run:
-    """The command, run with its compiled code kept in `cache`."""
+def _run(command: Sequence[str], cache: str, *, installed: bool = False) -> Run:
+    """The command, run with its compiled code kept in `cache`; what is `installed` does without this clone."""
     environment = {key: value for key, value in os.environ.items() if key != "STREED_CACHE"}
     environment["STREED_CACHE_DIR"] = cache
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(harness.ROOT), environment.get("PYTHONPATH", "")]))
+    clone = [str(harness.ROOT), environment.pop("PYTHONPATH", "")]
+    if not installed:
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, clone))
     begin, used = time.perf_counter(), _children_seconds()
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

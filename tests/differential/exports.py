@@ -102,7 +102,7 @@ def _column(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Callable[
     """(its type in a database, a function that draws a value, one that draws a value which may be new)."""
     gaps = float(rng.choice([0.0, 0.0, 0.2]))
     both: tuple[str, Callable[[], Any], Callable[[], Any]]
-    kind = rng.choice(["text", "whole", "real", "truth", "date", "moment", "written", "duration", "steps"])
+    kind = rng.choice(["text", "whole", "real", "truth", "date", "moment", "written", "duration", "steps", "large"])
 
     def with_gaps(make: Callable[[], Any], share: float) -> Callable[[], Any]:
         return lambda: None if rng.random() < share else make()
@@ -123,6 +123,9 @@ def _column(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Callable[
         )
     elif kind == "whole":
         both = ("BIGINT", lambda: int(rng.integers(-5, 6)), lambda: int(rng.integers(-9, 10)))
+    elif kind == "large":
+        # Most of these are no doubles.
+        both = ("BIGINT", lambda: 2**60 + int(rng.integers(-9, 10)), lambda: 2**60 + int(rng.integers(-300, 300)))
     elif kind == "real":
         scale = float(rng.choice([1e-9, 1.0, 1e12]))
         pool = [float(x) for x in rng.normal(0, scale, 8)]

@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 
-from tests.differential.generated_tasks import KINDS, make_case
+from tests.differential.generated_cases import KINDS, make_case
 from tests.differential.test_generated import wrong_in
 
 

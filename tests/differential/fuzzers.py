@@ -23,12 +23,13 @@ from tests.differential import (
     comparison,
     depth_two,
     fuzz_fronts,
-    generated_tasks,
+    generated_cases,
     hostile,
     instances,
     ordered,
     rashomon,
     reduced,
+    stop_routes,
     stops,
 )
 from tests.differential.test_generated import wrong_in
@@ -67,8 +68,8 @@ def _engine(seed: int, number: int) -> list[str]:
 
 
 def _generated(seed: int, number: int) -> list[str]:
-    kinds = list(generated_tasks.KINDS)
-    case = generated_tasks.make_case(kinds[number % len(kinds)], f"{seed}/{number}", number % 5 > 0)
+    kinds = list(generated_cases.KINDS)
+    case = generated_cases.make_case(kinds[number % len(kinds)], f"{seed}/{number}", number % 5 > 0)
     return wrong_in(case, threads=2 if number % 4 == 3 else 1)
 
 
@@ -108,8 +109,8 @@ def _depth_two(seed: int, number: int) -> list[str]:
 
 
 def _stops(seed: int, number: int) -> list[str]:
-    names = list(stops.ROUTES)
-    return stops.judge(stops.make_posed(names[number % len(names)], _one(seed, number)))[1]
+    names = list(stop_routes.ROUTES)
+    return stops.judge(stop_routes.make_posed(names[number % len(names)], _one(seed, number)))[1]
 
 
 def _rashomon(seed: int, number: int) -> list[str]:

@@ -14,7 +14,8 @@ from streed.errors import StreedError
 from streed.exact import Array, readable
 from streed.reference import Evaluation, cost_of_tree, optimum
 from streed.task import State, Task, Totals
-from tests.differential.generated_tasks import KINDS, Case, Gini, make_case
+from tests.differential.generated_cases import KINDS, Case, make_case
+from tests.differential.generated_tasks import Gini
 
 pytestmark = pytest.mark.compiles
 

@@ -17,7 +17,8 @@ from streed.dp.ideal_point import ideal_score
 from streed.problem import Problem
 from streed.tasks import Accuracy, ClassErrors, DemographicParity, Gini, Splits
 from streed.tree.verification import check
-from tests.differential.stops import ROUTES, judge, make_posed, stopping
+from tests.differential.stop_routes import ROUTES, make_posed
+from tests.differential.stops import judge, stopping
 
 COMPILED = ("gini", "entropy", "user, by rows", "user, largest", "user, regression")
 """Kernels of their own are compiled for these."""

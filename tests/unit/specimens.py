@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -62,3 +64,14 @@ def trees(draw: st.DrawFn) -> tuple[Tree, Dataset]:
         return Branch(j, tuple(grow([i for i in rows if codes[i] == c], depth - 1) for c in range(width)), len(rows))
 
     return Tree.grown(grow(list(range(n + 2)), draw(st.integers(0, 5))), data), data
+
+
+def sample(rows: int = 50, columns: int = 5) -> tuple[Any, Any]:
+    draw = np.random.default_rng(4)
+    X = draw.integers(0, 2, (rows, columns))
+    return X, (X[:, 0] & X[:, 1]) ^ (draw.random(rows) < 0.2)
+
+
+def labels() -> tuple[Any, Any]:
+    X, y = sample()
+    return X, y.astype(int)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any
 
-import attrs
-import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
-from streed.reference import Evaluation, best_trees, every_tree, optimal_front
-from streed.task import COMPONENTWISE, PARTIAL, Limit, RowCostTask, State, Task, Totals
-from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize, minimize
+from streed.reference import Evaluation, best_trees, optimal_front
+from streed.task import COMPONENTWISE, PARTIAL, State, Task, Totals
+from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize
 from streed.task.analysis.linear_form import row_cost_form
 from streed.tasks import (
     Accuracy,
@@ -29,148 +26,21 @@ from streed.tasks import (
     Splits,
     SquaredError,
 )
-from streed.tree import Leaf, Node
 from streed.tree.description import describe, rebuild
-
-if TYPE_CHECKING:
-    from streed.exact import Array
-
-
-@final
-@attrs.frozen
-class Spread(Task):
-    """The sum over leaves of (positives * negatives), whatever the label; shows the share of positives."""
-
-    any_label: ClassVar[bool] = True
-    worsening: ClassVar[bool] = True
-    superadditive: ClassVar[bool] = True
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"positive": data.y, "negative": 1 - data.y}
-
-    def labels(self, data: Dataset) -> tuple[str]:
-        return ("share",)
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.positive * s.negative
-
-    def leaf_label(self, s: State, k: int) -> Any:
-        return Fraction(s.positive, s.positive + s.negative)
-
-    def lower_bound(self, s: State) -> Any:
-        return 0
-
-    def worst_per_row(self, data: Dataset) -> Array:
-        return np.full(data.n_rows, float(data.n_rows))
-
-
-@final
-@attrs.frozen
-class WorstLeaf(Task):
-    """The most errors in one leaf."""
-
-    worsening: ClassVar[bool] = True
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return Misclassifications().statistics(data)
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.cost[k]
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return max(a, b)
-
-
-@final
-@attrs.frozen
-class Gain(Task):
-    """1 for every row with the label 1 whose class is 1, -1 for other rows with the label 1, and 0.5 for a split."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"gain": 2 * data.y - 1}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.gain * k
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return -0.5
-
-
-@final
-@attrs.frozen
-class Treatments(Task):
-    """Labels of its own."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.y}
-
-    def labels(self, data: Dataset) -> tuple[str, ...]:
-        return ("drug", "placebo", "nothing")
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.y * k
-
-
-@final
-@attrs.frozen
-class Pairs(Task):
-    order: ClassVar[str] = COMPONENTWISE
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.y}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return (s.y, s.rows)
-
-
-@final
-@attrs.frozen
-class Paired(Task):
-    """Tuples in a total order."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.y}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return (s.y, s.rows)
-
-
-X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 0]]
-Y = [0, 1, 1, 0, 1, 1, 1]
-
-
-def some_data() -> Dataset:
-    return Dataset.make(X, Y)
-
-
-@st.composite
-def data_sets(draw: st.DrawFn) -> Dataset:
-    n = draw(st.integers(2, 7))
-    bits = st.lists(st.integers(0, 1), min_size=2, max_size=2)
-    rows = draw(st.lists(bits, min_size=n, max_size=n))
-    y = [0, 1, *draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
-    weights = draw(st.none() | st.lists(st.sampled_from((0.5, 1, 2)), min_size=n, max_size=n))
-    return Dataset.make(rows, y, sample_weight=weights)
-
-
-def values(task: Task, data: Dataset) -> list[Any]:
-    """The task's value of every tree of depth two."""
-    evaluation = Evaluation(task, data)
-    trees = every_tree(Splits(), data, max_depth=2)
-    return [evaluation.cost(unlabelled(tree) if len(evaluation.labels) == 1 else tree) for tree in trees]
-
-
-def unlabelled(node: Node) -> Node:
-    """The tree with the one label of tasks that do not care."""
-    if isinstance(node, Leaf):
-        return attrs.evolve(node, label=0)
-    return attrs.evolve(node, children=tuple(map(unlabelled, node.children)))
-
-
-def most(task: Any, limit: Any) -> Any:
-    """task <= limit; mypy takes attrs classes to be ordered."""
-    return task <= limit
-
+from tests.unit.algebra_tasks import (
+    Careful,
+    Gain,
+    Largest,
+    Paired,
+    Pairs,
+    Spread,
+    Treatments,
+    WorstLeaf,
+    data_sets,
+    most,
+    some_data,
+    values,
+)
 
 SUMS = [
     (Spread() + 0.5 * Splits(), [(1, Spread()), (0.5, Splits())]),
@@ -295,24 +165,6 @@ def test_a_product_has_the_front_of_its_parts(parts: list[Task], data: Dataset) 
     assert {value for value, _ in optimal_front(joint, data, max_depth=2)} == front
 
 
-@final
-@attrs.frozen
-class Largest(Task):
-    """The largest number of rows in a leaf, larger being better."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.rows
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return max(a, b)
-
-    def better(self, a: Any, b: Any) -> bool:
-        return bool(a > b)
-
-
 @given(data=data_sets())
 @settings(max_examples=15, deadline=None)
 def test_a_product_of_other_orders_is_partial(data: Dataset) -> None:
@@ -333,124 +185,6 @@ def test_a_product_scores_part_by_part() -> None:
     assert (Spread() & Spread()).lower_bound(State(1)) == (0, 0)
     assert (Spread() & Splits()).subtract((3, 4), (1, 1)) == (2, 3)
     assert (Spread() & WorstLeaf()).subtract((3, 4), (1, 1)) is None
-
-
-THRESHOLDS: list[tuple[Task, list[tuple[Task, Any]]]] = [
-    (Misclassifications(), [(Splits(), 1)]),
-    (Spread(), [(WorstLeaf(), 1)]),
-    (WorstLeaf(), [(Misclassifications(), 1.5), (Splits(), 2)]),
-    (Splits(), [(SparseAccuracy(0.1), 0.3)]),
-    (BalancedAccuracy(), [(Spread() + Splits(), 3)]),
-]
-
-
-@pytest.mark.parametrize(("task", "limits"), THRESHOLDS)
-@given(data=data_sets())
-@settings(max_examples=15, deadline=None)
-def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tuple[Task, Any]], data: Dataset) -> None:
-    limited = task.subject_to(*(most(other, limit) for other, limit in limits))
-    rows = zip(values(task, data), *(values(other, data) for other, _ in limits), strict=True)
-    within = [row[0] for row in rows if all(x <= Fraction(str(m)) for x, (_, m) in zip(row[1:], limits, strict=True))]
-    found = optimal_front(limited, data, max_depth=2)
-    totals = Totals(limited, data)
-    scores = [limited.score(value, totals) for value, _ in found]
-    if not within:
-        assert scores == []
-    else:
-        best = task.score(min(within), Totals(task, data))
-        assert (max if limited.maximize else min)(scores) == best
-
-
-def test_thresholds_and_limits_join_in_any_order() -> None:
-    one = Accuracy().subject_to(MinSupport(2), most(Splits(), 1))
-    two = Accuracy().subject_to(most(Splits(), 1)).subject_to(MinSupport(2))
-    three = Accuracy().subject_to(MinSupport(2)).subject_to(most(Splits(), 1))
-    assert one == two == three
-    assert one.limits == (MinSupport(2),)
-    four = Accuracy().subject_to(most(Splits(), 1)).subject_to(most(WorstLeaf(), 3))
-    assert four == Accuracy().subject_to(most(Splits(), 1), most(WorstLeaf(), 3))
-    assert four.feasible((9, 1, 3))
-    assert not four.feasible((9, 2, 3))
-    assert not four.feasible((9, 1, 4))
-
-
-def test_thresholds_are_exact_decimals() -> None:
-    limited = Accuracy().subject_to(most(0.1 * Splits(), 0.3))
-    assert limited.feasible((0, Fraction(3, 10)))
-    assert not limited.feasible((0, Fraction(3, 10) + Fraction(1, 10**12)))
-
-
-def test_a_limit_needs_a_worsening_operator() -> None:
-    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
-        most(Largest(), 3)
-    with pytest.raises(NotSeparableError, match=r"Def\. A\.2.*costs may be negative"):
-        Accuracy().subject_to(most(Gain(), 3)).bind(some_data())
-    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
-        Accuracy().subject_to(most(Gain() + Accuracy(), 3)).bind(some_data())
-    with pytest.raises(TaskError, match="not the value"):
-        most(BalancedAccuracy(), 0.8)
-    with pytest.raises(TaskError, match="is componentwise"):
-        most(Accuracy() & Splits(), 3)
-    with pytest.raises(TaskError, match="is componentwise"):
-        (Accuracy() & Splits()).subject_to(most(Splits(), 3))
-    with pytest.raises(TaskError, match="subject_to takes limits"):
-        Accuracy().subject_to(3)  # type: ignore[arg-type]
-
-
-@final
-@attrs.frozen
-class HalfTreated(Limit):
-    def allows(self, s: State) -> bool:
-        return bool(2 * s.treated >= s.rows)
-
-
-@final
-@attrs.frozen
-class Careful(Task):
-    """Sets a limit of its own."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"treated": data.y}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.treated * k
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        return (HalfTreated(),)
-
-
-@pytest.mark.parametrize("make", [lambda a: a + Spread(), lambda a: Spread() & a, lambda a: 2 * a, maximize])
-def test_limits_of_the_parts_are_kept(make: Any) -> None:
-    data = some_data()
-    alone, joint = Evaluation(Careful(), data), Evaluation(make(Careful()), data)
-    for tree in every_tree(Careful(), data, max_depth=2):
-        assert bool(alone.broken_limits(tree)) == bool(joint.broken_limits(tree))
-    both = Careful().subject_to(MinSupport(2))
-    assert both.limits == (HalfTreated(), MinSupport(2))
-
-
-@given(data=data_sets())
-@settings(max_examples=15, deadline=None)
-def test_the_largest_value_is_found_and_shown(data: Dataset) -> None:
-    task = maximize(Gain())
-    assert task.maximize
-    ((value, tree),) = best_trees(task, data, max_depth=2)
-    shown = task.score(value, Totals(task, data))
-    assert shown == max(values(Gain(), data)) == Evaluation(Gain(), data).cost(tree)
-
-
-def test_directions() -> None:
-    assert minimize(Gain()) == Gain()
-    assert maximize(BalancedAccuracy()) == BalancedAccuracy()
-    assert maximize(Gain().subject_to(MinSupport(2))) == maximize(Gain()).subject_to(MinSupport(2))
-    with pytest.raises(TaskError, match="added up"):
-        maximize(WorstLeaf())
-    with pytest.raises(TaskError, match="takes a Task"):
-        maximize(3)  # type: ignore[arg-type]
-    form = row_cost_form(maximize(Misclassifications()), some_data())
-    assert isinstance(form, RowCostTask)
-    assert form.row_costs(some_data()).tolist()[0] == [0, -1]
 
 
 def test_a_task_stays_hashable_and_comparable() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
+from streed.binarize.conditions import conditions
 from streed.binarize.cuts import between, quantiles, spread
 from streed.binarize.mdlp import mdlp
 from streed.binarize.planning import Teacher
@@ -92,6 +93,30 @@ def test_numbers_may_be_categories() -> None:
     assert names(recipe) == ["code=3", "code=7", "code=9"]
     assert recipe.encode({"code": [9.0, 3]}).tolist() == [[0, 0, 1], [1, 0, 0]]
     refused("categorical", "'size'", call=lambda: make_recipe({"code": [1, 2]}, Settings(categorical=["size"])))
+
+
+LARGE = [2**60 + k for k in range(6)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(LARGE),
+        np.array(LARGE, np.uint64),
+        LARGE,
+        pd.Series([*LARGE, None], dtype="Int64"),
+        pl.Series(LARGE, dtype=pl.UInt64),
+        pl.Series([*LARGE, None]),
+    ],
+)
+def test_whole_numbers_that_are_no_doubles_are_compared_exactly(column: Any) -> None:
+    recipe = make_recipe({"id": column}, Settings("midpoints"))
+    assert names(recipe)[:5] == [f"id<={value}" for value in LARGE[:-1]]
+    codes = recipe.encode({"id": column})[:6, :5]
+    assert codes.tolist() == [[int(i <= j) for j in range(5)] for i in range(6)]
+    assert conditions(recipe.columns, "sql", [f"id<={LARGE[0]}"]) == {f"id<={LARGE[0]}": f'"id" <= {LARGE[0]}'}
+    listed = make_recipe({"id": column}, Settings(categorical=["id"]))
+    assert names(listed)[:6] == [f"id={value}" for value in LARGE]
 
 
 def test_texts_that_nearly_all_differ_are_left_out_but_their_gaps_tell() -> None:

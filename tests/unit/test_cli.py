@@ -10,54 +10,12 @@ from typing import Any
 
 import attrs
 import pytest
-from click.testing import CliRunner, Result
 
 import streed.tasks
 from streed import registry
-from streed.cli.app import app
-from streed.errors import InputError, MismatchError
-from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
-from streed.tree import Tree
-from streed.tree.description import describe, rebuild
-
-PLAY = """outlook,windy,humidity,times,play
-sunny,0,70,1,no
-sunny,1,70,1,no
-overcast,0,70,2,yes
-rain,0,70,1,yes
-rain,0,80,1,yes
-rain,1,80,1,no
-overcast,1,80,3,yes
-"""
-
-
-@pytest.fixture
-def play(tmp_path: Path) -> str:
-    path = tmp_path / "play.csv"
-    path.write_text(PLAY, encoding="utf-8")
-    return str(path)
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, list(arguments), prog_name="streed")
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
-
-
-def run_json(*arguments: str, code: int = 0) -> Any:
-    return json.loads(run(*arguments, "--json", code=code).stdout)
-
-
-def refused(*arguments: str) -> str:
-    result = run(*arguments, code=2)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
-def solve(*arguments: str, code: int = 0) -> Any:
-    return run_json("solve", *arguments, code=code)
+from streed.errors import MismatchError
+from streed.tasks import WeightedAccuracy
+from tests.unit.shell import refused, run, run_json, solve
 
 
 def test_solve_a_file(play: str) -> None:
@@ -125,45 +83,6 @@ def test_stopped_early_is_told_by_the_exit_code(tmp_path: Path) -> None:
     assert run_json("verify", str(out), "tic-tac-toe")["holds"] is True
 
 
-def test_predict_needs_no_target_and_refuses_new_values(play: str, tmp_path: Path) -> None:
-    tree, out = str(tmp_path / "tree.json"), tmp_path / "answers.csv"
-    solve(play, "--target", "play", "--weights", "times", "--out", tree)
-    new = tmp_path / "new.csv"
-    new.write_text("humidity,windy,outlook\n70,1,overcast\n80,1,rain\n70,0,rain\n", encoding="utf-8")
-    assert run("predict", tree, str(new)).stdout.split() == ["yes", "no", "yes"]
-    assert run_json("predict", tree, str(new)) == {"predictions": ["yes", "no", "yes"]}
-    run("predict", tree, str(new), "--out", str(out))
-    assert out.read_text(encoding="utf-8") == "prediction\nyes\nno\nyes\n"
-    new.write_text("humidity,windy,outlook\n70,1,snow\n70,1,rain\n", encoding="utf-8")
-    assert "column 'outlook' has the value 'snow'" in refused("predict", tree, str(new))
-    new.write_text("humidity,windy\n70,1\n", encoding="utf-8")
-    assert "outlook" in refused("predict", tree, str(new))
-
-
-def saved(play: str, tmp_path: Path) -> tuple[Path, Any]:
-    path = tmp_path / "tree.json"
-    solve(play, "--target", "play", "--weights", "times", "--task", "sparse-accuracy(0.01)", "--out", str(path))
-    return path, json.loads(path.read_text(encoding="utf-8"))
-
-
-def test_verify_checks_every_number(play: str, tmp_path: Path) -> None:
-    path, document = saved(play, tmp_path)
-    answer = run_json("verify", str(path), play)
-    assert answer["holds"] is True
-    whats = [check["what"] for check in answer["checks"]]
-    assert whats[:2] == ["rows of the data", "labels"]
-    leaves = sum("label" in node for node in document["nodes"])
-    assert sum(what.startswith("cost of leaf") for what in whats) == leaves
-    assert sum(what.startswith("rows of") for what in whats) == len(document["nodes"]) + 1
-    text = run("verify", str(path), play).stdout
-    assert text.count("ok  ") == len(whats)
-    assert "MISMATCH" not in text
-
-
-def change_leaf(document: Any, **changes: Any) -> None:
-    next(node for node in document["nodes"] if "label" in node).update(changes)
-
-
 def test_a_task_of_the_general_route(tmp_path: Path) -> None:
     saved = tmp_path / "tree.json"
     answer = run_json("solve", "monks-1", "--task", "absolute-error", "--max-depth", "2", "--out", str(saved))
@@ -180,54 +99,6 @@ def test_a_task_of_the_general_route(tmp_path: Path) -> None:
     lie = run_json("verify", str(saved), "monks-1", code=1)
     assert {each["what"] for each in lie["checks"] if not each["holds"]} == {"value", "gap of an optimal tree"}
     assert "a regression task needs one number per row" in refused("solve", "balance-scale", "--task", "absolute-error")
-
-
-@pytest.mark.parametrize(
-    ("change", "wrong"),
-    [
-        (lambda d: d["claims"].update(n_rows=8), "rows of the data"),
-        (lambda d: d["claims"].update(value=0.5), "value"),
-        (lambda d: d["claims"].update(lower_bound=0), "gap of an optimal tree"),
-        (lambda d: d["claims"].update(upper_bound=9), "upper bound (the value)"),
-        (lambda d: d["claims"].update(max_depth=1), "depth"),
-        (lambda d: d["claims"].update(max_nodes=0), "branching nodes"),
-        (lambda d: d["claims"].update(min_leaf=7), "fewest rows in a leaf"),
-        (lambda d: d["claims"]["task"]["parameters"].update(lam=0.02), "value"),
-        (lambda d: d["labels"].reverse(), "labels"),
-        (lambda d: d["nodes"][0].update(rows=6), "rows of node 0"),
-        (lambda d: change_leaf(d, rows=1000), "rows of leaf 0"),
-        (lambda d: change_leaf(d, cost=1), "cost of leaf 0"),
-        (lambda d: change_leaf(d, cost="1/9"), "cost of leaf 0"),
-    ],
-)
-def test_verify_finds_what_does_not_hold(play: str, tmp_path: Path, change: Any, wrong: str) -> None:
-    path, document = saved(play, tmp_path)
-    change(document)
-    path.write_text(json.dumps(document), encoding="utf-8")
-    answer = run_json("verify", str(path), play, code=1)
-    assert answer["holds"] is False
-    assert any(check["what"].startswith(wrong) for check in answer["checks"] if not check["holds"])
-    assert "MISMATCH" in run("verify", str(path), play, code=1).stdout
-
-
-def test_verify_on_other_data(play: str, tmp_path: Path) -> None:
-    path, _ = saved(play, tmp_path)
-    Path(play).write_text(PLAY.replace("rain,1,80,1,no", "rain,1,80,1,yes"), encoding="utf-8")
-    assert run_json("verify", str(path), play, code=1)["holds"] is False
-
-
-def test_verify_a_tree_that_python_saved(play: str, tmp_path: Path) -> None:
-    """Such a file does not say how the table was read: columns are then found by their own names."""
-    path = tmp_path / "tree.json"
-    solve(play, "--target", "play", "--weights", "times", "--multiway", "--out", str(path))
-    document = json.loads(path.read_text(encoding="utf-8"))
-    document["claims"]["reading"] = None
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert "give --target" in refused("verify", str(path), play)
-    assert run_json("verify", str(path), play, "--target", "play", "--weights", "times")["holds"] is True
-    document["claims"] = None
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert "it holds no claims" in refused("verify", str(path), play, "--target", "play")
 
 
 @pytest.mark.parametrize(
@@ -278,15 +149,6 @@ def test_missing_labels_and_targets_are_named(play: str) -> None:
     Path(play).write_text("a,b,y\nu,1,0\nv,0,\n", encoding="utf-8")
     for kind in ("--one-hot", "--multiway"):
         assert "y: it has a missing value in row 1" in refused("solve", play, "--target", "y", kind)
-
-
-@pytest.mark.parametrize("text", ["", "{}", "not json"])
-def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "tree.json"
-    path.write_text(text, encoding="utf-8")
-    assert "tree: " in refused("predict", str(path), "monks-1")
-    assert "tree: " in refused("verify", str(path), "monks-1")
-    assert "there is no file" in refused("verify", str(tmp_path / "none.json"), "monks-1")
 
 
 def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,47 +207,6 @@ def test_datasets_are_listed() -> None:
     assert "tic-tac-toe  (958 rows" in run("datasets").stdout
 
 
-CLASS_WEIGHT: Any = {"a": 2, 3: 0.5}
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        Accuracy(),
-        SparseAccuracy(0.01),
-        WeightedAccuracy(CLASS_WEIGHT),
-        (0.01 * Splits() + Accuracy()).subject_to(MinSupport(5)),
-    ],
-)
-def test_a_task_can_be_made_again_from_its_description(task: Any) -> None:
-    described = json.loads(json.dumps(describe(task)))
-    assert rebuild(described) == task
-
-
-@pytest.mark.parametrize(
-    "description",
-    [
-        {"class": "Popen", "module": "subprocess", "parameters": {"args": ["false"]}},
-        {"class": "Path", "module": "streed.tasks.accuracy", "parameters": {}},
-        {"class": "Fraction", "module": "streed.tasks.accuracy", "parameters": {}},
-        {"class": "Accuracy", "module": "streed.tasks.none", "parameters": {}},
-        {"class": "Accuracy", "module": "streed.tasks.accuracy", "parameters": {"x": 1}},
-        {"fraction": "1/0"},
-        {"items": [1]},
-        {"other": 1},
-    ],
-)
-def test_a_file_names_no_code_of_its_own(description: Any) -> None:
-    with pytest.raises(InputError):
-        rebuild(description)
-
-
-def test_what_no_file_can_hold_is_refused() -> None:
-    weights: Any = {object(): 1}
-    with pytest.raises(InputError, match="no file can hold"):
-        describe(WeightedAccuracy(weights))
-
-
 def test_help_and_version_load_nothing_heavy() -> None:
     heavy = "{'numba', 'numpy', 'rich', 'jsonschema', 'pydantic'}"
     code = (
@@ -406,12 +227,6 @@ def test_help_tells_the_exit_codes() -> None:
 
 def test_unknown_options_are_bad_input() -> None:
     assert "No such option" in run("solve", "monks-1", "--guess", code=2).stderr
-
-
-def test_a_saved_tree_is_a_tree(play: str, tmp_path: Path) -> None:
-    path, document = saved(play, tmp_path)
-    tree = Tree.from_json(path.read_text(encoding="utf-8"))
-    assert json.loads(tree.to_json()) == document
 
 
 FAIR = ("solve", "berkeley", "--target", "admitted", "--task", "accuracy", "--max-depth", "3")

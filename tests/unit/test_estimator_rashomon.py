@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 
 from streed.errors import InputError
 from streed.estimators import OptimalTreeClassifier, RashomonTreeClassifier
+from streed.export import to_json, to_python, to_sklearn, to_sql
+from streed.plot import tree_svg
+from tests.unit.refusal import refused
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
@@ -26,6 +30,17 @@ def test_the_trees_vote() -> None:
     assert np.allclose(model.predict_proba(X)[:, 1], shares)
     assert model.predict(X).tolist() == np.where(shares > 0.5, "yes", "no").tolist()
     assert model.tree_ == OptimalTreeClassifier(max_depth=2, cost_complexity=0.02).fit(X, y).tree_
+
+
+def test_no_form_predicts_what_many_trees_vote() -> None:
+    X, y = rows()
+    model = RashomonTreeClassifier(max_depth=2, cost_complexity=0.02, epsilon=0.3).fit(X, y)
+    for export in (to_sql, to_python, to_json, to_sklearn):
+        refused("tree", f"{len(model.voters_)} trees vote", "give its tree_", call=functools.partial(export, model))
+        assert export(model.tree_)
+    alone = RashomonTreeClassifier(max_depth=1, epsilon=0).fit(X, X[:, 0])
+    assert to_sql(alone) == to_sql(alone.tree_)
+    assert "<svg" in tree_svg(model)
 
 
 def test_a_sample_votes_where_there_are_many() -> None:

@@ -19,8 +19,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
-from streed.applications.policies import make_trial
 from streed.estimators import (
     Binarizer,
     CostSensitiveTreeClassifier,
@@ -32,23 +30,9 @@ from streed.estimators import (
     TunedOptimalTreeClassifier,
     TunedOptimalTreeRegressor,
 )
-from streed.estimators.survival import concordance
-from streed.tasks import F1, Accuracy, DemographicParity, MinSupport, SparseAccuracy, Splits
+from streed.tasks import F1, Accuracy, MinSupport, SparseAccuracy, Splits
+from tests.unit.estimator_table import SEX, TABLE, TARGET, TRUTH, N
 from tests.unit.refusal import refused
-
-RNG = np.random.default_rng(7)
-N = 90
-TABLE = pd.DataFrame(
-    {
-        "age": np.where(RNG.random(N) < 0.15, np.nan, RNG.uniform(18, 80, N).round(1)),
-        "city": RNG.choice(["Oslo", "Rome", "Lima"], N),
-        "member": RNG.random(N) < 0.5,
-        "since": pd.to_datetime("2020-01-01") + pd.to_timedelta(RNG.integers(0, 1000, N), unit="D"),
-    }
-)
-TRUTH = ((TABLE["age"].fillna(0) > 40) ^ ((TABLE["city"] == "Rome") & (RNG.random(N) < 0.9))).to_numpy().astype(int)
-TARGET = TRUTH * 3.0 + TABLE["member"].to_numpy() + RNG.normal(0, 0.1, N)
-SEX = np.where(TABLE["age"].fillna(50) + RNG.normal(0, 15, N) > 50, "f", "m")
 
 ESTIMATORS: list[tuple[Any, Any, dict[str, Any]]] = [
     (OptimalTreeClassifier(max_depth=2), TRUTH, {}),
@@ -265,105 +249,6 @@ def test_tuning_finds_the_depth_that_is_needed() -> None:
     numbers = TunedOptimalTreeRegressor(max_depths=(1, 2), cv=3).fit(X, y * 2.5)
     assert numbers.best_params_["max_depth"] == 2
     refused("by", "'size'", call=lambda: TunedOptimalTreeClassifier(by="size").fit(X, y))
-
-
-@pytest.mark.parametrize("groups", ["text", "three", "table", "columns"])
-def test_fair_trees_keep_their_limit_on_the_raw_groups(groups: str) -> None:
-    three = np.where(TABLE["member"], SEX, "x")
-    given = {"text": SEX, "three": three, "table": pd.DataFrame({"sex": SEX, "member": TABLE["member"]})}.get(groups)
-    X, more = TABLE, {"sensitive_features": given}
-    model = FairTreeClassifier(limit=0.1, max_depth=2)
-    if groups == "columns":
-        X, more = TABLE.assign(sex=SEX), {}
-        model.set_params(sensitive="sex")
-    model.fit(X, TRUTH, **more)
-    predicted = model.predict(X)
-    member = (
-        SEX if given is None or groups == "text" else three if groups == "three" else SEX + TABLE["member"].astype(str)
-    )
-    rates = [predicted[member == group].mean() for group in np.unique(member)]
-    assert max(rates) - min(rates) == pytest.approx(model.gap_between_groups_)
-    assert model.gap_between_groups_ <= 0.1
-    assert model.value_ > OptimalTreeClassifier(max_depth=2).fit(TABLE, TRUTH).value_
-    assert sorted(model.group_rates(X, **more)["all"].values()) == pytest.approx(sorted(rates))
-    assert model.n_features_in_ == 4
-    assert "sex" not in model.to_text()
-
-
-def test_fair_trees_refuse_to_guess() -> None:
-    refused("sensitive_features", "none", call=lambda: FairTreeClassifier().fit(TABLE, TRUTH))
-    refused("sensitive", "'sex'", call=lambda: FairTreeClassifier(sensitive="sex").fit(TABLE, TRUTH))
-    refused(
-        "sensitive_features",
-        "one group",
-        call=lambda: FairTreeClassifier().fit(TABLE, TRUTH, sensitive_features=["f"] * N),
-    )
-    fit = FairTreeClassifier("parity").fit
-    refused("notion", "'parity'", "demographic-parity", call=lambda: fit(TABLE, TRUTH, sensitive_features=SEX))
-    odds = FairTreeClassifier("equalized-odds", 0.2, max_depth=2).fit(TABLE, TRUTH, sensitive_features=SEX)
-    assert set(odds.group_rates_) == {"positive", "negative"}
-    refused("y", "one label", call=lambda: odds.group_rates(TABLE, sensitive_features=SEX))
-    assert odds.group_rates(TABLE, TRUTH, sensitive_features=SEX) == odds.group_rates_
-    cities = FairTreeClassifier(DemographicParity(positive="Rome"), 0.2, max_depth=1)
-    assert cities.fit(TABLE, TABLE["city"], sensitive_features=SEX).gap_between_groups_ <= 0.2
-
-
-@pytest.mark.compiles
-def test_costs_of_labels_and_tests() -> None:
-    prices = CostTable.of([[0, 10], [30, 0]], [TestCost("age", 2), TestCost("city", 100), TestCost("member", 0.5)])
-    model = CostSensitiveTreeClassifier(prices, max_depth=2).fit(TABLE[["age", "city", "member"]], TRUTH)
-    assert "city" not in model.to_text()
-    assert model.score(TABLE[["age", "city", "member"]], TRUTH) == pytest.approx(-float(model.value_) / N)
-    doubled = model.score(TABLE[["age", "city", "member"]], TRUTH, sample_weight=np.full(N, 2.0))
-    assert doubled == pytest.approx(-float(model.value_) / N)
-    dear = CostSensitiveTreeClassifier([[0, 1], [50, 0]], max_depth=1).fit(TABLE, np.array(["no", "yes"])[TRUTH])
-    assert np.mean(dear.predict(TABLE)[TRUTH == 1] == "yes") == 1
-
-
-def test_policies_from_past_treatments() -> None:
-    trial = make_trial(400, 2, seed=3)
-    past = {"treatment": trial.treatment, "propensity": trial.propensity}
-    model = PolicyTree(max_depth=1, binarizer=Binarizer(n_thresholds=15)).fit(trial.features, trial.outcome, **past)
-    assert trial.worth(model.predict(trial.features)) > max(trial.outcomes.mean(axis=0)) + 0.05
-    assert model.score(trial.features, trial.outcome, **past) == pytest.approx(model.value_)
-    assert model.feature_importances_.argmax() == 0
-    refused("treatment", "none", call=lambda: PolicyTree().fit(trial.features, trial.outcome))
-    refused("method", "'best'", call=lambda: PolicyTree("best").fit(trial.features, trial.outcomes))
-
-
-@pytest.mark.slow
-def test_policies_learn_what_the_past_does_not_say() -> None:
-    trial = make_trial(400, 2, seed=3)
-    learned = PolicyTree(max_depth=1).fit(
-        trial.features, trial.outcome, treatment=np.array(["x", "y"])[trial.treatment]
-    )
-    assert set(learned.predict(trial.features).tolist()) == {"x", "y"}
-    assert trial.worth((learned.predict(trial.features) == "y").astype(int)) > max(trial.outcomes.mean(axis=0))
-
-
-def test_survival_times() -> None:
-    rng = np.random.default_rng(5)
-    x = rng.random(150)
-    times, event = rng.exponential(np.where(x > 0.5, 1.0, 4.0)), rng.random(150) < 0.8
-    model = SurvivalTree(max_depth=1).fit(x[:, None], times, event=event)
-    risks = model.predict([[0.1], [0.9]])
-    assert risks[0] < 1 < risks[1]
-    assert model.score(x[:, None], times, event=event) > 0.6
-    both = np.array(list(zip(event, times, strict=True)), dtype=[("event", bool), ("time", float)])
-    assert (SurvivalTree(max_depth=1).fit(x[:, None], both).predict(x[:, None]) == model.predict(x[:, None])).all()
-    survival = model.predict_survival_function([[0.1], [0.9]], [0.0, 1.0, 2.0])
-    assert survival[:, 0].tolist() == [1, 1]
-    assert (survival[0, 1:] > survival[1, 1:]).all()
-    hazard = model.predict_cumulative_hazard_function([[0.1], [0.9]], [0.0, 1.0, 2.0])
-    assert np.exp(-hazard) == pytest.approx(survival)
-
-
-def test_concordance_by_hand() -> None:
-    times, events = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    # Pairs: the first with three others, the third with the fourth.
-    assert concordance(times, events, np.array([4.0, 3.0, 2.0, 1.0])) == 1
-    assert concordance(times, events, np.array([4.0, 9.0, 2.0, 2.0])) == (0 + 1 + 1 + 0.5) / 4
-    refused("y", "no two rows", call=lambda: concordance(times, np.zeros(4), times))
 
 
 def test_grid_search_and_pipelines() -> None:

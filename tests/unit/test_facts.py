@@ -15,7 +15,7 @@ from streed.task import State, Task
 from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from tests.searches import NATIVE, TOTAL_ONLY
-from tests.unit.test_algebra import Gain, Largest, Spread, WorstLeaf, most, some_data
+from tests.unit.algebra_tasks import Gain, Largest, Spread, WorstLeaf, most, some_data
 
 
 def of(task: Task, data: Dataset | None = None) -> Facts:

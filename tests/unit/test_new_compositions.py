@@ -27,7 +27,7 @@ from streed.tasks import (
     SparseAccuracy,
     Splits,
 )
-from tests.unit.test_algebra import Spread, WorstLeaf
+from tests.unit.algebra_tasks import Spread, WorstLeaf
 
 DRAW = np.random.default_rng(29)
 X = DRAW.integers(0, 2, (60, 4))

@@ -53,6 +53,14 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == ["a.prebuilt"]
 
 
+def test_a_small_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    code = b"code" * 1000
+    for small in (False, True):
+        container.write(tmp_path / f"{small}.prebuilt", CONTENTS, code, small=small)
+        assert container.read(tmp_path / f"{small}.prebuilt") == (CONTENTS, code)
+    assert (tmp_path / "True.prebuilt").stat().st_size < (tmp_path / "False.prebuilt").stat().st_size - 3000
+
+
 @pytest.mark.parametrize("size", [0, 5, 60, -1])
 def test_a_file_that_is_cut_short_is_refused(tmp_path: Path, size: int) -> None:
     path = tmp_path / "a.prebuilt"

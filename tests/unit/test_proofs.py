@@ -33,6 +33,7 @@ from streed.tasks import (
     SquaredError,
     WeightedAccuracy,
 )
+from tests.unit.specimens import labels, sample
 
 TASKS: list[tuple[Any, dict[str, Any]]] = [
     (Accuracy(), {"max_depth": 0}),
@@ -46,17 +47,6 @@ TASKS: list[tuple[Any, dict[str, Any]]] = [
     (FBeta(2), {"max_depth": 2}),
     (Jaccard(positive=0), {"max_depth": 3}),
 ]
-
-
-def sample(rows: int = 50, columns: int = 5) -> tuple[Any, Any]:
-    draw = np.random.default_rng(4)
-    X = draw.integers(0, 2, (rows, columns))
-    return X, (X[:, 0] & X[:, 1]) ^ (draw.random(rows) < 0.2)
-
-
-def labels() -> tuple[Any, Any]:
-    X, y = sample()
-    return X, y.astype(int)
 
 
 @pytest.mark.parametrize(("task", "limits"), TASKS)

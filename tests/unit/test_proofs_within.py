@@ -32,7 +32,7 @@ from streed.tasks import (
     WeightedAccuracy,
 )
 from tests.differential.proofs_within import judge
-from tests.unit.test_algebra import most
+from tests.unit.algebra_tasks import most
 
 
 def sample(rows: int = 60, columns: int = 5) -> tuple[Any, Any, Any]:

@@ -222,3 +222,8 @@ class Mixed(Limit):
 
 def labels_of(task: Task, data: Dataset) -> Sequence[Any]:
     return tuple(task.bind(data).labels(data))
+
+
+def random_data(n_rows: int, n_columns: int, seed: int = 0, n_classes: int = 2) -> Dataset:
+    rng = np.random.default_rng(seed)
+    return Dataset.make(rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, n_classes, n_rows))

@@ -1,0 +1,148 @@
+"""Saved trees in the shell: predicted with, checked again, and refused where they are broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streed.errors import InputError
+from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
+from streed.tree import Tree
+from streed.tree.description import describe, rebuild
+from tests.unit.shell import PLAY, change_leaf, refused, run, run_json, saved, solve
+
+
+def test_predict_needs_no_target_and_refuses_new_values(play: str, tmp_path: Path) -> None:
+    tree, out = str(tmp_path / "tree.json"), tmp_path / "answers.csv"
+    solve(play, "--target", "play", "--weights", "times", "--out", tree)
+    new = tmp_path / "new.csv"
+    new.write_text("humidity,windy,outlook\n70,1,overcast\n80,1,rain\n70,0,rain\n", encoding="utf-8")
+    assert run("predict", tree, str(new)).stdout.split() == ["yes", "no", "yes"]
+    assert run_json("predict", tree, str(new)) == {"predictions": ["yes", "no", "yes"]}
+    run("predict", tree, str(new), "--out", str(out))
+    assert out.read_text(encoding="utf-8") == "prediction\nyes\nno\nyes\n"
+    new.write_text("humidity,windy,outlook\n70,1,snow\n70,1,rain\n", encoding="utf-8")
+    assert "column 'outlook' has the value 'snow'" in refused("predict", tree, str(new))
+    new.write_text("humidity,windy\n70,1\n", encoding="utf-8")
+    assert "outlook" in refused("predict", tree, str(new))
+
+
+def test_verify_checks_every_number(play: str, tmp_path: Path) -> None:
+    path, document = saved(play, tmp_path)
+    answer = run_json("verify", str(path), play)
+    assert answer["holds"] is True
+    whats = [check["what"] for check in answer["checks"]]
+    assert whats[:2] == ["rows of the data", "labels"]
+    leaves = sum("label" in node for node in document["nodes"])
+    assert sum(what.startswith("cost of leaf") for what in whats) == leaves
+    assert sum(what.startswith("rows of") for what in whats) == len(document["nodes"]) + 1
+    text = run("verify", str(path), play).stdout
+    assert text.count("ok  ") == len(whats)
+    assert "MISMATCH" not in text
+
+
+CLASS_WEIGHT: Any = {"a": 2, 3: 0.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (lambda d: d["claims"].update(n_rows=8), "rows of the data"),
+        (lambda d: d["claims"].update(value=0.5), "value"),
+        (lambda d: d["claims"].update(lower_bound=0), "gap of an optimal tree"),
+        (lambda d: d["claims"].update(upper_bound=9), "upper bound (the value)"),
+        (lambda d: d["claims"].update(max_depth=1), "depth"),
+        (lambda d: d["claims"].update(max_nodes=0), "branching nodes"),
+        (lambda d: d["claims"].update(min_leaf=7), "fewest rows in a leaf"),
+        (lambda d: d["claims"]["task"]["parameters"].update(lam=0.02), "value"),
+        (lambda d: d["labels"].reverse(), "labels"),
+        (lambda d: d["nodes"][0].update(rows=6), "rows of node 0"),
+        (lambda d: change_leaf(d, rows=1000), "rows of leaf 0"),
+        (lambda d: change_leaf(d, cost=1), "cost of leaf 0"),
+        (lambda d: change_leaf(d, cost="1/9"), "cost of leaf 0"),
+    ],
+)
+def test_verify_finds_what_does_not_hold(play: str, tmp_path: Path, change: Any, wrong: str) -> None:
+    path, document = saved(play, tmp_path)
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    answer = run_json("verify", str(path), play, code=1)
+    assert answer["holds"] is False
+    assert any(check["what"].startswith(wrong) for check in answer["checks"] if not check["holds"])
+    assert "MISMATCH" in run("verify", str(path), play, code=1).stdout
+
+
+def test_verify_on_other_data(play: str, tmp_path: Path) -> None:
+    path, _ = saved(play, tmp_path)
+    Path(play).write_text(PLAY.replace("rain,1,80,1,no", "rain,1,80,1,yes"), encoding="utf-8")
+    assert run_json("verify", str(path), play, code=1)["holds"] is False
+
+
+def test_verify_a_tree_that_python_saved(play: str, tmp_path: Path) -> None:
+    """Such a file does not say how the table was read: columns are then found by their own names."""
+    path = tmp_path / "tree.json"
+    solve(play, "--target", "play", "--weights", "times", "--multiway", "--out", str(path))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["claims"]["reading"] = None
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert "give --target" in refused("verify", str(path), play)
+    assert run_json("verify", str(path), play, "--target", "play", "--weights", "times")["holds"] is True
+    document["claims"] = None
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert "it holds no claims" in refused("verify", str(path), play, "--target", "play")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "not json"])
+def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "tree.json"
+    path.write_text(text, encoding="utf-8")
+    assert "tree: " in refused("predict", str(path), "monks-1")
+    assert "tree: " in refused("verify", str(path), "monks-1")
+    assert "there is no file" in refused("verify", str(tmp_path / "none.json"), "monks-1")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy(),
+        SparseAccuracy(0.01),
+        WeightedAccuracy(CLASS_WEIGHT),
+        (0.01 * Splits() + Accuracy()).subject_to(MinSupport(5)),
+    ],
+)
+def test_a_task_can_be_made_again_from_its_description(task: Any) -> None:
+    described = json.loads(json.dumps(describe(task)))
+    assert rebuild(described) == task
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        {"class": "Popen", "module": "subprocess", "parameters": {"args": ["false"]}},
+        {"class": "Path", "module": "streed.tasks.accuracy", "parameters": {}},
+        {"class": "Fraction", "module": "streed.tasks.accuracy", "parameters": {}},
+        {"class": "Accuracy", "module": "streed.tasks.none", "parameters": {}},
+        {"class": "Accuracy", "module": "streed.tasks.accuracy", "parameters": {"x": 1}},
+        {"fraction": "1/0"},
+        {"items": [1]},
+        {"other": 1},
+    ],
+)
+def test_a_file_names_no_code_of_its_own(description: Any) -> None:
+    with pytest.raises(InputError):
+        rebuild(description)
+
+
+def test_what_no_file_can_hold_is_refused() -> None:
+    weights: Any = {object(): 1}
+    with pytest.raises(InputError, match="no file can hold"):
+        describe(WeightedAccuracy(weights))
+
+
+def test_a_saved_tree_is_a_tree(play: str, tmp_path: Path) -> None:
+    path, document = saved(play, tmp_path)
+    tree = Tree.from_json(path.read_text(encoding="utf-8"))
+    assert json.loads(tree.to_json()) == document
