@@ -82,17 +82,25 @@ class Counted:
         extra: Sequence[RowSum],
         watch: Watch,
         enough: int | None = None,
+        visitor: Array | None = None,
     ) -> Counted:
         """The trees of the question, counted until they all are or the watch or Ctrl-C ends it.
 
         `budget`: where leaves are asked one by one it may be a function of the least value. `enough`: no more trees
-        than so many of the least keys need be counted, and those of the last of these keys.
+        than so many of the least keys need be counted, and those of the last of these keys. `visitor`: the answers to
+        all questions, (q,) uint8, of a row behind those of the data, which is routed with them and is no row otherwise:
+        it costs nothing, and is in the extra sums that have a row more. Only where every question has two answers.
         """
         data = question.data
         sums = [] if callable(budget) else _sums(question, budget, extra)
         branches = _most_branches(question)
+        n_rows, copies = data.n_rows, data.frequency
+        if visitor is not None:
+            n_rows += 1
+            sums = [each.of_rows(n_rows) for each in sums]
+            copies = np.append(data.counts, 0)
         packing = Packing.of(sums, branches) if sums else None
-        everything = (1 << data.n_rows) - 1
+        everything = (1 << n_rows) - 1
         given = [each for each in (question.max_depth, question.max_nodes) if each is not None]
         depth = min([data.n_rows - 1, *given])
         distinct = question.columns == "distinct"
@@ -105,12 +113,12 @@ class Counted:
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
-            kinds = Kinds.of(packing.costs, data.frequency)
+            kinds = Kinds.of(packing.costs, copies)
             most = max(packing.largest, limit) + packing.split
-            binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
+            binary = BinarySplits.of(data, banned, visitor, distinct=distinct) if most < LARGEST_KEY else None
             if binary is not None:
                 engine = None
-                if most < LARGEST_COST and _needs_engine(len(binary.first), data.n_rows, len(kinds.copies), depth):
+                if most < LARGEST_COST and _needs_engine(len(binary.first), n_rows, len(kinds.copies), depth):
                     engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split)
                 sets = binary.sets if engine is None else engine.sets
                 everything = everything if engine is None else engine.everything

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, final
@@ -14,8 +16,8 @@ from streed.rashomon.compiled import entries as kernels
 from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves, parted
-from streed.rashomon.splits import Splits
+from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves
+from streed.rashomon.splits import Split, Splits, as_numbers
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -45,6 +47,8 @@ class NativeRecursion(Recursion):
     _columns: Array = attrs.field(init=False)
     _price: int = attrs.field(init=False)
     _worst: int = attrs.field(init=False)
+    _solid: int = attrs.field(init=False)
+    """The rows that count."""
 
     def __attrs_post_init__(self) -> None:
         leaves, splits = self.leaves, self.splits
@@ -59,9 +63,12 @@ class NativeRecursion(Recursion):
         options = np.array([leaves.min_leaf, leaves.radix, leaves.best, self.trivial], np.int64)
         self._arrays = (self._columns, leaves.members, keys, copies, splits.multiple, options)
         self._price = splits.price
+        # rows that count for nothing part no others from them
+        visitors = as_numbers(leaves.members[copies == 0])
+        self._solid = splits.everything & ~functools.reduce(operator.or_, visitors, 0)
         # without a least size of leaves: rows that are taken away may leave too few
         worst = int(keys.max(initial=0))
-        is_known = leaves.min_leaf <= 1 and worst * kinds.size < LARGEST_KEY
+        is_known = leaves.min_leaf <= 1 and not visitors and worst * kinds.size < LARGEST_KEY
         self._worst = worst if is_known else INFINITE
 
     def _bits(self, rows: int) -> Array:
@@ -216,10 +223,14 @@ class NativeRecursion(Recursion):
         for place, without, having in self.engine.splits(rows, depth, budget, self._base(rows)):
             self.watch.look()
             split = self.splits[place]
-            children = parted(split, rows)
+            children = self._parted(split, rows)
             if len(children) == 2:
                 bases = [self._base(child) for child in children]
                 yield split, children, (without + bases[0], having + bases[1])
+
+    def _parted(self, split: Split, rows: int) -> tuple[int, ...]:
+        """The children of the split of some rows that have rows that count."""
+        return tuple(part for part in (rows & each for each in split.parts) if part & self._solid)
 
     def _base(self, rows: int) -> int:
         """What every tree of the rows pays."""
@@ -232,7 +243,7 @@ class NativeRecursion(Recursion):
 
         Likely ones come first.
         """
-        asked = [(f, parted(split, rows)) for f, split in enumerate(self.splits)]
+        asked = [(f, self._parted(split, rows)) for f, split in enumerate(self.splits)]
         asked = [(f, children) for f, children in asked if len(children) == 2]
         active = np.array([f for f, _ in asked], np.int64)
         quick = 1 if depth > _UNIT else 0

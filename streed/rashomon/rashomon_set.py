@@ -20,7 +20,7 @@ from streed.rashomon.quantities import limited_sums, quantity
 from streed.rashomon.question import RowSum
 from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
-from streed.rashomon.votes import rows_like, votes_of
+from streed.rashomon.votes import MOST_ASKED, exact_shares
 from streed.tree import Claims, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import Branch
@@ -29,12 +29,6 @@ COMPLETE, STOPPED = "complete", "stopped"
 
 _ROUNDING = Fraction(1, 10**9)
 """What floats of leaves may lose when they are added, as a part of the sum."""
-
-_AS_LONG = 10
-"""Trees that are listed in about the time of one count."""
-
-MOST_ASKED = 100_000
-"""Trees that are asked one by one unless the caller says how many."""
 
 
 @final
@@ -283,18 +277,19 @@ class RashomonSet:
         """(n, K) the share of the trees that give each row of X each label.
 
         `X`: None for the rows of the data. The shares are exact: all trees are asked, or where there are many, one
-        count is made for every different row, if these are rows of the data and leaves cost sums over rows. For other
-        rows give `samples`: so many trees are asked, drawn by `rng`.
+        count is made for every different row, if leaves cost sums over rows. With multiway columns that is so of rows
+        of the data only; for other rows give `samples` then: so many trees are asked, drawn by `rng`.
         """
         self._check_not_empty()
         question = self.counted.question
-        if samples is None and question.sums and question.task.shows_labels and self.status == COMPLETE:
-            rows = np.arange(question.data.n_rows) if X is None else rows_like(question.data, X)
-            if rows is not None and (_AS_LONG * len(rows) < self.lower_count or self.lower_count > MOST_ASKED):
-                return self._exact_shares(rows)
+        is_counted = question.sums and question.task.shows_labels and self.status == COMPLETE
+        if samples is None and is_counted:
+            shares = exact_shares(self.counted, X, self._voted)
+            if shares is not None:
+                return shares
         if samples is None and self.lower_count > MOST_ASKED:
             many = f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}"
-            raise InputError("samples", many, "give samples=1000, say, or rows of the data")
+            raise InputError("samples", many, "give samples=1000, say")
         trees = list(self) if samples is None else self.sample(samples, rng)
         votes: Array | None = None
         for tree in trees:
@@ -304,19 +299,6 @@ class RashomonSet:
             votes[np.arange(len(labels)), labels] += 1
         assert votes is not None
         return votes / len(trees)
-
-    def _exact_shares(self, rows: Array) -> Array:
-        """(m, K) the shares of the labels of these rows of the data."""
-        question, counted = self.counted.question, self.counted
-        known: dict[bytes, list[float]] = {}
-        found = np.empty((len(rows), question.n_labels))
-        for at, row in enumerate(rows.tolist()):
-            name = question.data.X[row].tobytes()
-            if name not in known:
-                votes = votes_of(question, row, lambda s: self._again(counted.banned, (*counted.extra, s)).counted)
-                known[name] = [float(Fraction(each, self.lower_count)) for each in votes]
-            found[at] = known[name]
-        return found
 
     def distinct_predictions(self) -> int:
         """How many different predictions of the rows the trees make; raises InputError for too many trees."""
@@ -348,15 +330,19 @@ class RashomonSet:
             found[name] = value, count + (found[name][1] if name in found else 0)
         return found
 
-    def _again(self, banned: frozenset[int], extra: Sequence[RowSum]) -> RashomonSet:
-        """The same question with columns banned and further sums."""
+    def _again(self, banned: frozenset[int], extra: Sequence[RowSum], visitor: Array | None = None) -> RashomonSet:
+        """The same question with columns banned and further sums, maybe of a row that is not in the data as well."""
         question, budget = self.counted.question, self.counted.budget
         if budget is None:
             return RashomonSet(Counted.nothing(question, self.stopped), None, self.limits)
-        counted = Counted.of(question, budget, banned=banned, extra=extra, watch=self.limits())
+        counted = Counted.of(question, budget, banned=banned, extra=extra, watch=self.limits(), visitor=visitor)
         if counted.stopped is not None:
             return RashomonSet(counted, None, self.limits)
         return RashomonSet.complete(counted, self.limits)
+
+    def _voted(self, votes: RowSum, visitor: Array | None) -> Counted:
+        """The same trees, with what they say of a row counted along."""
+        return self._again(self.counted.banned, (*self.counted.extra, votes), visitor).counted
 
     def _column(self, given: Any) -> int:
         """The number of a column."""

@@ -17,6 +17,7 @@ from streed.exact import exact_number
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import RowSum
 from streed.rashomon.recursion import PlainRecursion
+from streed.rashomon.votes import exact_shares
 from streed.reference.near_optimal import counted_trees
 from streed.task.algebra import at_most
 from streed.tasks import (
@@ -164,8 +165,7 @@ def test_shares_are_exact_however_many_trees_there_are() -> None:
     assert many.count is not None
     assert many.count > 10**5
     assert np.allclose(many.predict_proba(X[:3]), many.predict_proba(X[:3], samples=3000, rng=0), atol=0.05)
-    with pytest.raises(InputError, match="rows of the data"):
-        many.predict_proba(unseen)
+    assert np.allclose(many.predict_proba(unseen[:3]), many.predict_proba(unseen[:3], samples=3000, rng=0), atol=0.05)
 
 
 def test_the_tree_of_fewest_columns() -> None:
@@ -335,3 +335,37 @@ def test_digits_of_packed_sums_come_back() -> None:
         assert packing.totals(key) == tuple(
             int(each.costs[np.arange(9), labels].sum()) + splits * each.split for each in sums
         )
+
+
+@pytest.mark.parametrize("columns", ["distinct", "all"])
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_shares_of_rows_that_are_not_in_the_data_are_exact(columns: str, depth: int) -> None:
+    X, y, _ = made(26, 4)
+    # equal columns and complements, which new rows need not keep equal
+    X = np.column_stack([X, X[:, 0], 1 - X[:, 1]])
+    new = np.random.default_rng(5).integers(0, 2, (8, 6))
+    for more in ({}, {"min_leaf": 3}, {"trivial": False}, {"labels": "best"}, {"frequency": np.arange(26) % 3 + 1}):
+        trees = streed.rashomon(PRICED, X, y, max_depth=depth, slack=3, columns=columns, **more)
+        assert trees.count is not None
+        if not 100 < trees.count < 3_000:
+            continue
+        votes = np.mean([tree.predict(new) for tree in trees], axis=0)
+        given = exact_shares(trees.counted, new, trees._voted)
+        assert given is None or np.abs(given[:, 1] - votes).max() < 1e-12
+        few = exact_shares(trees.counted, new[:2], trees._voted)
+        assert few is not None
+        assert np.abs(few[:, 1] - votes[:2]).max() < 1e-12
+        assert np.abs(trees.predict_proba(new)[:, 1] - votes).max() < 1e-12
+
+
+def test_shares_of_new_rows_by_thresholds_and_limits() -> None:
+    rng = np.random.default_rng(3)
+    X, new = rng.integers(0, 5, (24, 2)).astype(float), rng.random((4, 2)) * 6 - 0.5
+    y = (X[:, 0] > 2).astype(int) ^ (rng.random(24) < 0.2)
+    trees = streed.rashomon(PRICED, X, y, max_depth=3, slack=3).within(at_most(Splits(), 3))
+    assert trees.count is not None
+    assert trees.count > 100
+    votes = np.mean([tree.predict(new) for tree in trees], axis=0)
+    given = exact_shares(trees.counted, new, trees._voted)
+    assert given is not None
+    assert np.abs(given[:, 1] - votes).max() < 1e-12
