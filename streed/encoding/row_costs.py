@@ -96,6 +96,8 @@ class RowCosts(Encoding):
         packed = self.packed
         if self.tests is not None or packed.split_cost == 0 or packed.groups.values is not None:
             return None
+        if packed.n_columns == 0 or len(packed.groups.places) == 0:
+            return None
         times = NO_TIMES if packed.groups.times is None else packed.groups.times
         at, costs, counts = classes_of(packed.row_bits, packed.groups.places, times, self.costs.costs, self.divisor)
         bits = np.unpackbits(
@@ -105,7 +107,9 @@ class RowCosts(Encoding):
         allowed[2 * packed.n_binary :: 2] = 0
         due = Fraction(packed.split_cost, most_sides(packed.literals) - 1)
         depth = problem.max_depth or UNLIMITED
-        return Leaves(bits, costs, counts, allowed, due, problem.min_leaf, depth), at
+        # what leaves of fewer rows would cost is no harm; of rows that stand for several, how many is not known here
+        min_leaf = problem.min_leaf if problem.data.frequency is None else 1
+        return Leaves(bits, costs, counts, allowed, due, min_leaf, depth), at
 
     def rounding(self, preorder: Array) -> Any:
         wide = self.costs.wide

@@ -110,7 +110,7 @@ class Generation:
                 if value - self.best.bound <= _GAP * abs(value) or new == 0:
                     if self._reach >= _WIDEST:
                         return
-                    self._reach = _WIDEST
+                    self._reach = min(_WIDEST, 2 * self._reach)
                     master.draw(pricing.in_codes(self.best.units), self._reach)
 
     def _begin(self, stopped: Callable[[], bool], seeds: Iterable[Array]) -> Master:

@@ -22,6 +22,9 @@ _LEAST, _MOST = -0.25, 1.25
 
 _ENOUGH = 1e-4
 
+_MANY, _LOOSE = 4000, 0.25
+"""With more leaves than that in the program, such as cost more than they are charged by so much of a due go; half stay."""
+
 
 @final
 class Master:
@@ -32,7 +35,8 @@ class Master:
 
         self.leaves = leaves
         self._unit = float(leaves.due)
-        self._known: set[bytes] = set()
+        self._known: dict[bytes, None] = {}
+        """The leaves in the program, in order."""
         self._highs = highs = highspy.Highs()
         for option, value in {
             "output_flag": False,
@@ -64,7 +68,7 @@ class Master:
         for i in range(len(packed)):
             key = packed[i].tobytes()
             if key not in self._known:
-                self._known.add(key)
+                self._known[key] = None
                 new.append(i)
         if new:
             chosen = members[new]
@@ -91,8 +95,19 @@ class Master:
         solution = highs.getSolution()
         if not solution.dual_valid:
             return None
+        if len(self) > _MANY:
+            self._forget(np.array(solution.col_dual)[2 * self.leaves.n_classes :])
         prices = np.array(solution.row_dual) * self._unit
         return prices, highs.getObjectiveValue() * self._unit - self._unit
+
+    def _forget(self, slack: Array) -> None:
+        """Forgets leaves that are charged much less than they cost; `slack` (M,) in dues."""
+        loose = np.flatnonzero(slack > max(_LOOSE, float(np.partition(slack, _MANY // 2)[_MANY // 2])))
+        keys = list(self._known)
+        for i in loose.tolist():
+            del self._known[keys[i]]
+        columns = (2 * self.leaves.n_classes + loose).astype(np.int32)
+        self._highs.deleteCols(len(columns), columns)
 
     def _add(self, costs: Array, starts: Array, index: Array, values: Array) -> None:
         k = len(costs)

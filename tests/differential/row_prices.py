@@ -165,7 +165,8 @@ def faults_of_prices(posed: Posed) -> list[str]:
     assert encoding is not None
     parted = encoding.leaves(posed.problem())
     if parted is None:
-        return ["no leaves"]
+        packed = encoding.packed
+        return [] if packed.n_columns == 0 or len(packed.groups.places) == 0 else ["no leaves"]
     leaves, _ = parted
     handed_over = made_prices(leaves)
     if not handed_over:

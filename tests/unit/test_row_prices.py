@@ -137,6 +137,24 @@ def test_prices_change_no_answer(kind: str) -> None:
         assert not faults_of_solves(pose(12, number * len(KINDS) + KINDS.index(kind), rows=120, columns=8))
 
 
+def test_rows_of_one_label_have_no_prices() -> None:
+    X = np.array([[0, 1], [1, 0], [1, 1]])
+    posed = Posed("errors", tasks.SparseAccuracy(0.1), X, np.zeros(3, int), {}, 1, None)
+    assert not faults_of_prices(posed)
+
+
+@pytest.mark.parametrize("number", [633, 1527])
+def test_rows_that_stand_for_several_make_no_leaf_too_small(number: int) -> None:
+    assert not faults_of_solves(pose(102, number, rows=200, columns=9))
+
+
+def test_columns_that_part_nothing_have_no_prices() -> None:
+    posed = Posed("errors", tasks.SparseAccuracy(0.1), np.ones((4, 2), int), np.arange(4) % 2, {}, 1, None)
+    encoding = RowCosts.of(posed.problem())
+    assert encoding is not None
+    assert encoding.leaves(posed.problem()) is None
+
+
 def test_lowered_prices_overcharge_none_of_the_leaves() -> None:
     leaves = leaves_of(pose(1, 0))
     pricing = Pricing(leaves)
