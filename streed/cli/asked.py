@@ -12,6 +12,7 @@ import click
 
 from streed.cli.exit_codes import fail
 from streed.cli.options import NOTIONS, make_objective
+from streed.cli.output import counted
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -132,8 +133,7 @@ def _made(reading: Reading, thresholds: str) -> str:
     told = [visible(line) for line in TableRecipe(reading.recipes[:_MOST_TOLD]).to_text().split("\n")]
     rest = len(reading.recipes) - _MOST_TOLD
     lines = "\n  ".join([*told, *([f"... and {rest:,} more columns"] if rest > 0 else [])])
-    columns = "1 column" if len(reading.recipes) == 1 else f"{len(reading.recipes)} columns"
-    return f"made questions of {columns} (--thresholds {thresholds}):\n  {lines}"
+    return f"made questions of {counted(len(reading.recipes), 'columns')} (--thresholds {thresholds}):\n  {lines}"
 
 
 def size_of(text: str) -> int:

@@ -12,7 +12,7 @@ import streed
 from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, FINE, code_of, errors, fail
 from streed.cli.options import check_one_input, load_tree, path
-from streed.cli.output import write
+from streed.cli.output import counted, write
 from streed.cli.solve import solve as solve_command
 
 _OWN = ("out", "as_json", "query")
@@ -50,8 +50,7 @@ def report_on(
         if result.tree is None:
             click.echo(result.to_text())
             sys.exit(code_of(result))
-        columns = "1 column" if dataset.n_columns == 1 else f"{dataset.n_columns} columns"
-        note = f"{asked.data}: {dataset.n_rows:,} rows, {columns}"
+        note = f"{asked.data}: {counted(dataset.n_rows, 'rows')}, {counted(dataset.n_columns, 'columns')}"
         write(out, make_report(result, dataset, compare=compared, gather=gather, title=heading, note=note))
         click.echo(result.to_text().partition("\n\n")[0])
         click.echo(f"report  {out}")

@@ -27,7 +27,7 @@ from streed.cli.options import (
     target_option,
     weights_option,
 )
-from streed.cli.output import brief, print_json, write
+from streed.cli.output import brief, counted, print_json, write
 from streed.cli.query import query_data
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def solve(
             document = None if saved is None else json.loads(saved.to_json())
             print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
         else:
-            click.echo(f"data    {asked.data}: {', '.join(f'{count} {what}' for what, count in shape.items())}")
+            click.echo(f"data    {asked.data}: {', '.join(counted(count, what) for what, count in shape.items())}")
             click.echo(result.to_text())
             from streed.report.limits import kept
 
