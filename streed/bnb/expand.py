@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from numba import int64
+from numba import int32, int64
 
 from streed.bnb.edges import find_best, write_edges
 from streed.bnb.nodes import (
@@ -24,6 +24,7 @@ from streed.bnb.nodes import (
     take_children,
     take_edges,
 )
+from streed.bnb.row_prices import bound_by_row_prices, raise_sides
 from streed.kernels.compiled import unit
 from streed.kernels.pointers import KERNEL, call, engine_at
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SHALLOW, UNLIMITED
@@ -114,6 +115,9 @@ def _expand(e):  # type: ignore[no-untyped-def]
         e.asked_depth = 0
         call(e.expand, e)
         e.split = LEAF
+        if e.scored == 0:
+            node.priced = int32(raise_sides(e))
+            node.lower = max(int64(node.lower), min(bound_by_row_prices(e, rows), e.upper))
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split

@@ -17,7 +17,7 @@ it again: all that was learnt stands in the nodes and edges.
 
 from __future__ import annotations
 
-from numba import int64, uint64
+from numba import int32, int64, uint64
 
 from streed.bnb.bounds import bound_by_equal_rows
 from streed.bnb.branch_cache import extend_branch, literal
@@ -35,6 +35,7 @@ from streed.bnb.nodes import (
     weigh,
     write_child_rows,
 )
+from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
@@ -62,6 +63,7 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     if level > 0 and is_shallow(nodes[path[level]]):
         solve_shallow(e, level, target, high, low)
         return
+    renew(e, path[level])
     if level > 0 and nodes[path[level]].lower >= min(target, nodes[path[level]].upper):
         return
     if nodes[path[level]].n_edges == NONE:
@@ -99,6 +101,35 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     node = nodes[path[level]]
     if node.lower >= node.upper:
         free_edges(e, node)
+
+
+@native
+def renew(e, v):  # type: ignore[no-untyped-def]
+    """Raises the bounds of a node and its edges by the latest prices of rows, unless they were already."""
+    if e.scored == 1:
+        return
+    prices = latest_prices(e)
+    node = nodes_of(e)[v]
+    if prices == 0 or node.n_edges <= 0 or node.priced == epoch_of(prices):
+        return
+    node.priced = int32(epoch_of(prices))
+    rows = rows_of(e)[v]
+    node.lower = max(int64(node.lower), min(bound_by_row_prices(e, rows), int64(node.upper)))
+    columns = columns_of(e)
+    edges = edges_of(e)
+    children = children_of(e)
+    inside = rows_of(e)[e.node_count]
+    for k in range(node.n_edges):
+        at = edges[node.edges + k]
+        for c in range(at.children, at.children + at.n_children):
+            child = children[c]
+            if is_empty_side(child):
+                continue
+            flip = uint64(0) - uint64(child.without)
+            for w in range(e.row_words):
+                inside[w] = rows[w] & (columns[int64(child.column), w] ^ flip)
+            child.lower = max(int64(child.lower), min(bound_by_row_prices(e, inside), int64(child.upper)))
+        join_edge(e, at)
 
 
 @native
@@ -230,6 +261,9 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         if u == count:
             nodes[u].upper = child.upper
             nodes[u].lower = bound_by_equal_rows(e, int64(nodes[u].lower), int64(child.upper))
+            if e.scored == 0:
+                charged = bound_by_row_prices(e, rows_of(e)[u])
+                nodes[u].lower = max(int64(nodes[u].lower), min(charged, int64(child.upper)))
         child.node = u
     node = nodes[int64(child.node)]
     node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))

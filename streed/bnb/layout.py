@@ -66,6 +66,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.label_profits, at = _reserve(at, max(1, e.labels) * 8)
     e.floor_sums, at = _reserve(at, (width + 1) * 8)
     e.lost, at = _reserve(at, width * 8)
+    e.price_sums, at = _reserve(at, width * 8)
     e.child_rows, at = _reserve(at, (rows + 64) * 4)
     e.child_words, at = _reserve(at, words)
     e.child_begins, at = _reserve(at, (groups + 1) * 8)

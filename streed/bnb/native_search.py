@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from streed.bnb import runner, warmup
+from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
     bounds_of,
@@ -25,15 +26,23 @@ from streed.encoding.encoding import Encoding, TooImprecise
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.constrained import objective
 
+_PATIENCE = 2.0
+"""Seconds of search after which row prices are made beside it."""
 
-def search_native(problem: Problem, search_limits: SearchLimits, procedure: Procedure) -> Outcome | None:
-    """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one."""
+
+def search_native(
+    problem: Problem, search_limits: SearchLimits, procedure: Procedure, row_prices: bool = True
+) -> Outcome | None:
+    """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one.
+
+    `row_prices`: a search that takes long is helped by prices of its rows (bnb/pricing_beside.py).
+    """
     begin = time.perf_counter()
     warmup.begin()
     encoding = encoding_of(problem)
@@ -41,7 +50,7 @@ def search_native(problem: Problem, search_limits: SearchLimits, procedure: Proc
         return None
     while encoding is not None:
         try:
-            outcome = _search(problem, encoding, search_limits, procedure, begin)
+            outcome = _search(problem, encoding, search_limits, procedure, row_prices, begin)
         except TooImprecise as coarse:
             encoding = coarse.finer
             continue
@@ -55,7 +64,12 @@ def search_native(problem: Problem, search_limits: SearchLimits, procedure: Proc
 
 
 def _search(
-    problem: Problem, encoding: Encoding, search_limits: SearchLimits, procedure: Procedure, begin: float
+    problem: Problem,
+    encoding: Encoding,
+    search_limits: SearchLimits,
+    procedure: Procedure,
+    row_prices: bool,
+    begin: float,
 ) -> Outcome | None:
     """The outcome; None if the codes of the encoding are too fine for the task's values."""
     packed = encoding.packed
@@ -70,7 +84,13 @@ def _search(
     for each in workspaces:
         each.engine["root_target"] = target
     trace = Trace()
+    beside = None
+    if row_prices and depth == UNLIMITED and search_limits.memory_limit is None:
+        # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
+        beside = PricingBeside(problem, encoding, control)
     packed_at = time.perf_counter()
+    if beside is not None:
+        beside.start_after(_PATIENCE, 0.0)
 
     def best_of(upper: int) -> Value | None:
         return None if upper >= INFINITE else encoding.value(upper)
@@ -80,7 +100,12 @@ def _search(
 
     def look() -> str | None:
         nodes, lower, upper = bounds_of(workspaces)
+        if beside is not None:
+            beside.start_after(_PATIENCE, time.perf_counter() - packed_at)
+            lower = max(lower, min(beside.bound, upper))
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
+        if lower >= min(upper, target):
+            return "proved"
         best, bound = best_of(upper), bound_of(lower)
         if search_limits.report is not None:
             search_limits.report(best, bound, nodes, "searching")
@@ -97,8 +122,13 @@ def _search(
         else:
             deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
             reason = runner.run(searches, control, deadline, look)
+            control[STOP] = reason not in (None, "proved")
+            if beside is not None:
+                beside.finish()
         searched_at = time.perf_counter()
         nodes, lower, upper = bounds_of(workspaces)
+        if beside is not None:
+            lower = max(lower, min(beside.bound, upper))
         trace.note(searched_at - packed_at, upper, lower, nodes)
         preorder = None
         if upper < target:
@@ -109,8 +139,12 @@ def _search(
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
         if procedure.best_first and stats["evictions"]:
             stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
+        if beside is not None:
+            stats["row_prices"] = beside.statistics(bound_of)
         stats["trace"] = trace.decoded(best_of, bound_of)
     finally:
+        if beside is not None:
+            beside.finish()
         for each in workspaces:
             each.close()
     if _overflowed(problem, workspaces):

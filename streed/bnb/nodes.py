@@ -138,6 +138,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.budget = budget
     node.split = NO_TREE
     node.plan = NONE
+    node.priced = 0
     node.rest = INFINITE
     node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0
@@ -299,7 +300,7 @@ def has_plan(e, node):  # type: ignore[no-untyped-def]
         if at == NONE:
             e.crowded = 1
             return False
-        node.plan = at
+        node.plan = int32(at)
     children = children_of(e)
     for k in range(node.plan, node.plan + most_sides(e)):
         children[k].column = NONE

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
+from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
     NOTIONS,
@@ -18,13 +19,10 @@ from streed.cli.options import (
     fairness_options,
     frequency_option,
     json_option,
-    make_fair,
     make_objective,
     param_option,
     path,
     question_options,
-    read_data,
-    size_of,
     size_options,
     stop_options,
     subject_to_option,
@@ -69,27 +67,13 @@ _PICTURES = ("eps", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tif", "ti
 @click.option("--out", type=path, metavar="FILE", help="Save the front as .csv, or with its trees as .json.")
 @click.option("--plot", type=path, metavar="FILE", help="Draw a front of two quantities; needs matplotlib.")
 @json_option
+@gathered
 def front(
-    data: str,
-    target: str | None,
-    task: str,
-    param: tuple[str, ...],
-    subject_to: tuple[str, ...],
+    asked: Asked,
     against: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    max_depth: int | None,
-    max_nodes: int | None,
-    min_leaf: int,
-    time_limit: float | None,
-    memory_limit: str | None,
-    weights: str | None,
-    frequency: str | None,
-    thresholds: str,
-    n_thresholds: int,
     out: Path | None,
     plot: Path | None,
     as_json: bool,
-    **notions: float | None,
 ) -> None:
     """Find all nondominated trees for DATA: none is better in one quantity and not worse in another.
 
@@ -98,27 +82,15 @@ def front(
     """
     with errors():
         _check_files(out, plot)
-        objective = make_fair(_joined(task, param, subject_to, against, sensitive), notions, sensitive)
-        from streed.cli.preparation import make_dataset
-
-        table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds, frequency)
-
-        dataset = make_dataset(table, reading)
-        result = streed.solve(
-            objective,
-            dataset,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
-            search="fronts" if _keeps_all(objective) else "depth-first",
-            time_limit=time_limit,
-            memory_limit=None if memory_limit is None else size_of(memory_limit),
-        )
+        objective = asked.fair(_joined(asked, against))
+        dataset, _ = asked.read()
+        search = "fronts" if _keeps_all(objective) else "depth-first"
+        result = streed.solve(objective, dataset, search=search, **asked.limits)
         heads, rows = _table(result, objective, against, dataset)
         if out is not None and out.suffix.lower() == ".csv":
             write(out, "\n".join(",".join(map(cell, row)) for row in [heads, *rows]) + "\n")
         document = {
-            "data": data,
+            "data": asked.data,
             "status": result.status,
             "quantities": heads,
             "points": [dict(zip(heads, row, strict=True)) for row in rows],
@@ -151,21 +123,19 @@ def _check_files(out: Path | None, plot: Path | None) -> None:
             fail("plot: matplotlib is not installed; pip install 'streed[plot]'")
 
 
-def _joined(
-    task: str, parameters: Sequence[str], limits: Sequence[str], against: Sequence[str], sensitive: Sequence[str]
-) -> Task:
+def _joined(asked: Asked, against: Sequence[str]) -> Task:
     """The task, and with it every other quantity that is named."""
     from streed import registry
 
-    objective: Any = make_objective(task, parameters, None, ())
+    objective: Any = make_objective(asked.task, asked.param, None, ())
     for name in against:
         if name in registry.notions():
-            objective = objective & registry.make_notion(name, sensitive)
+            objective = objective & registry.make_notion(name, asked.sensitive)
         else:
             objective = objective & registry.make_task(name, {})
     if objective.order == "total":
-        fail(f"task: {task} has one optimum and no front; name a second quantity, such as --against splits")
-    return objective.subject_to(*map(registry.make_limit, limits)) if limits else objective  # type: ignore[no-any-return]
+        fail(f"task: {asked.task} has one optimum and no front; name a second quantity, such as --against splits")
+    return objective.subject_to(*map(registry.make_limit, asked.subject_to)) if asked.subject_to else objective  # type: ignore[no-any-return]
 
 
 def _keeps_all(objective: Task) -> bool:

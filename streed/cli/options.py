@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +12,13 @@ from streed.cli.exit_codes import fail
 
 if TYPE_CHECKING:
     from streed.task import Task
-    from streed.tree import Reading, Tree
+    from streed.tree import Tree
 
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")
 """The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
 
 SEARCHES = ("depth-first", "branches", "discrepancy", "auto", "fronts", "general")
 """The drivers; they are not loaded for `streed --help`, as they import numba."""
-
-_MOST_TOLD = 100
-"""Columns of which is said what was made of them."""
 
 path = click.Path(path_type=Path)
 data_argument = click.argument("data", metavar="DATA")
@@ -117,75 +113,6 @@ def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits
     return objective.subject_to(*map(registry.make_limit, limits)) if limits else objective
 
 
-def make_fair(objective: Task, notions: Mapping[str, float | None], sensitive: Sequence[str]) -> Task:
-    """The objective under the limits of fairness that were given."""
-    from streed import registry
-
-    given = {name.replace("_", "-"): most for name, most in notions.items() if most is not None}
-    limits = [registry.make_notion_limit(name, most, sensitive) for name, most in given.items()]
-    return objective.subject_to(*limits) if limits else objective
-
-
-def read_data(
-    data: str,
-    target: str | None,
-    weights: str | None,
-    categorical: Sequence[str],
-    one_hot: bool,
-    sensitive: Sequence[str],
-    thresholds: str,
-    n_thresholds: int,
-    frequency: str | None = None,
-) -> tuple[dict[str, list[Any]], Reading]:
-    """The table, and how it becomes a data set; says what was made of columns that are no plain categories."""
-    from streed import datasets as bundled
-    from streed.binarize import Settings
-    from streed.cli.preparation import ALL, plan, present
-    from streed.datasets.reading import read_table
-
-    table, found = read_table(data, target)
-    if found is None:
-        fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
-    table = present(table, frequency)
-    trusted = data in bundled.names()
-    reading = plan(
-        table,
-        found,
-        weights=weights,
-        categorical=categorical,
-        one_hot=one_hot,
-        trusted=trusted,
-        sensitive=sensitive,
-        settings=Settings(n_thresholds=n_thresholds) if thresholds == ALL else Settings(thresholds, n_thresholds),
-        frequency=frequency,
-        every_threshold=thresholds == ALL,
-    )
-    if reading.ordered:
-        click.echo(_tried(table, reading), err=True)
-    if reading.recipes:
-        click.echo(_made(reading, thresholds), err=True)
-    return table, reading
-
-
-def _tried(table: Mapping[str, list[Any]], reading: Reading) -> str:
-    from streed.data.visible import visible
-
-    told = [f"{visible(name)} ({len(set(table[name]) - {None}):,} values)" for name in reading.ordered[:_MOST_TOLD]]
-    rest = len(reading.ordered) - _MOST_TOLD
-    return f"all thresholds of {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
-
-
-def _made(reading: Reading, thresholds: str) -> str:
-    from streed.binarize import TableRecipe
-    from streed.data.visible import visible
-
-    told = [visible(line) for line in TableRecipe(reading.recipes[:_MOST_TOLD]).to_text().split("\n")]
-    rest = len(reading.recipes) - _MOST_TOLD
-    lines = "\n  ".join([*told, *([f"... and {rest:,} more columns"] if rest > 0 else [])])
-    columns = "1 column" if len(reading.recipes) == 1 else f"{len(reading.recipes)} columns"
-    return f"made questions of {columns} (--thresholds {thresholds}):\n  {lines}"
-
-
 def load_tree(path: Path) -> Tree:
     """The tree that a file holds, or standard input for "-"."""
     from streed.data.strict_json import MOST_BYTES
@@ -199,13 +126,3 @@ def check_one_input(tree: Path, data: str) -> None:
     """Ends the command where the tree and the table are both to be read from standard input."""
     if str(tree) == data == "-":
         fail("data: both the tree and the table are to be read from standard input; name a file for one of them")
-
-
-def size_of(text: str) -> int:
-    """Bytes of "500MB", "2GB" or "1000000"."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    if match is None:
-        fail(f"memory_limit: {text!r} is no size; write 500MB or 2GB")
-    if len(match[1]) > 20:
-        fail(f"memory_limit: {text[:40]!r} is more than there is; write 500MB or 2GB")
-    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))

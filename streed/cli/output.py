@@ -36,6 +36,14 @@ def cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\r\n') else text
 
 
+_ONE = {"rows": "row", "columns": "column", "classes": "class"}
+
+
+def counted(count: int, what: str) -> str:
+    """How many rows, columns or classes: `3 rows`, `1 column`."""
+    return f"{count:,} {_ONE[what] if count == 1 else what}"
+
+
 def brief(value: Any) -> str:
     """A number in three digits, anything else as it is."""
     return f"{value:.3g}" if isinstance(value, float) else str(value)

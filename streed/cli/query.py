@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streed.errors import InputError
 
 if TYPE_CHECKING:
+    from streed.cli.asked import Asked
     from streed.data import Dataset
     from streed.task import Task
 
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 
-def query_data(
-    data: str,
-    query: str,
-    task: Task,
-    *,
-    target: str | None,
-    weights: str | None,
-    frequency: str | None,
-    sensitive: Sequence[str],
-    categorical: Sequence[str],
-    max_cuts: int | None,
-) -> Dataset:
+def query_data(asked: Asked, query: str, task: Task) -> Dataset:
     """The rows of a query, in which `data` is the file; what the task only adds up is added up by the database.
 
     Raises InputError for a file that is none, and whatever `Dataset.from_query` does.
@@ -34,20 +23,23 @@ def query_data(
     from streed.data import Dataset
     from streed.data.database import file_query, own_connection
 
-    reader = _READERS.get(Path(data).suffix.lower())
+    if asked.thresholds not in ("all", "quantiles"):
+        found = f"a database cuts at quantiles or everywhere, not by {asked.thresholds!r}"
+        raise InputError("thresholds", found, "leave it out")
+    reader = _READERS.get(Path(asked.data).suffix.lower())
     if reader is None:
-        raise InputError("data", f"{data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
+        raise InputError("data", f"{asked.data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
     with own_connection(None, None) as connection:
-        connection.execute(f"CREATE VIEW data AS {file_query(data, reader)}")
-        groups: dict[str, Any] = {"sensitive_features": list(sensitive)} if sensitive else {}
+        connection.execute(f"CREATE VIEW data AS {file_query(asked.data, reader)}")
+        groups: dict[str, Any] = {"sensitive_features": list(asked.sensitive)} if asked.sensitive else {}
         return Dataset.from_query(
             connection,
             query,
-            target=target,
-            sample_weight=weights,
-            frequency=frequency,
-            categorical=True if "all" in categorical else list(categorical) or None,
-            max_cuts=max_cuts,
+            target=asked.target,
+            sample_weight=asked.weights,
+            frequency=asked.frequency,
+            categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
+            max_cuts=None if asked.thresholds == "all" else asked.n_thresholds,
             task=task,
             **groups,
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
+from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
 from streed.cli.options import (
     NOTIONS,
@@ -18,13 +19,9 @@ from streed.cli.options import (
     fairness_options,
     frequency_option,
     json_option,
-    make_fair,
-    make_objective,
     param_option,
     path,
     question_options,
-    read_data,
-    size_of,
     stop_options,
     subject_to_option,
     target_option,
@@ -85,17 +82,9 @@ _MOST_VALUES = 12
 @click.option("--out", type=path, metavar="FILE", help="Save the drawn trees, else the best one, as a JSON list.")
 @click.option("--report", "report_to", type=path, metavar="FILE", help="Write an HTML page: the best tree, the values.")
 @json_option
+@gathered
 def rashomon(
-    data: str,
-    target: str | None,
-    task: str,
-    param: tuple[str, ...],
-    lam: str | None,
-    subject_to: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    max_depth: int | None,
-    max_nodes: int | None,
-    min_leaf: int,
+    asked: Asked,
     epsilon: str | None,
     slack: str | None,
     budget: str | None,
@@ -108,16 +97,9 @@ def rashomon(
     importance: bool,
     sample: int,
     seed: int,
-    time_limit: float | None,
-    memory_limit: str | None,
-    weights: str | None,
-    frequency: str | None,
-    thresholds: str,
-    n_thresholds: int,
     out: Path | None,
     report_to: Path | None,
     as_json: bool,
-    **notions: float | None,
 ) -> None:
     """Count the trees for DATA that are near the optimum, and ask what they have in common.
 
@@ -128,30 +110,24 @@ def rashomon(
         for name, file in (("out", out), ("report", report_to)):
             if file is not None and not file.parent.is_dir():
                 fail(f"{name}: there is no folder {str(file.parent)!r}")
-        objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
-        from streed.cli.preparation import make_dataset
+        objective = asked.objective()
         from streed.cli.solve import with_reading
         from streed.exact import read_decimal
 
         near = {"epsilon": epsilon, "slack": slack, "budget": budget}
-        table, reading = read_data(data, target, weights, (), True, sensitive, thresholds, n_thresholds, frequency)
-        dataset = make_dataset(table, reading)
+        dataset, reading = asked.read()
         found = streed.rashomon(
             objective,
             dataset,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
             n_best=n_best,
-            min_leaf=min_leaf,
             columns=columns,
             labels=labels,
             trivial=trivial,
-            time_limit=time_limit,
-            memory_limit=None if memory_limit is None else size_of(memory_limit),
+            **asked.limits,
             **{name: read_decimal(text, name) for name, text in near.items() if text is not None},  # type: ignore[arg-type]
         )
         kept = found.without(*without) if without else found
-        document = _described(found, kept, without, best_by, sensitive, importance)
+        document = _described(found, kept, without, best_by, asked.sensitive, importance)
         drawn = kept.sample(sample, seed) if sample and kept.lower_count else []
         if out is not None:
             saved = drawn or ([kept[0]] if kept.lower_count else [])
@@ -160,9 +136,9 @@ def rashomon(
         if report_to is not None and kept.lower_count:
             from streed.report import make_report
 
-            write(report_to, make_report(kept[0], dataset, near=kept, title=f"Near-optimal trees of {data}"))
+            write(report_to, make_report(kept[0], dataset, near=kept, title=f"Near-optimal trees of {asked.data}"))
         if as_json:
-            print_json({"data": data, **document})
+            print_json({"data": asked.data, **document})
         else:
             _print(document, kept)
         sys.exit(STOPPED if kept.status == "stopped" else FINE if kept.lower_count else INFEASIBLE)

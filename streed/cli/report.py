@@ -9,32 +9,25 @@ from typing import Any
 import click
 
 import streed
+from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, FINE, code_of, errors, fail
-from streed.cli.options import (
-    NOTIONS,
-    check_one_input,
-    load_tree,
-    make_fair,
-    make_objective,
-    path,
-    read_data,
-    size_of,
-)
-from streed.cli.output import write
+from streed.cli.options import check_one_input, load_tree, path
+from streed.cli.output import counted, write
 from streed.cli.solve import solve as solve_command
 
-_OWN = ("out", "as_json")
+_OWN = ("out", "as_json", "query")
 """The options of `streed solve` that `streed report` has in a form of its own, or not at all."""
 
 
 def report_on(
-    data: str,
+    asked: Asked,
     out: Path,
     tree: Path | None,
     title: str | None,
     sizes: bool,
     gather: bool,
-    **given: Any,
+    progress: bool | None,
+    **search: Any,
 ) -> None:
     """Find the optimal tree for DATA as `streed solve` does, and write it as one HTML file.
 
@@ -46,26 +39,25 @@ def report_on(
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         from streed.report import make_report
 
-        heading = title or f"{Path(data).stem}: {given['task'] if tree is None else 'a saved tree'}"
+        heading = title or f"{Path(asked.data).stem}: {asked.task if tree is None else 'a saved tree'}"
         if tree is not None:
-            check_one_input(tree, data)
-            saved, dataset = _saved(tree, data, given)
-            write(out, make_report(saved, dataset, gather=gather, title=heading, note=f"{tree.name} on {data}"))
+            check_one_input(tree, asked.data)
+            saved, dataset = _saved(tree, asked)
+            write(out, make_report(saved, dataset, gather=gather, title=heading, note=f"{tree.name} on {asked.data}"))
             click.echo(f"report  {out}")
             sys.exit(FINE)
-        dataset, result, compared = _solved(data, sizes, given)
+        dataset, result, compared = _solved(asked, sizes, progress, search)
         if result.tree is None:
             click.echo(result.to_text())
             sys.exit(code_of(result))
-        columns = "1 column" if dataset.n_columns == 1 else f"{dataset.n_columns} columns"
-        note = f"{data}: {dataset.n_rows:,} rows, {columns}"
+        note = f"{asked.data}: {counted(dataset.n_rows, 'rows')}, {counted(dataset.n_columns, 'columns')}"
         write(out, make_report(result, dataset, compare=compared, gather=gather, title=heading, note=note))
         click.echo(result.to_text().partition("\n\n")[0])
         click.echo(f"report  {out}")
         sys.exit(code_of(result))
 
 
-def _saved(tree: Path, data: str, given: dict[str, Any]) -> tuple[Any, Any]:
+def _saved(tree: Path, asked: Asked) -> tuple[Any, Any]:
     """The tree of the file, and the rows as it reads them."""
     from streed.cli.preparation import make_dataset
     from streed.datasets.reading import read_table
@@ -74,48 +66,18 @@ def _saved(tree: Path, data: str, given: dict[str, Any]) -> tuple[Any, Any]:
     reading = None if saved.claims is None else saved.claims.reading
     if reading is None:
         fail("tree: it does not say how its columns are read from a table; save it with `streed solve --out`")
-    table, _ = read_table(data, given["target"] or reading.target)
+    table, _ = read_table(asked.data, asked.target or reading.target)
     return saved, make_dataset(table, reading)
 
 
-def _solved(data: str, sizes: bool, given: dict[str, Any]) -> tuple[Any, Any, list[Any]]:
+def _solved(asked: Asked, sizes: bool, progress: bool | None, search: dict[str, Any]) -> tuple[Any, Any, list[Any]]:
     """(the data, the result, the results of every smaller number of branching nodes)."""
-    from streed.cli.preparation import make_dataset
-
-    notions = {name: given[name] for name in given if name.replace("_", "-") in NOTIONS}
-    objective = make_fair(
-        make_objective(given["task"], given["param"], given["lam"], given["subject_to"]), notions, given["sensitive"]
-    )
-    table, reading = read_data(
-        data,
-        given["target"],
-        given["weights"],
-        given["categorical"],
-        given["one_hot"],
-        given["sensitive"],
-        given["thresholds"],
-        given["n_thresholds"],
-        given["frequency"],
-    )
-    dataset = make_dataset(table, reading)
-    progress = given["progress"]
-    budgets = {
-        "max_depth": given["max_depth"],
-        "min_leaf": given["min_leaf"],
-        "search": given["search"],
-        "time_limit": given["time_limit"],
-        "memory_limit": None if given["memory_limit"] is None else size_of(given["memory_limit"]),
-        "threads": given["threads"],
-    }
-    result = streed.solve(
-        objective,
-        dataset,
-        max_nodes=given["max_nodes"],
-        progress=(sys.stderr.isatty() if progress is None else progress) or None,
-        **budgets,
-    )
+    objective = asked.objective()
+    dataset, _ = asked.read()
+    told = (sys.stderr.isatty() if progress is None else progress) or None
+    result = streed.solve(objective, dataset, progress=told, **asked.limits, **search)
     smaller = range(result.tree.n_branches) if sizes and result.tree is not None else ()
-    found = [streed.solve(objective, dataset, max_nodes=nodes, **budgets) for nodes in smaller]
+    found = [streed.solve(objective, dataset, **{**asked.limits, **search, "max_nodes": nodes}) for nodes in smaller]
     return dataset, result, [each for each in found if each.tree is not None]
 
 
@@ -128,7 +90,7 @@ report_options = [
 ]
 report = click.Command(
     "report",
-    callback=report_on,
+    callback=gathered(report_on),
     params=[*(p for p in solve_command.params if p.name not in _OWN), *report_options],
     help=report_on.__doc__,
     epilog=CODES,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import streed
+from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
     SEARCHES,
@@ -17,20 +18,17 @@ from streed.cli.options import (
     fairness_options,
     frequency_option,
     json_option,
-    make_fair,
-    make_objective,
     param_option,
     path,
     question_options,
-    read_data,
-    size_of,
     size_options,
     stop_options,
     subject_to_option,
     target_option,
     weights_option,
 )
-from streed.cli.output import brief, print_json, write
+from streed.cli.output import brief, counted, print_json, write
+from streed.cli.query import query_data
 
 if TYPE_CHECKING:
     from streed.tree import Reading, Tree
@@ -84,33 +82,16 @@ if TYPE_CHECKING:
 @click.option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON.")
 @json_option
 @click.option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal).")
+@gathered
 def solve(
-    data: str,
-    target: str | None,
-    task: str,
-    param: tuple[str, ...],
-    lam: str | None,
-    subject_to: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    max_depth: int | None,
-    max_nodes: int | None,
-    min_leaf: int,
+    asked: Asked,
     search: str,
-    time_limit: float | None,
-    memory_limit: str | None,
     threads: int,
     gap: float | None,
-    weights: str | None,
-    frequency: str | None,
-    categorical: tuple[str, ...],
-    one_hot: bool,
-    thresholds: str,
-    n_thresholds: int,
     query: str | None,
     out: Path | None,
     as_json: bool,
     progress: bool | None,
-    **notions: float | None,
 ) -> None:
     """Find the optimal tree for DATA, and prove it.
 
@@ -119,44 +100,16 @@ def solve(
     with errors():
         if out is not None and not out.parent.is_dir():
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
-        objective = make_fair(make_objective(task, param, lam, subject_to), notions, sensitive)
-        from streed.cli.preparation import make_dataset
-
-        if query is None:
-            table, reading = read_data(
-                data, target, weights, categorical, one_hot, sensitive, thresholds, n_thresholds, frequency
-            )
-            dataset = make_dataset(table, reading)
-        else:
-            from streed.cli.query import query_data
-
-            if thresholds not in ("all", "quantiles"):
-                fail(f"thresholds: a database cuts at quantiles or everywhere, not by {thresholds!r}; leave it out")
-            most = None if thresholds == "all" else n_thresholds
-            reading = None
-            dataset = query_data(
-                data,
-                query,
-                objective,
-                target=target,
-                weights=weights,
-                frequency=frequency,
-                sensitive=sensitive,
-                categorical=categorical,
-                max_cuts=most,
-            )
+        objective = asked.objective()
+        dataset, reading = asked.read() if query is None else (query_data(asked, query, objective), None)
         result = streed.solve(
             objective,
             dataset,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
             search=search,
-            time_limit=time_limit,
-            memory_limit=None if memory_limit is None else size_of(memory_limit),
             progress=(sys.stderr.isatty() if progress is None else progress) or None,
             threads=threads,
             gap=gap,
+            **asked.limits,
         )
         saved = with_reading(result.tree, reading)
         if out is not None and saved is not None:
@@ -164,9 +117,9 @@ def solve(
         shape = {"rows": dataset.size, "columns": dataset.n_columns, "classes": dataset.n_classes}
         if as_json:
             document = None if saved is None else json.loads(saved.to_json())
-            print_json({"data": {"name": data, **shape}, **result.summary(), "document": document})
+            print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
         else:
-            click.echo(f"data    {data}: {', '.join(f'{count} {what}' for what, count in shape.items())}")
+            click.echo(f"data    {asked.data}: {', '.join(counted(count, what) for what, count in shape.items())}")
             click.echo(result.to_text())
             from streed.report.limits import kept
 

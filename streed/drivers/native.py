@@ -21,9 +21,11 @@ class Native(Driver):
     """The native search by a procedure, with all limits; tasks of which no kernels can be made go another way."""
 
     procedure: ClassVar[Procedure]
+    row_prices: bool = True
+    """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        outcome = search_native(problem, search_limits, self.procedure)
+        outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
         return self.without_kernels(problem, search_limits) if outcome is None else outcome
 
     def check(self, task: Task) -> None:

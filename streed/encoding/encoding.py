@@ -13,6 +13,7 @@ from streed.exact import Array
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import INFINITE
 from streed.problem import Outcome, Problem, Solution
+from streed.row_prices.leaves import Leaves
 
 
 class Encoding(abc.ABC):
@@ -55,6 +56,13 @@ class Encoding(abc.ABC):
         `lower` is the bound that was proved. Raises MismatchError if the value is not that of the code; a tree that is
         not `complete`, because parts of it were forgotten or the search was stopped, may be worse.
         """
+
+    def leaves(self, problem: Problem) -> tuple[Leaves, Array] | None:
+        """The leaves that trees may have, with the first place of each class of rows, for the bound of row prices.
+
+        None (the default) where the bound does not hold: it needs costs per row and label, and a price per split.
+        """
+        return None
 
     def closed(self, problem: Problem, outcome: Outcome, seconds: float | None) -> Outcome:
         """The outcome of a complete search whose bounds rounding keeps apart, with bounds that meet where possible.

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _LEAF, _NOTHING = -1, -2
 """How scikit-learn marks a node without children, and a leaf's column and threshold."""
 
+_NO_COLUMN = "none"
+"""The name of the only column, all 0, where the tree's data had no column."""
+
 _UNREACHED = 1e-9
 """What a leaf without rows weighs: SHAP divides by weights."""
 
@@ -72,14 +75,15 @@ def to_sklearn(
     cuts = [nodes.cuts[place] for place in places]
     state["nodes"]["missing_go_to_left"] = [cut is not None and cut.gaps == 0 for cut in cuts]
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
-    estimator.n_features_in_ = tree.n_columns
+    width = len(feature_names(tree))
+    estimator.n_features_in_ = width
     estimator.n_outputs_ = 1
-    estimator.max_features_ = tree.n_columns
+    estimator.max_features_ = width
     n_classes = 1 if classes is None else len(classes)
     if classes is not None:
         estimator.classes_ = classes
         estimator.n_classes_ = np.int64(n_classes)
-    estimator.tree_ = Compiled(tree.n_columns, np.array([n_classes], dtype=np.intp), 1)
+    estimator.tree_ = Compiled(width, np.array([n_classes], dtype=np.intp), 1)
     estimator.tree_.__setstate__(state)
     if tree.recipe is None:
         return estimator
@@ -93,13 +97,14 @@ def to_sklearn(
 def codes(model: Any, X: Any) -> Array:
     """(m, p) float32: rows as `to_sklearn`'s estimator reads them; columns that the tree does not ask about are 0.
 
-    Gaps of ordered columns are NaN. `X` as `Tree.predict` takes it; raises InputError for missing columns, values that
-    the tree does not know, and thresholds that single precision does not tell apart.
+    Gaps of ordered columns are NaN. Where the tree's data had no column there is one, which scikit-learn wants. `X` as
+    `Tree.predict` takes it; raises InputError for missing columns, values that the tree does not know, and thresholds
+    that single precision does not tell apart.
     """
     tree = predictor_of(model)
     rows = TreeRows.of(X, tree.columns, tree.n_columns, tree.recipe)
     thresholds = tree.thresholds()
-    table = np.zeros((rows.n_rows, tree.n_columns), dtype=np.float32)
+    table = np.zeros((rows.n_rows, max(tree.n_columns, 1)), dtype=np.float32)
     for j, column in tree.columns.items():
         if j in thresholds:
             table[:, j] = single_precision(rows.numbers(j), thresholds[j], column.name)
@@ -111,6 +116,8 @@ def codes(model: Any, X: Any) -> Array:
 def feature_names(model: Any) -> list[str]:
     """The names of the estimator's columns, as far as the tree knows them; x0, x1, ... elsewhere."""
     tree = predictor_of(model)
+    if tree.n_columns == 0:
+        return [_NO_COLUMN]
     if tree.recipe is not None:
         return [output.name for output in tree.recipe.outputs]
     return [tree.columns[j].name if j in tree.columns else f"x{j}" for j in range(tree.n_columns)]

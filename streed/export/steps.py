@@ -26,7 +26,9 @@ class QuestionsOfTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Array:
         """(m, p) float32: rows as `streed.export.codes` makes them."""
-        return self.tree.codes(X).astype(np.float32)
+        from streed.export.sklearn import codes
+
+        return codes(self.tree, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """(p,) the names of the questions."""

@@ -54,3 +54,18 @@ weigh_leaves = Entry(
     "(int64[::1], uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1])",
 )
 count_kinds = Entry(_ROUTING, "count_kinds", "(int64, uint64[::1], int64[::1], int64[::1])")
+
+_CONJUNCTIONS = "streed.kernels.conjunctions"
+
+heaviest_conjunctions = Entry(
+    _CONJUNCTIONS,
+    "heaviest_conjunctions",
+    "(int8[:, ::1], uint8[::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1],"
+    " int32[:, ::1], int64[::1])",
+)
+heavy_conjunctions = Entry(
+    _CONJUNCTIONS,
+    "heavy_conjunctions",
+    "(int8[:, ::1], uint8[::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1],"
+    " int32[:, ::1], int64[::1])",
+)

@@ -131,6 +131,7 @@ ADDRESSES = [
     ("similarity_cache", np.int64),  # int64 (ROWS_OF_SIMILARITY_CACHE, ENTRIES): see similarity_cache.py
     ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
     ("lost", np.int64),  # int64 (P)
+    ("price_sums", np.int64),  # int64 (P): what the rows of the node at hand with each column are charged
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     ("followed", np.int64),  # int32 (node_space): how far limited discrepancy search followed each node's edges
     # what the search shares with the caller's thread
@@ -276,7 +277,8 @@ NODE = np.dtype(
         ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
         ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
-        ("plan", np.int64),  # children that hold how its sides share a limited budget; NONE if there is none
+        ("plan", np.int32),  # children that hold how its sides share a limited budget; NONE if there is none
+        ("priced", np.int32),  # by which prices of rows its edges were bounded; 0 if by none
     ]
 )
 """A subproblem: a set of rows, the depth and the branching nodes left, with bounds on its optimal value."""

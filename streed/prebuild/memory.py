@@ -99,6 +99,35 @@ fail:
   ret ptr null
 }
 
+; new entries of such a block, which is smaller or larger than before: those of a set that grows; null without memory
+define ptr @NRT_MemInfo_varsize_alloc(ptr %block, i64 %size) {
+  %entries = call ptr @malloc(i64 %size)
+  %failed = icmp eq ptr %entries, null
+  br i1 %failed, label %fail, label %fill
+fill:
+  %at3 = getelementptr %block, ptr %block, i32 0, i32 3
+  store ptr %entries, ptr %at3
+  %at4 = getelementptr %block, ptr %block, i32 0, i32 4
+  store i64 %size, ptr %at4
+  ret ptr %entries
+fail:
+  ret ptr null
+}
+
+; releases entries that a block has, or had
+define void @NRT_MemInfo_varsize_free(ptr %block, ptr %entries) {
+  call void @free(ptr %entries)
+  %at3 = getelementptr %block, ptr %block, i32 0, i32 3
+  %now = load ptr, ptr %at3
+  %same = icmp eq ptr %entries, %now
+  br i1 %same, label %forget, label %done
+forget:
+  store ptr null, ptr %at3
+  br label %done
+done:
+  ret void
+}
+
 define void @streed_fill_block(ptr %block, ptr %ends, ptr %entries, i64 %size) {
   store i64 1, ptr %block
   %at1 = getelementptr %block, ptr %block, i32 0, i32 1

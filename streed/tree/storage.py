@@ -22,7 +22,7 @@ from streed.binarize import ColumnRecipe, TableRecipe
 from streed.binarize.raw import Kind
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
-from streed.data.strict_json import MOST_DIGITS, MOST_LETTERS, is_finite, is_text, parse, whole_fraction
+from streed.data.strict_json import is_finite, parse
 from streed.errors import InputError
 from streed.tree.claims import Claims, Reading
 from streed.tree.nodes import flatten, nest, worth
@@ -38,6 +38,7 @@ from streed.tree.stored_cuts import (
     scale_of,
     version_of,
 )
+from streed.tree.stored_values import REMEDY, broken, checked_text, distinct, fraction, plain, typed
 from streed.tree.tree import Tree
 
 FORMAT = "streed.tree"
@@ -49,8 +50,6 @@ LARGEST = 2**63 - 1
 
 MOST_COLUMNS = 10_000_000
 """Of the data that a saved tree was learned from."""
-
-_REMEDY = "give what Tree.to_json wrote"
 
 
 def schema() -> dict[str, Any]:
@@ -76,7 +75,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
             continue
         leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_value(worth(tree.unit, third))}
         if shown is not None:
-            leaf["shows"] = _typed(next(shown))
+            leaf["shows"] = typed(next(shown))
         nodes.append(leaf)
     document = {
         "format": FORMAT,
@@ -85,14 +84,14 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         "columns": [
             {
                 "index": int(j),
-                "name": _text(column.name),
-                "categories": [_typed(category) for category in column.categories],
+                "name": checked_text(column.name),
+                "categories": [typed(category) for category in column.categories],
                 "multiway": column.multiway,
                 **held_column(column),
             }
             for j, column in sorted(tree.columns.items())
         ],
-        "labels": [_typed(label) for label in tree.labels],
+        "labels": [typed(label) for label in tree.labels],
         "nodes": nodes,
         "claims": None if tree.claims is None else _claims(tree.claims),
     }
@@ -108,17 +107,17 @@ def load(text: str) -> Tree:
     Nothing that the file names is opened or run; `streed.data.strict_json` says what no file may hold.
     """
     document = _parse(text)
-    check_version(document, _broken)
+    check_version(document)
     nodes = document["nodes"]
     columns = {entry["index"]: _column(entry, place) for place, entry in enumerate(document["columns"])}
-    labels = _distinct(document["labels"], "$.labels")
+    labels = distinct(document["labels"], "$.labels")
     if len(columns) < len(document["columns"]):
-        raise _broken("$.columns", "two of them have the same index")
+        raise broken("$.columns", "two of them have the same index")
     if len({column.name for column in columns.values()}) < len(columns):
-        raise _broken("$.columns", "two of them have the same name")
+        raise broken("$.columns", "two of them have the same name")
     absent = [j for j in columns if j >= document["n_columns"]]
     if absent:
-        raise _broken("$.columns", f"the index {absent[0]}, and n_columns is {document['n_columns']}")
+        raise broken("$.columns", f"the index {absent[0]}, and n_columns is {document['n_columns']}")
     _check_structure(nodes, columns, len(labels), document["n_columns"])
     flat: list[Any] = [
         (node["column"], tuple(node["children"]), node["rows"], *_cut(node, columns, place))
@@ -129,7 +128,7 @@ def load(text: str) -> Tree:
     root = nest(flat)
     shown = None
     if any("shows" in node for node in nodes):
-        shown = tuple(_plain(node["shows"], "$.nodes: shows") for node in _leaves_in_order(nodes))
+        shown = tuple(plain(node["shows"], "$.nodes: shows") for node in _leaves_in_order(nodes))
     claims = document["claims"]
     if claims is not None:
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
@@ -141,7 +140,7 @@ def load(text: str) -> Tree:
 def _parse(text: str) -> dict[str, Any]:
     import jsonschema
 
-    document = parse(text, "tree", _REMEDY)
+    document = parse(text, "tree", REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
     known = version in VERSIONS and isinstance(version, int)
     if isinstance(document, dict) and document.get("format") == FORMAT and not known:
@@ -151,7 +150,7 @@ def _parse(text: str) -> dict[str, Any]:
     worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
         said = worst.message if len(worst.message) <= 200 else worst.message[:200] + "..."
-        raise _broken(worst.json_path[:200], said)
+        raise broken(worst.json_path[:200], said)
     checked: dict[str, Any] = document
     return checked
 
@@ -171,18 +170,18 @@ def _validator() -> Any:
 
 def _column(entry: dict[str, Any], place: int) -> Column:
     where = f"$.columns[{place}]"
-    categories = _distinct(entry["categories"], f"{where}.categories")
-    scale = scale_of(entry, categories, where, _broken)
+    categories = distinct(entry["categories"], f"{where}.categories")
+    scale = scale_of(entry, categories, where)
     column = Column(entry["name"], categories, entry["multiway"], scale, entry.get("has_gaps", False))
     if scale is None and not 0 < len(categories) <= MOST_CATEGORIES:
-        raise _broken(where, f"{len(categories)} categories")
+        raise broken(where, f"{len(categories)} categories")
     if scale is None and not column.multiway and len(column.categories) > 2:
-        raise _broken(where, f"{len(column.categories)} categories of a column that is not multiway")
+        raise broken(where, f"{len(column.categories)} categories of a column that is not multiway")
     return column
 
 
 def _cut(node: dict[str, Any], columns: dict[int, Column], place: int) -> tuple[Cut, ...]:
-    return cut_of(node, columns[node["column"]], f"$.nodes[{place}]", _broken)
+    return cut_of(node, columns[node["column"]], f"$.nodes[{place}]")
 
 
 def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_labels: int, n_columns: int) -> None:
@@ -191,27 +190,27 @@ def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_
     for place, node in enumerate(nodes):
         if "column" not in node:
             if node["label"] >= n_labels:
-                raise _broken(f"$.nodes[{place}]", f"label {node['label']} of {n_labels}")
+                raise broken(f"$.nodes[{place}]", f"label {node['label']} of {n_labels}")
             continue
         here = f"$.nodes[{place}]"
         column = columns.get(node["column"])
         if column is None or node["column"] >= n_columns:
-            raise _broken(here, f"column {node['column']} is not described")
+            raise broken(here, f"column {node['column']} is not described")
         if len(node["children"]) != (len(column.categories) if column.multiway else 2):
-            raise _broken(here, f"{len(node['children'])} children for column {column.name[:40]!r}")
+            raise broken(here, f"{len(node['children'])} children for column {column.name[:40]!r}")
         if levels[place] == DEEPEST:
-            raise _broken(here, f"it is {DEEPEST:,} levels deep, and has children")
+            raise broken(here, f"it is {DEEPEST:,} levels deep, and has children")
         for child in node["children"]:
             if not place < child < len(nodes):
-                raise _broken(here, f"child {child} does not come after it")
+                raise broken(here, f"child {child} does not come after it")
             parents[child] += 1
             levels[child] = levels[place] + 1
     orphans = [place for place, count in enumerate(parents) if count != (place > 0)]
     if orphans:
-        raise _broken(f"$.nodes[{orphans[0]}]", f"it has {parents[orphans[0]]} parents")
+        raise broken(f"$.nodes[{orphans[0]}]", f"it has {parents[orphans[0]]} parents")
     mixed = {"shows" in node for node in nodes if "column" not in node}
     if len(mixed) > 1:
-        raise _broken("$.nodes", "some leaves say what they show and some do not")
+        raise broken("$.nodes", "some leaves say what they show and some do not")
 
 
 def _leaves_in_order(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -225,15 +224,11 @@ def _leaves_in_order(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return leaves
 
 
-def _broken(where: str, found: str) -> InputError:
-    return InputError("tree", f"{where}: {found}", _REMEDY)
-
-
 def _claims(claims: Claims) -> dict[str, Any]:
     held = attrs.asdict(claims, recurse=False)
     held["task"] = claims.describe_task()
     if claims.reading is not None:
-        sources = {_text(name): list(map(_typed, values)) for name, values in claims.reading.sources.items()}
+        sources = {checked_text(name): list(map(typed, values)) for name, values in claims.reading.sources.items()}
         held["reading"] = attrs.asdict(claims.reading, recurse=False) | {
             "categorical": list(claims.reading.categorical),
             "sources": sources,
@@ -244,7 +239,7 @@ def _claims(claims: Claims) -> dict[str, Any]:
             held["reading"].pop("frequency", None)
         held["reading"].pop("ordered", None)
         if claims.reading.ordered:
-            held["reading"]["ordered"] = [_text(name) for name in claims.reading.ordered]
+            held["reading"]["ordered"] = [checked_text(name) for name in claims.reading.ordered]
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
     return held
@@ -254,11 +249,11 @@ def _reading(held: dict[str, Any] | None) -> Reading | None:
     if held is None:
         return None
     where = "$.claims.reading"
-    sources = {name: _distinct(values, f"{where}.sources") for name, values in held["sources"].items()}
+    sources = {name: distinct(values, f"{where}.sources") for name, values in held["sources"].items()}
     listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive", "ordered")}
     recipes = tuple(_recipe(entry, f"{where}.recipes[{j}]") for j, entry in enumerate(held.get("recipes", ())))
     if len({recipe.name for recipe in recipes}) < len(recipes):
-        raise _broken(f"{where}.recipes", "two of them are of the same column")
+        raise broken(f"{where}.recipes", "two of them are of the same column")
     return Reading(**{**held, **listed, "sources": sources, "recipes": recipes})
 
 
@@ -269,7 +264,7 @@ def _recipes(tree: Tree) -> tuple[ColumnRecipe, ...]:
 
 
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
-    categories, usual = [_typed(category) for category in recipe.categories], _typed(recipe.usual)
+    categories, usual = [typed(category) for category in recipe.categories], typed(recipe.usual)
     held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
     return held | {"thresholds": list(recipe.thresholds)}
 
@@ -279,106 +274,44 @@ def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns
     recipes = tuple(_recipe(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
     made = TableRecipe(recipes, held["named"], held["unseen"])
     if len({recipe.name for recipe in recipes}) < len(recipes):
-        raise _broken("$.recipe.columns", "two of them are of the same column")
+        raise broken("$.recipe.columns", "two of them are of the same column")
     outputs = made.outputs
     if len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items()):
-        raise _broken("$.recipe.columns", "they do not make the columns that the tree asks about")
+        raise broken("$.recipe.columns", "they do not make the columns that the tree asks about")
     return made
 
 
 def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
-    kind, categories = Kind(held["kind"]), _distinct(held["categories"], f"{where}.categories")
-    read = {"kind": kind, "categories": categories, "usual": _plain(held["usual"], f"{where}.usual")}
+    kind, categories = Kind(held["kind"]), distinct(held["categories"], f"{where}.categories")
+    read = {"kind": kind, "categories": categories, "usual": plain(held["usual"], f"{where}.usual")}
     recipe = ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
     cut = kind in (Kind.NUMBER, Kind.DATE, Kind.DURATION)
     if recipe.is_scale:
-        check_steps(recipe, where, _broken)
+        check_steps(recipe, where)
     if (
         (recipe.thresholds and kind is Kind.BOOLEAN)
         or (categories and cut)
         or (recipe.multiway and kind is not Kind.CATEGORY)
     ):
-        raise _broken(where, f"thresholds, categories or children that a {kind.value} does not have")
+        raise broken(where, f"thresholds, categories or children that a {kind.value} does not have")
     if kind is Kind.BOOLEAN and categories not in ((), (0, 1)):
-        raise _broken(where, "a boolean has the categories 0 and 1")
+        raise broken(where, "a boolean has the categories 0 and 1")
     if any(later <= first for first, later in itertools.pairwise(recipe.thresholds)):
-        raise _broken(where, "the thresholds do not ascend")
+        raise broken(where, "the thresholds do not ascend")
     if not all(is_finite(threshold) for threshold in recipe.thresholds):
-        raise _broken(where, "a threshold is too large")
+        raise broken(where, "a threshold is too large")
     if kind is Kind.DATE and not all(map(is_moment, recipe.thresholds)):
-        raise _broken(where, "a threshold is no moment of the years 1 to 9999")
+        raise broken(where, "a threshold is no moment of the years 1 to 9999")
     if kind is Kind.DURATION and not all(map(is_duration, recipe.thresholds)):
-        raise _broken(where, "a threshold is no duration of fewer than 2**63 microseconds")
+        raise broken(where, "a threshold is no duration of fewer than 2**63 microseconds")
     if recipe.multiway and not categories:
-        raise _broken(where, "children of no category")
+        raise broken(where, "children of no category")
     if not recipe.is_scale and len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:
-        raise _broken(where, f"more than {MOST_CATEGORIES} categories")
+        raise broken(where, f"more than {MOST_CATEGORIES} categories")
     names = [output.name for output in recipe.outputs]
     if len(set(names)) < len(names):
-        raise _broken(where, "two questions of the same name")
+        raise broken(where, "two questions of the same name")
     return recipe
-
-
-def _typed(value: Any) -> dict[str, Any]:
-    """A label or category with its type, as {type: value}."""
-    if value is None:
-        return {"none": True}
-    if isinstance(value, bool):
-        return {"bool": value}
-    if isinstance(value, numbers.Integral) and _is_short(int(value)):
-        return {"int": int(value)}
-    if isinstance(value, float) and math.isfinite(value):
-        return {"float": float(value)}
-    if isinstance(value, str):
-        return {"str": _text(value)}
-    if isinstance(value, Fraction) and _is_short(value.numerator) and _is_short(value.denominator):
-        return {"fraction": str(value)}
-    if isinstance(value, (numbers.Integral, Fraction)):
-        raise InputError("labels", f"a number has more than {MOST_DIGITS:,} digits", "use smaller numbers, or texts")
-    raise InputError(
-        "labels", f"{value!r} of type {type(value).__name__} has no JSON form", "use texts, numbers or truth values"
-    )
-
-
-def _plain(typed: dict[str, Any], where: str) -> Any:
-    ((kind, value),) = typed.items()
-    if kind == "none":
-        return None
-    if kind == "float":
-        if not is_finite(value):
-            raise _broken(where, "a number is too large for a float")
-        return float(value)
-    return _fraction(value, where) if kind == "fraction" else value
-
-
-def _distinct(typed: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
-    """The labels or categories, no two of which are equal (as 1, 1.0 and true are)."""
-    found = tuple(_plain(each, where) for each in typed)
-    if len(set(found)) < len(found):
-        raise _broken(where, "two of them are equal")
-    return found
-
-
-def _fraction(text: str, where: str) -> Fraction:
-    try:
-        return whole_fraction(text)
-    except ValueError as error:
-        raise _broken(where, str(error)) from None
-
-
-def _is_short(x: int) -> bool:
-    return -_LONGEST < x < _LONGEST
-
-
-_LONGEST: int = 10 ** (MOST_DIGITS - 1)
-
-
-def _text(text: str) -> str:
-    """A name or label as it is; raises InputError where no file can hold it."""
-    if len(text) > MOST_LETTERS or not is_text(text):
-        found = f"{len(text):,} letters" if len(text) > MOST_LETTERS else "half of a character"
-        raise InputError("labels", f"the text {text[:40]!r} has {found}", "use shorter texts of whole characters")
-    return text
 
 
 def plain_value(x: Any) -> Any:
@@ -406,7 +339,7 @@ def _exact(x: Any, where: str) -> Any:
         return tuple(_exact(part, where) for part in x)
     if x is None or x in ("Infinity", "-Infinity"):
         return None if x is None else float(x)
-    number = _fraction(x, where) if isinstance(x, str) else x
+    number = fraction(x, where) if isinstance(x, str) else x
     if not is_finite(number):
-        raise _broken(where, "a number is too large")
+        raise broken(where, "a number is too large")
     return number

@@ -14,16 +14,13 @@ from streed.binarize.raw import Kind
 from streed.data import Column, Cut, Scale
 from streed.data.moments import date_text
 from streed.data.strict_json import is_finite
-from streed.errors import InputError
+from streed.tree.stored_values import broken
 
 PLAIN, WITH_CUTS, WITH_STEPS = VERSIONS = 1, 2, 3
 """The versions of the format: without and with ordered columns, and with recipes of ordered categories."""
 
 MOST_STEPS = 65_536
 """Categories of an ordered column."""
-
-Broken = Callable[[str, str], InputError]
-"""Makes the error for a place in the file and what is wrong there."""
 
 
 def version_of(columns: Mapping[int, Column], recipes: Iterable[ColumnRecipe]) -> int:
@@ -43,7 +40,7 @@ def held_cut(cut: Sequence[Cut], plain_value: Callable[[Any], Any]) -> dict[str,
     return {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
 
 
-def check_version(document: Mapping[str, Any], broken: Broken) -> None:
+def check_version(document: Mapping[str, Any]) -> None:
     """Raises InputError for ordered columns, cuts or categories in a file of a version that has none."""
     if document["version"] < WITH_STEPS:
         recipes = document.get("recipe", {}).get("columns", [])
@@ -61,7 +58,7 @@ def check_version(document: Mapping[str, Any], broken: Broken) -> None:
                 raise broken(f"$.{what}[{place}]", f"{found}, which version {PLAIN} does not have")
 
 
-def scale_of(entry: Mapping[str, Any], categories: tuple[Any, ...], where: str, broken: Broken) -> Scale | None:
+def scale_of(entry: Mapping[str, Any], categories: tuple[Any, ...], where: str) -> Scale | None:
     """The scale of a column, None of one that is not ordered; raises InputError where the entry contradicts itself."""
     if "scale" not in entry:
         if entry.get("has_gaps"):
@@ -73,7 +70,7 @@ def scale_of(entry: Mapping[str, Any], categories: tuple[Any, ...], where: str, 
     return scale
 
 
-def cut_of(node: Mapping[str, Any], column: Column, where: str, broken: Broken) -> tuple[Cut, ...]:
+def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ...]:
     """The cut of a branch as `nest` takes it, () of a branch on a column that is not ordered.
 
     Raises InputError where the column does not have such a cut.
@@ -99,7 +96,7 @@ def cut_of(node: Mapping[str, Any], column: Column, where: str, broken: Broken) 
     return (Cut(threshold, gaps),)
 
 
-def check_steps(recipe: ColumnRecipe, where: str, broken: Broken) -> None:
+def check_steps(recipe: ColumnRecipe, where: str) -> None:
     """Raises InputError for a recipe of categories whose thresholds are no steps of a scale."""
     if recipe.multiway or recipe.other:
         raise broken(where, "ordered categories have thresholds, and no children and no others")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from streed.kernels.compiled import entry
@@ -33,6 +35,24 @@ def table_of(values, columns):  # type: ignore[no-untyped-def]
 
 
 @entry
+def count_distinct(values):  # type: ignore[no-untyped-def]
+    """How many different values there are, by a set that grows, and of how many nothing was seen before."""
+    seen = set([values[0]])  # noqa: C405 - a set display is not compiled
+    new = 1
+    for each in values:
+        if each not in seen:
+            seen.add(each)
+            new += 1
+    return len(seen), new
+
+
+@entry
+def write_row(table, row, values):  # type: ignore[no-untyped-def]
+    """Nothing: the values stand in the row; an error, with a message made then, if they are more or fewer."""
+    table[row] = values
+
+
+@entry
 def double(values):  # type: ignore[no-untyped-def]
     """Nothing: the values are doubled where they are."""
     for i in range(len(values)):
@@ -51,11 +71,45 @@ def last_word(flag):  # type: ignore[no-untyped-def]
     return np.uint64(0xFFFFFFFFFFFFFFFF) if flag else np.uint64(0x7FFFFFFFFFFFFFFF)
 
 
+@entry
+def next_word(word):  # type: ignore[no-untyped-def]
+    """The word after this one."""
+    return word + np.uint64(1)
+
+
+class Factors(NamedTuple):
+    """What values are multiplied by: all, and each column."""
+
+    all: int
+    columns: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+class Terms(NamedTuple):
+    """A table and its factors."""
+
+    factors: Factors
+    values: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+
+
+@entry
+def add_up(terms, more):  # type: ignore[no-untyped-def]
+    """The sum of all values, multiplied, and of `more`."""
+    total = more
+    for i in range(terms.values.shape[0]):
+        for j in range(terms.values.shape[1]):
+            total += terms.factors.all * terms.factors.columns[j] * terms.values[i, j]
+    return total
+
+
 SIGNATURES = {
-    "sums_of_rows": "(uint8[:, ::1], int64)",
-    "order_of": "(int64[::1],)",
-    "table_of": "(int64[::1], int64)",
-    "double": "(int64[::1],)",
-    "largest_allowed": "(int64,)",
-    "last_word": "(boolean,)",
+    "next_word": ("(uint64,)",),
+    "add_up": ("(Terms, int64)", "(with_field(Terms, 'values', int32[:, ::1]), int64)"),
+    "sums_of_rows": ("(uint8[:, ::1], int64)",),
+    "order_of": ("(int64[::1],)",),
+    "table_of": ("(int64[::1], int64)",),
+    "count_distinct": ("(int64[::1],)",),
+    "write_row": ("(int64[:, ::1], int64, readonly(int64[::1]))",),
+    "double": ("(int64[::1],)",),
+    "largest_allowed": ("(int64,)",),
+    "last_word": ("(boolean,)",),
 }

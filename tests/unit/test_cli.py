@@ -236,7 +236,7 @@ def test_fairness_between_the_groups_of_a_column() -> None:
     text = run(*FAIR, "--sensitive", "gender", "--demographic-parity", "0.2").stdout
     lines = {line.split()[0]: line.split(maxsplit=1)[-1] for line in text.splitlines() if line.strip()}
     assert (lines["status"], lines["value"]) == ("optimal", "1600")
-    assert lines["data"] == "berkeley: 4526 rows, 6 columns, 2 classes"
+    assert lines["data"] == "berkeley: 4,526 rows, 6 columns, 2 classes"
     assert lines["DemographicParity:"] == (
         "gap 0.1945 of at most 0.2; favourable label yes; "
         "rate of favourable predictions: female 0.01362 (25 of 1835), male 0.2081 (560 of 2691)"

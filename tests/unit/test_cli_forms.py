@@ -53,6 +53,13 @@ def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
         assert result.stderr.count("\n") == 1
 
 
+def test_one_is_not_several(tmp_path: Path) -> None:
+    told = run("solve", "-", "--target", "y", "--max-depth", "1", given="a,y\n1,u\n1,v\n").stdout
+    assert told.startswith("data    -: 2 rows, 1 column, 2 classes\n")
+    told = run("solve", "-", "--target", "y", "--max-depth", "1", given="a,b,y\n1,0,u\n").stdout
+    assert told.startswith("data    -: 1 row, 2 columns, 1 class\n")
+
+
 def test_parquet_rows_are_predicted(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     path = tmp_path / "rows.parquet"

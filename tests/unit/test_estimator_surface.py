@@ -12,13 +12,16 @@ pytest.importorskip("sklearn")
 
 import sklearn
 from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV
 
 import streed
+from streed import estimators
 from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, OptimalTreeClassifier, TunedOptimalTreeClassifier
 from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf, Tree
+from tests.conftest import ROOT
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(9)
@@ -47,6 +50,15 @@ def test_sparse_tables_and_several_outputs_are_refused() -> None:
         OptimalTreeClassifier().fit(csr_matrix(X), Y)
     with pytest.raises(ValueError, match="1d array"):
         OptimalTreeClassifier().fit(X, np.column_stack([Y, Y]))
+
+
+def test_the_reference_lists_what_every_estimator_inherits() -> None:
+    page = (ROOT / "docs" / "reference" / "estimators.md").read_text(encoding="utf-8")
+    found = [getattr(estimators, name) for name in estimators.__all__]
+    classes = [each for each in found if isinstance(each, type) and issubclass(each, BaseEstimator)]
+    assert len(classes) > 8
+    for each in classes:
+        assert f"::: {each.__module__}.{each.__name__}\n    options:\n      inherited_members: true\n" in page
 
 
 def test_errors_name_the_estimators_own_arguments() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from streed import InputError, Tree
+from streed.binarize import make_recipe
 from streed.export import (
     codes,
     feature_names,
@@ -23,6 +24,8 @@ from streed.export import (
 )
 from streed.plot import survey, tree_svg
 from streed.report import make_report
+from streed.tree import Leaf
+from tests.differential.export_forms import FORMS, Case, available
 
 pytest.importorskip("sklearn")
 pd: Any = pytest.importorskip("pandas")
@@ -86,6 +89,20 @@ def test_only_columns_that_the_table_has_are_named(fitted: Any) -> None:
     base.close()
     assert found == fitted.predict(X).tolist()
     assert "age<=" not in to_sql(fitted)
+
+
+@pytest.mark.parametrize("form", ["scikit-learn, pickled", "treelite", "ONNX", "Python", "SQL", "JSON"])
+def test_a_table_without_a_question(form: str) -> None:
+    """Every column is constant: a leaf, in forms that want a column all the same."""
+    if form not in available():
+        pytest.skip(f"{form}: not installed")
+    table = {"a": [5.0, 5.0, 5.0], "b": ["x", "x", "x"]}
+    recipe = make_recipe(table)
+    data = recipe.dataset(recipe.encode(table), ["no", "yes", "yes"])
+    tree = Tree.grown(Leaf(1, 3, 1), data)
+    assert tree.n_columns == 0
+    case = Case(tree, {"a": [5.0, 6.0], "b": ["x", "y"]}, ["yes", "yes"], {"a": "DOUBLE", "b": "VARCHAR"})
+    assert FORMS[form].answers(case) == case.expected
 
 
 def test_a_report_of_a_fitted_estimator_has_the_proof_and_the_rows(fitted: Any) -> None:

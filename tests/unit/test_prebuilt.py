@@ -142,9 +142,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from streed.prebuild.emission import Emission
 
     emission = Emission()
-    for name, signature in prebuilt_toys.SIGNATURES.items():
+    for name, signatures in prebuilt_toys.SIGNATURES.items():
         dispatcher = getattr(prebuilt_toys, name)
-        dispatcher.compile(signature)
+        for signature in signatures:
+            dispatcher.compile(argument_types(signature, (prebuilt_toys.Terms,)))
         emission.add_entry(entry_name(HERE, name), dispatcher)
     level = levels.runnable(binding.get_host_cpu_features())[0].name
     path = tmp_path_factory.mktemp("built") / f"{level}.prebuilt"
@@ -210,9 +211,52 @@ def test_errors_of_native_code_are_raised(toys: Callable[..., Any]) -> None:
 
 
 @supported
+@pytest.mark.parametrize("size", [1, 5, 16, 17, 200, 5000])
+def test_code_that_makes_sets_runs_without_numba(toys: Callable[..., Any], size: int) -> None:
+    values = np.random.default_rng(4).integers(-size, size, size)
+    assert toys("count_distinct", values) == (len(set(values.tolist())),) * 2
+
+
+@supported
+def test_arrays_that_are_only_read_may_be_read_only(built: Path) -> None:
+    (way,) = Library(built, *container.read(built)).calls(entry_name(HERE, "write_row"))
+    table, values = np.zeros((2, 3), np.int64), np.arange(3)
+    values.flags.writeable = False
+    words = way.words((table, 1, values))
+    assert words is not None
+    assert way(words) is None
+    assert table.tolist() == [[0, 0, 0], [0, 1, 2]]
+    table.flags.writeable = False
+    assert way.words((table, 1, values)) is None
+    assert way.words((table, 1, np.arange(6)[::2])) is None
+
+
+@supported
+def test_an_error_whose_message_is_made_when_it_happens_is_raised(toys: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError):
+        toys("write_row", np.zeros((2, 3), np.int64), 1, np.arange(4))
+
+
+@supported
+def test_named_tuples_are_given_as_their_fields(built: Path) -> None:
+    wide, narrow = Library(built, *container.read(built)).calls(entry_name(HERE, "add_up"))
+    terms = prebuilt_toys.Terms(prebuilt_toys.Factors(2, np.array([10, 1])), np.array([[3, 4], [5, 6]]))
+    words = wide.words((terms, 7))
+    assert words is not None
+    assert wide(words) == prebuilt_toys.add_up(terms, 7) == 2 * (34 + 56) + 7
+    assert narrow.words((terms, 7)) is None
+    words = narrow.words((terms._replace(values=terms.values.astype(np.int32)), 7))
+    assert words is not None
+    assert narrow(words) == 2 * (34 + 56) + 7
+    assert wide.words((terms,)) is None
+
+
+@supported
 def test_words_keep_all_bits(toys: Callable[..., Any]) -> None:
     assert toys("last_word", True) == 2**64 - 1
     assert toys("last_word", np.bool_(False)) == 2**63 - 1
+    for word in (0, 2**63 - 1, 2**63, 2**64 - 2):
+        assert toys("next_word", np.uint64(word)) == word + 1
 
 
 @supported
@@ -293,7 +337,7 @@ def test_a_library_is_found(
     found = library()
     assert found is not None
     assert found.path == path
-    entry = Entry(HERE, "double", prebuilt_toys.SIGNATURES["double"])
+    entry = Entry(HERE, "double", *prebuilt_toys.SIGNATURES["double"])
     values = np.arange(3)
     entry(values)
     assert values.tolist() == [0, 2, 4]
@@ -391,7 +435,7 @@ def test_a_level_can_be_asked_for(built: Path, places: tuple[Path, Path], monkey
 
 def test_an_entry_without_a_library_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linking, "library", lambda: None)
-    entry = Entry(HERE, "double", prebuilt_toys.SIGNATURES["double"])
+    entry = Entry(HERE, "double", *prebuilt_toys.SIGNATURES["double"])
     entry.make_ready()
     values = np.arange(5)
     entry(values)
@@ -405,7 +449,7 @@ def test_code_that_was_made_ready_is_found_by_calls(
     monkeypatch.setattr(compiled, "cache_directory", lambda: tmp_path)
     function = prebuilt_toys.double.py_func
     ready, called = compiled.entry(function), compiled.entry(function)
-    entry = Entry(HERE, "double", prebuilt_toys.SIGNATURES["double"])
+    entry = Entry(HERE, "double", *prebuilt_toys.SIGNATURES["double"])
     vars(entry)["compiled"] = ready
     entry.make_ready()
     assert len(list(tmp_path.iterdir())) == 1

@@ -206,6 +206,18 @@ def test_the_command(tmp_path: Path) -> None:
     assert run(app, ["report", "monks-1", "--out", str(tmp_path / "no" / "report.html")]).exit_code == 2
 
 
+def test_a_report_is_of_the_search_that_was_asked_for(tmp_path: Path) -> None:
+    out = str(tmp_path / "report.html")
+    asked = ["report", "monks-1", "--max-depth", "2", "--out", out]
+    done = CliRunner().invoke(app, [*asked, "--gap", "-1"])
+    assert done.exit_code == 2
+    assert "gap" in done.output
+    assert CliRunner().invoke(app, [*asked, "--gap", "0.5", "--threads", "2"]).exit_code in (0, 3)
+    done = CliRunner().invoke(app, [*asked, "--query", "SELECT * FROM data"])
+    assert done.exit_code == 2
+    assert "--query" in done.output
+
+
 def test_exports_from_the_shell(tmp_path: Path) -> None:
     saved = tmp_path / "tree.json"
     run = CliRunner().invoke

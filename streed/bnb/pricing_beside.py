@@ -1,0 +1,98 @@
+"""Row prices beside a search: a thread that makes them, and hands them over."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any, final
+
+from streed.encoding.encoding import Encoding
+from streed.exact import Array
+from streed.kernels import waiting
+from streed.kernels.control import ROW_PRICES, STOP, UPPER
+from streed.kernels.records import LOWEST
+from streed.problem import Problem
+from streed.row_prices.generation import Generation
+from streed.row_prices.prices import Prices
+
+MOST_CLASSES = 2000
+"""Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
+
+
+@final
+class PricingBeside:
+    """Begins once a search has taken so long that prices may help; what they prove counts at once.
+
+    One thread, whose share of time is that of each thread of the search.
+    """
+
+    def __init__(self, problem: Problem, encoding: Encoding, control: Array) -> None:
+        self.bound = LOWEST
+        """A lower bound of all trees, a code."""
+        self._problem, self._encoding, self._control = problem, encoding, control
+        self._row_space = len(encoding.packed.row_bits)
+        self._generation: Generation | None = None
+        self._end: threading.Event | None = None
+        self._failure: BaseException | None = None
+        self._handed_over: list[Array] = []
+        """Kept for as long as the search may read them."""
+
+    def start_after(self, patience: float, seconds: float) -> None:
+        """Begins if the search has taken as many seconds as its patience lasts."""
+        if self._end is None and seconds >= patience:
+            self._end = threading.Event()
+            work = contextvars.copy_context().run
+            waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
+
+    def finish(self) -> None:
+        """Waits for its end, which the search's end makes come soon; raises what went wrong there."""
+        end, self._end = self._end, None
+        if end is None:
+            return
+        stop, self._control[STOP] = int(self._control[STOP]), 1
+        while not end.is_set():
+            with contextlib.suppress(KeyboardInterrupt):
+                end.wait()
+        self._control[STOP] = stop
+        if self._failure is not None:
+            raise self._failure
+
+    def statistics(self, value_of: Callable[[int], Any]) -> dict[str, Any]:
+        """What was done, for `stats`; empty if it never began."""
+        made = self._generation
+        if made is None:
+            return {}
+        return {
+            "bound": value_of(self.bound),
+            "leaves": made.columns,
+            "rounds": made.rounds,
+            "enumerations": made.enumerations,
+            **{f"seconds_{what}": seconds for what, seconds in made.seconds.items()},
+        }
+
+    def _work(self, end: threading.Event) -> None:
+        waiting.stopped.set(lambda: bool(self._control[STOP]))
+        try:
+            found = self._encoding.leaves(self._problem)
+            if found is None:
+                return
+            leaves, places = found
+            if leaves.n_classes > MOST_CLASSES:
+                return
+
+            def tell(prices: Prices) -> None:
+                words = prices.words(leaves, places, self._row_space, len(self._handed_over) + 1)
+                self._handed_over.append(words)
+                self._control[ROW_PRICES] = words.ctypes.data
+                self.bound = max(self.bound, prices.code(leaves))
+
+            self._generation = Generation(leaves, self._control, tell, lambda: float(self._control[UPPER]))
+            self._generation.run(())
+        except waiting.Abandoned:
+            pass
+        except BaseException as failure:  # noqa: BLE001 - raised again by `finish`
+            self._failure = failure
+        finally:
+            end.set()

@@ -1,0 +1,146 @@
+"""What a command that searches was asked: the data, the task and the limits, from the options that all of them have."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from streed.cli.exit_codes import fail
+from streed.cli.options import NOTIONS, make_objective
+from streed.cli.output import counted
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+    from streed.task import Task
+    from streed.tree import Reading
+
+_MOST_TOLD = 100
+"""Columns of which is said what was made of them."""
+
+
+@attrs.frozen
+class Asked:
+    """The options by their names; what a command has no option for is as a solve has it."""
+
+    data: str
+    target: str | None
+    task: str
+    param: tuple[str, ...]
+    subject_to: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    notions: Mapping[str, float]
+    """The largest gap by the notion of fairness, of those that were given."""
+    max_depth: int | None
+    max_nodes: int | None
+    min_leaf: int
+    time_limit: float | None
+    memory_limit: str | None
+    weights: str | None
+    frequency: str | None
+    thresholds: str
+    n_thresholds: int
+    lam: str | None = None
+    categorical: tuple[str, ...] = ()
+    one_hot: bool = True
+
+    @classmethod
+    def take(cls, given: dict[str, Any]) -> Asked:
+        """Those of the options that say what was asked, which are taken out of `given`."""
+        notions = {name: given.pop(name.replace("-", "_")) for name in NOTIONS}
+        own = {field.name: given.pop(field.name) for field in attrs.fields(cls) if field.name in given}
+        return cls(notions={name: most for name, most in notions.items() if most is not None}, **own)
+
+    def objective(self) -> Task:
+        """The task under every limit that was given."""
+        return self.fair(make_objective(self.task, self.param, self.lam, self.subject_to))
+
+    def fair(self, objective: Task) -> Task:
+        """The objective under the limits of fairness."""
+        from streed import registry
+
+        limits = [registry.make_notion_limit(name, most, self.sensitive) for name, most in self.notions.items()]
+        return objective.subject_to(*limits) if limits else objective
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The limits of size and of the search, as `streed.solve` takes them."""
+        return {
+            "max_depth": self.max_depth,
+            "max_nodes": self.max_nodes,
+            "min_leaf": self.min_leaf,
+            "time_limit": self.time_limit,
+            "memory_limit": None if self.memory_limit is None else size_of(self.memory_limit),
+        }
+
+    def read(self) -> tuple[Dataset, Reading]:
+        """The rows, and how they were read; says what was made of columns that are no plain categories."""
+        from streed import datasets as bundled
+        from streed.binarize import Settings
+        from streed.cli.preparation import ALL, make_dataset, plan, present
+        from streed.datasets.reading import read_table
+
+        table, found = read_table(self.data, self.target)
+        if found is None:
+            fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
+        table = present(table, self.frequency)
+        every = self.thresholds == ALL
+        reading = plan(
+            table,
+            found,
+            weights=self.weights,
+            categorical=self.categorical,
+            one_hot=self.one_hot,
+            trusted=self.data in bundled.names(),
+            sensitive=self.sensitive,
+            settings=Settings("quantiles" if every else self.thresholds, self.n_thresholds),
+            frequency=self.frequency,
+            every_threshold=every,
+        )
+        if reading.ordered:
+            click.echo(_tried(table, reading), err=True)
+        if reading.recipes:
+            click.echo(_made(reading, self.thresholds), err=True)
+        return make_dataset(table, reading), reading
+
+
+def gathered(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which takes what was asked as its first argument, as a function of all options."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        command(Asked.take(given), **given)
+
+    return call
+
+
+def _tried(table: Mapping[str, list[Any]], reading: Reading) -> str:
+    from streed.data.visible import visible
+
+    told = [f"{visible(name)} ({len(set(table[name]) - {None}):,} values)" for name in reading.ordered[:_MOST_TOLD]]
+    rest = len(reading.ordered) - _MOST_TOLD
+    return f"all thresholds of {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
+
+
+def _made(reading: Reading, thresholds: str) -> str:
+    from streed.binarize import TableRecipe
+    from streed.data.visible import visible
+
+    told = [visible(line) for line in TableRecipe(reading.recipes[:_MOST_TOLD]).to_text().split("\n")]
+    rest = len(reading.recipes) - _MOST_TOLD
+    lines = "\n  ".join([*told, *([f"... and {rest:,} more columns"] if rest > 0 else [])])
+    return f"made questions of {counted(len(reading.recipes), 'columns')} (--thresholds {thresholds}):\n  {lines}"
+
+
+def size_of(text: str) -> int:
+    """Bytes of "500MB", "2GB" or "1000000"."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        fail(f"memory_limit: {text!r} is no size; write 500MB or 2GB")
+    if len(match[1]) > 20:
+        fail(f"memory_limit: {text[:40]!r} is more than there is; write 500MB or 2GB")
+    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))

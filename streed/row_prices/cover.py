@@ -1,0 +1,32 @@
+"""The least that covers: a small linear program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streed.exact import Array
+
+
+def least_cover(sets: Array, needs: Array) -> Array:
+    """(N,) float64 of the least sum, at least zero, that add up to `needs` (M,) in each of the sets (M, N) bool.
+
+    Close to it: what the solver finds up to its tolerance.
+    """
+    import highspy
+
+    unit = float(needs.max())
+    n = sets.shape[1]
+    highs = highspy.Highs()
+    for option, value in {"output_flag": False, "threads": 1, "solver": "simplex"}.items():
+        highs.setOptionValue(option, value)
+    none = np.zeros(0, np.int32)
+    highs.addCols(
+        n, np.ones(n), np.zeros(n), np.full(n, highspy.kHighsInf), 0, np.zeros(n, np.int32), none, np.zeros(0)
+    )
+    starts = np.concatenate([[0], np.cumsum(sets.sum(axis=1))[:-1]]).astype(np.int32)
+    index = np.nonzero(sets)[1].astype(np.int32)
+    m = len(sets)
+    highs.addRows(m, needs / unit, np.full(m, highspy.kHighsInf), len(index), starts, index, np.ones(len(index)))
+    highs.run()
+    found: Array = np.maximum(np.array(highs.getSolution().col_value), 0.0) * unit
+    return found

@@ -1,0 +1,180 @@
+"""Column generation: prices of rows for the bound on trees, better from round to round.
+
+A round solves the linear program of the leaves known so far, and has its prices tried: a beam looks for leaves that are
+overcharged by much, and where it finds none, the enumeration finds all. Prices are then lowered by as little as makes
+them feasible (`Pricing.feasible`), so that every enumeration that ends gives a bound. The best feasible prices are the
+centre of a box in which the next ones are kept, which is widened and narrowed by what came of them (du Merle,
+Villeneuve, Desrosiers and Hansen, Stabilized column generation, 1999). See docs/explanation/row-prices.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar, final
+
+import attrs
+import numpy as np
+
+from streed.exact import Array
+from streed.kernels.control import STOP
+from streed.row_prices.leaves import Leaves
+from streed.row_prices.master import Master
+from streed.row_prices.prices import Prices
+from streed.row_prices.pricing import Found, Pricing
+from streed.row_prices.seeds import grown_leaves
+
+T = TypeVar("T")
+
+_WIDTH, _OF_BEAM, _OF_ENUMERATION = 100, 200, 1000
+"""Of the beam; and how many leaves a label's pricing gives at most."""
+
+_CLOSE = 0.3
+"""Of a due: once the beam finds nothing that is overcharged by more, the enumeration is asked."""
+
+_NODES = 6_000_000
+"""Of an enumeration. If that is not enough, leaves that are overcharged by little are let be."""
+
+_FIRST_TOLERANCE, _MOST_TOLERANCE = 0.25, 1.0
+"""Of a due: by how much that may be; where even the most is not enough, there is no bound to be had."""
+
+_REACH, _WIDER, _NARROWER, _WIDEST = 0.1, 1.5, 0.6, 1.5
+"""Of the box: half its width, in what the worst label of a row costs, and how that changes."""
+
+_REPAIRS, _FEASIBLE = 4, 0.005
+"""Enumerations in a row that make prices feasible, and how much of a due may then be left to scale them by.
+
+An enumeration does not list leaves that are overcharged no more than larger ones, so that lowering is tried again.
+"""
+
+_GAP = 0.0005
+"""Of the program's value: prices whose bound is so close to it are good enough."""
+
+_STALE = 6
+"""Enumerations in a row that raise the bound by less than that, after which nothing more is expected."""
+
+
+@final
+@attrs.define(eq=False)
+class Generation:
+    """Makes prices of rows for the leaves, as long as they get better."""
+
+    leaves: Leaves
+    control: Array
+    """Words of the search: a stop there stops this."""
+    tell: Callable[[Prices], None]
+    """Called with prices that give a better bound than those before."""
+    goal: Callable[[], float] = attrs.field(default=lambda: np.inf)
+    """No bound above this is asked for, in codes."""
+    best: Prices | None = attrs.field(default=None, init=False)
+    columns: int = attrs.field(default=0, init=False)
+    """Leaves in the linear program."""
+    rounds: int = attrs.field(default=0, init=False)
+    enumerations: int = attrs.field(default=0, init=False)
+    nodes: int = attrs.field(default=0, init=False)
+    """Of all enumerations."""
+    seconds: dict[str, float] = attrs.field(
+        factory=lambda: dict.fromkeys(("program", "beam", "enumeration"), 0.0), init=False
+    )
+    _tolerance: float = attrs.field(default=0.0, init=False)
+    _reach: float = attrs.field(default=_REACH, init=False)
+    _stale: int = attrs.field(default=0, init=False)
+
+    def run(self, seeds: Iterable[Array] = (), deadline: float | None = None) -> None:
+        """Goes on until the bound meets the goal or the program's value, until that is hopeless, or until stopped.
+
+        `seeds` are leaves to begin with, (M, N) bool each; the deadline is one of `time.perf_counter`.
+        """
+
+        def stopped() -> bool:
+            return bool(self.control[STOP]) or (deadline is not None and time.perf_counter() >= deadline)
+
+        pricing = Pricing(self.leaves, self.control)
+        master = self._begin(stopped, seeds)
+        while not stopped() and self._tolerance <= _MOST_TOLERANCE:
+            solved = self._timed("program", master.solve)
+            if solved is None:
+                return
+            prices, value = solved
+            self.rounds += 1
+            units = pricing.in_units(prices)
+            found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
+            new = master.add(self._members(found.columns))
+            if new == 0 or found.worst <= _CLOSE * pricing.due:
+                new += self._repair(pricing, master, value, units, stopped)
+            self.columns = len(master)
+            if self.best is not None:
+                if self.best.bound >= self.goal() or self._stale >= _STALE:
+                    return
+                if value - self.best.bound <= _GAP * abs(value) or new == 0:
+                    if self._reach >= _WIDEST:
+                        return
+                    self._reach = min(_WIDEST, 2 * self._reach)
+                    master.draw(pricing.in_codes(self.best.units), self._reach)
+
+    def _begin(self, stopped: Callable[[], bool], seeds: Iterable[Array]) -> Master:
+        """The linear program of all rows as one leaf, of all single literals, of the seeds, and of greedy trees."""
+        leaves = self.leaves
+        master = Master(leaves, stopped)
+        master.add(np.ones((1, leaves.n_classes), bool))
+        master.add(self._members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
+        for members in seeds:
+            master.add(members)
+        master.add(grown_leaves(leaves))
+        return master
+
+    def _repair(self, pricing: Pricing, master: Master, value: float, units: Array, stopped: Callable[[], bool]) -> int:
+        """How many leaves were new to the program, of all that were found while prices were made feasible."""
+        new = 0
+        best: Array | None = None
+        for _ in range(_REPAIRS):
+            found = self._timed("enumeration", functools.partial(self._enumerate, pricing, units))
+            members = self._members(found.columns)
+            new += master.add(members)
+            if found.excess is None:
+                if not stopped():
+                    self._tolerance = max(2 * self._tolerance, _FIRST_TOLERANCE)
+                return new + 1
+            feasible = pricing.scaled(units, found.excess)
+            if best is None or feasible.sum() > best.sum():
+                best = feasible
+            if found.excess <= _FEASIBLE * pricing.due:
+                break
+            units = pricing.lowered(units, members)
+        if best is not None:
+            self._improve(pricing, master, value, best)
+        return new
+
+    def _enumerate(self, pricing: Pricing, units: Array) -> Found:
+        self.enumerations += 1
+        found = pricing.exactly(units, int(self._tolerance * pricing.due), _NODES, _OF_ENUMERATION)
+        self.nodes += found.nodes
+        return found
+
+    def _improve(self, pricing: Pricing, master: Master, value: float, units: Array) -> None:
+        """Takes feasible prices for the best ones if they are, and moves the box."""
+        bound = pricing.bound(units)
+        before = -np.inf if self.best is None else self.best.bound
+        self._stale = 0 if bound > before + _GAP * abs(bound) else self._stale + 1
+        if bound > before:
+            if self.best is not None and value - bound < 0.5 * (value - before):
+                self._reach = min(_WIDEST, _WIDER * self._reach)
+            self.best = Prices(units, pricing.shift, bound)
+            self.tell(self.best)
+        else:
+            self._reach *= _NARROWER
+        if self.best is not None:
+            master.draw(pricing.in_codes(self.best.units), self._reach)
+
+    def _members(self, columns: Sequence[tuple[int, ...]]) -> Array:
+        """(M, N) bool: the different leaves of these conjunctions."""
+        every = np.array([self.leaves.members(each) for each in columns], bool).reshape(-1, self.leaves.n_classes)
+        return np.unique(every, axis=0)
+
+    def _timed(self, what: str, call: Callable[[], T]) -> T:
+        begin = time.perf_counter()
+        try:
+            return call()
+        finally:
+            self.seconds[what] += time.perf_counter() - begin

@@ -1,0 +1,82 @@
+"""What leaves may be and what they cost: the classes of equal rows, the literals, and the dues of a leaf."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import final
+
+import attrs
+import numpy as np
+
+from streed.exact import Array
+
+
+@final
+@attrs.frozen(eq=False)
+class Leaves:
+    """All leaves that a tree may have, each a conjunction of literals: 2 f + v says that bit column f has the value v.
+
+    Costs are whole numbers, those of the search (its codes).
+    """
+
+    bits: Array
+    """(N, F) uint8: the bit columns of every class of equal rows."""
+    costs: Array
+    """(N, K) int64: what each label costs for all rows of a class, at least zero."""
+    counts: Array
+    """(N,) int64: rows of a class."""
+    allowed: Array
+    """(2 F,) uint8: literals that branches have; of categories only that a row is of one."""
+    due: Fraction
+    """What each leaf pays: the price of a split, divided by the leaves that one split can add."""
+    min_leaf: int
+    most_literals: int
+    """Of a branch: the depth limit."""
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.costs)
+
+    @functools.cached_property
+    def masks(self) -> Array:
+        """(N, F) int8: -1 where a class has a column."""
+        return np.ascontiguousarray(-(self.bits.astype(np.int8)))
+
+    def members(self, literals: Iterable[int]) -> Array:
+        """(N,) bool: the classes that satisfy all of the literals."""
+        inside = np.ones(self.n_classes, bool)
+        for literal in literals:
+            inside &= self.bits[:, literal >> 1] == (literal & 1)
+        return inside
+
+    def costs_of(self, members: Array) -> Array:
+        """(M,) float64: what leaves of these classes (M, N) bool cost under their best labels, and their dues."""
+        paid: Array = (members.astype(np.float64) @ self.costs.astype(np.float64)).min(axis=1) + float(self.due)
+        return paid
+
+
+def most_sides(literals: Array) -> int:
+    """The most sides of a split, where (C + 1,) int64 says where the literals of each categorical column begin."""
+    return max(2, int(np.diff(literals).max(initial=2)))
+
+
+def classes_of(row_bits: Array, places: Array, times: Array, costs: Array, divisor: int) -> tuple[Array, Array, Array]:
+    """(first place, summed costs less the least of each row, rows) of every class of rows that agree in all columns.
+
+    row_bits (P, F / 32) int32 are the bit columns of each place, places (2 n,) int64 pairs (row, place), times (n,)
+    int64 the rows that a pair stands for, or empty; costs (rows, K) int64 are divided by the divisor, rounded down.
+    """
+    pairs = places.reshape(-1, 2)
+    _, first_of_row = np.unique(pairs[:, 0], return_index=True)
+    rows, at = pairs[first_of_row, 0], pairs[first_of_row, 1]
+    many = times[first_of_row] if len(times) else np.ones(len(rows), np.int64)
+    keys = np.ascontiguousarray(row_bits[at]).view(np.dtype((np.void, row_bits.shape[1] * row_bits.itemsize))).ravel()
+    _, first, class_of = np.unique(keys, return_index=True, return_inverse=True)
+    own = (costs[rows] - costs[rows].min(axis=1, keepdims=True)) * many[:, None]
+    summed = np.zeros((len(first), costs.shape[1]), np.int64)
+    np.add.at(summed, class_of, own)
+    counts = np.zeros(len(first), np.int64)
+    np.add.at(counts, class_of, many)
+    return at[first], summed // divisor, counts

@@ -1,0 +1,116 @@
+"""The linear program: the cheapest way to cover every class of rows exactly once by leaves, and its dual prices.
+
+    minimise  sum over leaves of cost(L) x(L)   such that the leaves of each class of rows add up to one, x >= 0
+
+Its dual prices are what `Pricing` tries. They are kept in a box, which two more columns for every class stand for:
+far from the optimum, prices would otherwise swing between extremes. Solved by HiGHS, by its interior-point method
+without crossover: prices from the middle of the optimal ones are overcharged less elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from streed.exact import Array
+from streed.row_prices.leaves import Leaves
+
+_LEAST, _MOST = -0.25, 1.25
+"""The box of a class's price, in what its worst label costs."""
+
+_ENOUGH = 1e-4
+
+_MANY, _LOOSE = 4000, 0.25
+"""With more leaves than that in the program, such as cost more than they are charged by so much of a due go; half stay."""
+
+
+@final
+class Master:
+    """The leaves known so far, and the linear program of them."""
+
+    def __init__(self, leaves: Leaves, stopped: Callable[[], bool]) -> None:
+        import highspy
+
+        self.leaves = leaves
+        self._unit = float(leaves.due)
+        self._known: dict[bytes, None] = {}
+        """The leaves in the program, in order."""
+        self._highs = highs = highspy.Highs()
+        for option, value in {
+            "output_flag": False,
+            "threads": 1,
+            "solver": "ipm",
+            "run_crossover": "off",
+            "ipm_optimality_tolerance": _ENOUGH,
+        }.items():
+            highs.setOptionValue(option, value)
+        self._infinity = highspy.kHighsInf
+
+        def look(event: Any) -> None:
+            if stopped():
+                event.interrupt()
+
+        highs.cbIpmInterrupt.subscribe(look)
+        highs.cbSimplexInterrupt.subscribe(look)
+        n = leaves.n_classes
+        highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0))
+        self._worst = leaves.costs.max(axis=1) / self._unit
+        every = np.arange(n, dtype=np.int32)
+        self._add(_MOST * self._worst, every, every, np.ones(n))
+        self._add(-_LEAST * self._worst, every, every, -np.ones(n))
+
+    def add(self, members: Array) -> int:
+        """Adds the leaves of these classes, (M, N) bool; how many were new."""
+        packed = np.packbits(members, axis=1)
+        new = []
+        for i in range(len(packed)):
+            key = packed[i].tobytes()
+            if key not in self._known:
+                self._known[key] = None
+                new.append(i)
+        if new:
+            chosen = members[new]
+            starts = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))[:-1]]).astype(np.int32)
+            index = np.nonzero(chosen)[1].astype(np.int32)
+            self._add(self.leaves.costs_of(chosen) / self._unit, starts, index, np.ones(len(index)))
+        return len(new)
+
+    def draw(self, centre: Array, reach: float) -> None:
+        """Keeps prices within `reach` times what their worst label costs of a centre (N,), in codes."""
+        n = self.leaves.n_classes
+        centre = centre / self._unit
+        most = np.clip(_MOST * self._worst, centre, centre + reach * self._worst)
+        least = np.clip(_LEAST * self._worst, centre - reach * self._worst, centre)
+        self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def solve(self) -> tuple[Array, float] | None:
+        """(prices in codes, value in codes with the due of one leaf less); None if it was stopped."""
+        highs = self._highs
+        highs.run()
+        solution = highs.getSolution()
+        if not solution.dual_valid:
+            return None
+        if len(self) > _MANY:
+            self._forget(np.array(solution.col_dual)[2 * self.leaves.n_classes :])
+        prices = np.array(solution.row_dual) * self._unit
+        return prices, highs.getObjectiveValue() * self._unit - self._unit
+
+    def _forget(self, slack: Array) -> None:
+        """Forgets leaves that are charged much less than they cost; `slack` (M,) in dues."""
+        loose = np.flatnonzero(slack > max(_LOOSE, float(np.partition(slack, _MANY // 2)[_MANY // 2])))
+        keys = list(self._known)
+        for i in loose.tolist():
+            del self._known[keys[i]]
+        columns = (2 * self.leaves.n_classes + loose).astype(np.int32)
+        self._highs.deleteCols(len(columns), columns)
+
+    def _add(self, costs: Array, starts: Array, index: Array, values: Array) -> None:
+        k = len(costs)
+        self._highs.addCols(
+            k, np.asarray(costs, float), np.zeros(k), np.full(k, self._infinity), len(index), starts, index, values
+        )

@@ -1,0 +1,209 @@
+"""Row prices: what pricing finds, that prices are feasible and bounds admissible, and that they change no answer."""
+
+import itertools
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed import tasks
+from streed.bnb import native_search
+from streed.drivers.branches import Branches
+from streed.drivers.depth_first import DepthFirst
+from streed.encoding.row_costs import RowCosts
+from streed.exact import Array
+from streed.kernels.control import LONGEST, ROWS_OF_CONTROL, STOP
+from streed.kernels.entries import heaviest_conjunctions, heavy_conjunctions
+from streed.row_prices.cover import least_cover
+from streed.row_prices.generation import Generation
+from streed.row_prices.leaves import Leaves
+from streed.row_prices.pricing import Pricing
+from tests.differential.row_prices import (
+    KINDS,
+    Posed,
+    conjunctions,
+    faults_of_prices,
+    faults_of_solves,
+    pose,
+    prices_first,
+)
+
+CAP = 400
+
+
+def arrays() -> tuple[Array, Array, Array]:
+    return np.zeros(CAP, np.int64), np.zeros((CAP, LONGEST), np.int32), np.zeros(CAP, np.int64)
+
+
+def leaves_of(posed: Posed) -> Leaves:
+    encoding = RowCosts.of(posed.problem())
+    assert encoding is not None
+    found = encoding.leaves(posed.problem())
+    assert found is not None
+    return found[0]
+
+
+def every(bits: Array, allowed: Array, counts: Array, least_rows: int, most_literals: int) -> list[Array]:
+    """The members of all conjunctions, by plain numpy."""
+    found: dict[bytes, Array] = {}
+    choices: list[list[int | None]] = [[None] + [v for v in (0, 1) if allowed[2 * f + v]] for f in range(bits.shape[1])]
+    for chosen in itertools.product(*choices):
+        if sum(v is not None for v in chosen) > most_literals:
+            continue
+        inside = np.ones(len(bits), bool)
+        for f, v in enumerate(chosen):
+            if v is not None:
+                inside &= bits[:, f] == v
+        if inside.any() and counts[inside].sum() >= least_rows:
+            found[inside.tobytes()] = inside
+    return list(found.values())
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_the_heaviest_conjunction_is_found(number: int) -> None:
+    rng = np.random.default_rng((7, number))
+    n, m = int(rng.integers(1, 30)), int(rng.integers(1, 6))
+    bits = rng.integers(0, 2, (n, m)).astype(np.uint8)
+    allowed = (rng.random(2 * m) < 0.85).astype(np.uint8)
+    weights = rng.integers(-60, 60, n).astype(np.int32)
+    counts = rng.integers(1, 4, n)
+    least_rows = int(rng.choice([1, 1, 3]))
+    most_literals = int(rng.choice([2**30, 2, 3]))
+    threshold = int(rng.integers(0, 100))
+    masks = np.ascontiguousarray(-bits.astype(np.int8))
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    sets = every(bits, allowed, counts, least_rows, most_literals)
+    heaviest = max(int(weights[inside].sum()) for inside in sets) if sets else -(10**9)
+    values, found, lengths = arrays()
+    best, _, complete, stored = heaviest_conjunctions(
+        masks, allowed, weights, counts, least_rows, threshold, most_literals, 10**6, control, values, found, lengths
+    )
+    assert complete
+    assert max(best, threshold) == max(heaviest, threshold)
+    assert (stored > 0) == (heaviest > threshold)
+    values2, found2, lengths2 = arrays()
+    good, stored2 = heavy_conjunctions(
+        masks, allowed, weights, counts, least_rows, threshold, 20, most_literals, control, values2, found2, lengths2
+    )
+    assert good <= heaviest or stored2 == 0
+    for value, literals, length in [
+        *zip(values[:stored], found[:stored], lengths[:stored], strict=True),
+        *zip(values2[:stored2], found2[:stored2], lengths2[:stored2], strict=True),
+    ]:
+        inside = np.ones(n, bool)
+        assert length <= most_literals
+        for literal in literals[:length]:
+            assert allowed[literal]
+            inside &= bits[:, literal >> 1] == (literal & 1)
+        assert weights[inside].sum() == value > threshold
+        assert counts[inside].sum() >= least_rows
+
+
+def test_a_node_limit_or_a_stop_ends_an_enumeration_that_says_so() -> None:
+    rng = np.random.default_rng(3)
+    masks = np.ascontiguousarray(-rng.integers(0, 2, (200, 20)).astype(np.int8))
+    weights = rng.integers(-60, 60, 200).astype(np.int32)
+    given = masks, np.ones(40, np.uint8), weights, np.ones(200, np.int64), 1, 0, 2**30
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    assert not heaviest_conjunctions(*given, 50, control, *arrays())[2]
+    control[STOP] = 1
+    _, nodes, complete, _ = heaviest_conjunctions(*given, 10**9, control, *arrays())
+    assert not complete
+    assert nodes < 100
+
+
+def test_the_least_cover_covers() -> None:
+    rng = np.random.default_rng(5)
+    sets = rng.random((6, 12)) < 0.4
+    sets[:, 0] = True
+    needs = rng.integers(1, 50, 6)
+    cover = least_cover(sets, needs)
+    assert np.all(sets @ cover >= needs - 1e-6)
+    assert cover.sum() <= needs.max() + 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prices_are_feasible_and_bounds_admissible(kind: str) -> None:
+    for number in range(12):
+        assert not faults_of_prices(pose(11, number * len(KINDS) + KINDS.index(kind)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prices_change_no_answer(kind: str) -> None:
+    for number in range(3):
+        assert not faults_of_solves(pose(12, number * len(KINDS) + KINDS.index(kind), rows=120, columns=8))
+
+
+def test_rows_of_one_label_have_no_prices() -> None:
+    X = np.array([[0, 1], [1, 0], [1, 1]])
+    posed = Posed("errors", tasks.SparseAccuracy(0.1), X, np.zeros(3, int), {}, 1, None)
+    assert not faults_of_prices(posed)
+
+
+@pytest.mark.parametrize("number", [633, 1527])
+def test_rows_that_stand_for_several_make_no_leaf_too_small(number: int) -> None:
+    assert not faults_of_solves(pose(102, number, rows=200, columns=9))
+
+
+def test_columns_that_part_nothing_have_no_prices() -> None:
+    posed = Posed("errors", tasks.SparseAccuracy(0.1), np.ones((4, 2), int), np.arange(4) % 2, {}, 1, None)
+    encoding = RowCosts.of(posed.problem())
+    assert encoding is not None
+    assert encoding.leaves(posed.problem()) is None
+
+
+def test_lowered_prices_overcharge_none_of_the_leaves() -> None:
+    leaves = leaves_of(pose(1, 0))
+    pricing = Pricing(leaves)
+    units = pricing.in_units(leaves.costs.max(axis=1) * 1.2)
+    columns = conjunctions(leaves)
+    lowered = pricing.lowered(units, columns)
+    unit = 2.0**pricing.shift
+    assert np.all(columns @ lowered <= (columns @ leaves.costs).min(axis=1) * unit + float(leaves.due) * unit)
+    assert lowered.sum() < units.sum()
+    assert pricing.exactly(lowered, 0, 10**6, 50).worst <= 0
+
+
+def test_a_stop_ends_generation_at_once() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (300, 30))
+    y = (X[:, 0] ^ X[:, 1]) ^ (rng.random(300) < 0.3)
+    posed = Posed("errors", tasks.SparseAccuracy(0.01), X, y.astype(int), {}, 1, None)
+    leaves = leaves_of(posed)
+    begin = time.perf_counter()
+    Generation(leaves, np.zeros(ROWS_OF_CONTROL, np.int64), lambda prices: None).run(deadline=begin + 0.2)
+    assert time.perf_counter() - begin < 30
+
+
+@pytest.mark.parametrize("driver", [DepthFirst, Branches])
+def test_a_search_that_is_stopped_keeps_the_bound_of_its_prices(driver: Any) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (120, 24))
+    y = ((X[:, 0] & X[:, 1]) ^ (rng.random(120) < 0.3)).astype(int)
+    with prices_first():
+        result = streed.solve(tasks.SparseAccuracy(0.02), X, y, time_limit=0.2, search=driver())
+    prices = result.stats["row_prices"]
+    assert prices["rounds"] >= 1
+    assert prices["bound"] <= result.lower_bound <= result.value
+
+
+def test_a_long_search_is_helped_and_the_thread_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_search, "_PATIENCE", 0.1)
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (300, 40))
+    y = rng.integers(0, 2, 300)
+    before = threading.active_count()
+    result = streed.solve(tasks.SparseAccuracy(0.01), X, y, time_limit=1)
+    assert "row_prices" in result.stats
+    assert threading.active_count() <= before
+    assert result.status == "feasible"
+
+
+def test_nothing_is_priced_under_a_depth_limit_or_a_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_search, "_PATIENCE", 0.0)
+    X, y = np.eye(6, dtype=int), np.arange(6) % 2
+    assert "row_prices" not in streed.solve(tasks.SparseAccuracy(0.01), X, y, max_depth=3).stats
+    assert "row_prices" not in streed.solve(tasks.SparseAccuracy(0.01), X, y, memory_limit=2**32).stats
