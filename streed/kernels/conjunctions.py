@@ -137,6 +137,21 @@ def _merge(masks, used, words, rows, weights, counts, n, stamps, keys, at, now, 
     return q, merged
 
 
+@native
+def _sort(candidates, keeps, n):  # type: ignore[no-untyped-def]
+    """Sorts the first n candidates by what they keep: by insertion, as they stand in the order of the node above."""
+    for i in range(1, n):
+        literal = candidates[i]
+        kept = keeps[i]
+        k = i
+        while k > 0 and keeps[k - 1] > kept:
+            keeps[k] = keeps[k - 1]
+            candidates[k] = candidates[k - 1]
+            k -= 1
+        keeps[k] = kept
+        candidates[k] = literal
+
+
 @entry
 def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     masks,
@@ -172,7 +187,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     keeps = np.empty((deep, 2 * m), np.int64)
     n_candidates = np.zeros(deep, np.int64)
     following = np.zeros(deep, np.int64)
-    allowed = np.zeros((deep, 2 * m), np.uint8)
     path = np.zeros((deep, LONGEST + 1), np.int32)
     length = np.zeros(deep, np.int64)
     positive = np.empty(m, np.int32)
@@ -195,7 +209,9 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             q += 1
     n_rows[0] = q
     for literal in range(2 * m):
-        allowed[0, literal] = literals_allowed[literal]
+        if literals_allowed[literal] == 1:
+            candidates[0, n_candidates[0]] = literal
+            n_candidates[0] += 1
     best = int64(_NOTHING)
     nodes = int64(0)
     stored = int64(0)
@@ -208,7 +224,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             if nodes > node_limit or (nodes & _LOOK == 0 and load_atomic(control, STOP) != 0):
                 complete = False
                 break
-            c = 0
+            c = n_candidates[d]
             before = -1
             changed = True
             forced = True
@@ -238,12 +254,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         break
                     _weigh_columns(masks, rows[d], own[d], n_rows[d], positive, all_of)
                 changed = False
+                behind = c
                 c = 0
                 free = int64(-1)
                 negative = total - gain
-                for literal in range(2 * m):
-                    if allowed[d, literal] == 0:
-                        continue
+                for j in range(behind):
+                    literal = int64(candidates[d, j])
                     f = literal >> 1
                     kept = int64(positive[f])
                     weight = int64(all_of[f])
@@ -251,7 +267,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         kept = gain - kept
                         weight = total - weight
                     if kept <= threshold or (weight - kept == negative):
-                        allowed[d, literal] = 0
                         continue
                     if kept == gain:
                         free = literal
@@ -262,8 +277,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                     n_rows[d] = _keep_rows(masks, free, rows[d], own[d], many[d], n_rows[d], rows[d], own[d], many[d])
                     path[d, length[d]] = free
                     length[d] += 1
-                    allowed[d, free] = 0
-                    allowed[d, free ^ 1] = 0
+                    behind = c
+                    c = 0
+                    for j in range(behind):
+                        if candidates[d, j] >> 1 != free >> 1:
+                            candidates[d, c] = candidates[d, j]
+                            c += 1
                     forced = True
                     before = -1
                     continue
@@ -279,12 +298,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                 before = c
                 if not changed:
                     break
-            order = np.argsort(keeps[d, :c])
-            sorted_candidates = candidates[d, :c][order]
-            sorted_keeps = keeps[d, :c][order]
-            for j in range(c):
-                candidates[d, j] = sorted_candidates[j]
-                keeps[d, j] = sorted_keeps[j]
+            _sort(candidates[d], keeps[d], c)
             n_candidates[d] = c
             following[d] = 0
             entering = False
@@ -297,10 +311,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             n_rows[d + 1] = _keep_rows(
                 masks, literal, rows[d], own[d], many[d], n_rows[d], rows[d + 1], own[d + 1], many[d + 1]
             )
-            allowed[d + 1, :] = 0
+            c = 0
             for k in range(j + 1, n_candidates[d]):
                 if candidates[d, k] >> 1 != literal >> 1:
-                    allowed[d + 1, candidates[d, k]] = 1
+                    candidates[d + 1, c] = candidates[d, k]
+                    c += 1
+            n_candidates[d + 1] = c
             for k in range(length[d]):
                 path[d + 1, k] = path[d, k]
             path[d + 1, length[d]] = literal
