@@ -12,6 +12,7 @@ from streed.encoding.encoding import Encoding
 from streed.exact import Array
 from streed.kernels import waiting
 from streed.kernels.control import ROW_PRICES, STOP, UPPER
+from streed.kernels.notices import say_once
 from streed.kernels.records import LOWEST
 from streed.problem import Problem
 from streed.row_prices.generation import Generation
@@ -35,7 +36,7 @@ class PricingBeside:
         self._row_space = len(encoding.packed.row_bits)
         self._generation: Generation | None = None
         self._end: threading.Event | None = None
-        self._failure: BaseException | None = None
+        self._failure = ""
         self._handed_over: list[Array] = []
         """Kept for as long as the search may read them."""
 
@@ -47,7 +48,7 @@ class PricingBeside:
             waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
 
     def finish(self) -> None:
-        """Waits for its end, which the search's end makes come soon; raises what went wrong there."""
+        """Waits for its end, which the search's end makes come soon."""
         end, self._end = self._end, None
         if end is None:
             return
@@ -56,11 +57,11 @@ class PricingBeside:
             with contextlib.suppress(KeyboardInterrupt):
                 end.wait()
         self._control[STOP] = stop
-        if self._failure is not None:
-            raise self._failure
 
     def statistics(self, value_of: Callable[[int], Any]) -> dict[str, Any]:
         """What was done, for `stats`; empty if it never began."""
+        if self._failure:
+            return {"failed": self._failure}
         made = self._generation
         if made is None:
             return {}
@@ -92,7 +93,8 @@ class PricingBeside:
             self._generation.run(())
         except waiting.Abandoned:
             pass
-        except BaseException as failure:  # noqa: BLE001 - raised again by `finish`
-            self._failure = failure
+        except Exception as failure:  # noqa: BLE001 - what only helps a search must not lose its tree
+            self._failure = f"{type(failure).__name__}: {failure}"
+            say_once("row prices", f"no row prices, the search goes on without them: {self._failure}")
         finally:
             end.set()

@@ -14,6 +14,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.kernels.control import DUE, EPOCH, HEAD, ROW_PRICES, ROWS_OF_CONTROL, SHIFT
+from streed.kernels.counting.equal_rows import sum_of_places
 from streed.kernels.records import LOWEST
 from streed.kernels.simd import first_one, load_atomic
 from streed.kernels.values import MORE1, ROWS_OF_VALUES, TWO1
@@ -50,13 +51,7 @@ def bound_by_row_prices(e, rows):  # type: ignore[no-untyped-def]
     head = vector(prices, HEAD, int64)
     mask = vector(prices + 8 * HEAD, e.row_words, uint64)
     of_place = vector(prices + 8 * (HEAD + e.row_words), e.row_space, int64)
-    total = int64(0)
-    for w in range(e.row_words):
-        bits = rows[w] & mask[w]
-        while bits != uint64(0):
-            total += of_place[w * 64 + first_one(bits)]
-            bits = bits & (bits - uint64(1))
-    return _bound(head, total)
+    return _bound(head, sum_of_places(rows, mask, of_place, e.row_words))
 
 
 @native

@@ -1,4 +1,4 @@
-"""The heaviest conjunctions of literals: exactly, by branch and bound, and quickly, by a beam.
+"""The heaviest conjunctions of literals, exactly: by branch and bound (conjunction_beam.py has a quick search).
 
 A literal is 2 f + v: column f has the value v. A conjunction keeps the rows that satisfy all of its literals, and
 weighs what they weigh together; weights have any sign. Branch and bound enumerates sets of literals, each literal
@@ -24,14 +24,16 @@ from streed.kernels.views import native
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
-_NOTHING = -(1 << 62)
+NOTHING = -(1 << 62)
+"""What no conjunction weighs."""
 
 _LOOK = 63
 """A look at whether to stop, every so many nodes (a mask)."""
 
 
 @native
-def _random_words(n):  # type: ignore[no-untyped-def]
+def random_words(n):  # type: ignore[no-untyped-def]
+    """(n,) uint64, the same ones always (xorshift): sums of them tell sets apart."""
     words = np.empty(n, np.uint64)
     x = uint64(88172645463325252)
     for i in range(n):
@@ -43,7 +45,7 @@ def _random_words(n):  # type: ignore[no-untyped-def]
 
 
 @native
-def _store(values, literals, lengths, stored, value, path, length):  # type: ignore[no-untyped-def]
+def store(values, literals, lengths, stored, value, path, length):  # type: ignore[no-untyped-def]
     """How many conjunctions are stored once this one is, in the place of the lightest one if there is no room."""
     at = stored
     if stored == len(values):
@@ -137,6 +139,21 @@ def _merge(masks, used, words, rows, weights, counts, n, stamps, keys, at, now, 
     return q, merged
 
 
+@native
+def _sort(candidates, keeps, n):  # type: ignore[no-untyped-def]
+    """Sorts the first n candidates by what they keep: by insertion, as they stand in the order of the node above."""
+    for i in range(1, n):
+        literal = candidates[i]
+        kept = keeps[i]
+        k = i
+        while k > 0 and keeps[k - 1] > kept:
+            keeps[k] = keeps[k - 1]
+            candidates[k] = candidates[k - 1]
+            k -= 1
+        keeps[k] = kept
+        candidates[k] = literal
+
+
 @entry
 def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     masks,
@@ -172,12 +189,11 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     keeps = np.empty((deep, 2 * m), np.int64)
     n_candidates = np.zeros(deep, np.int64)
     following = np.zeros(deep, np.int64)
-    allowed = np.zeros((deep, 2 * m), np.uint8)
     path = np.zeros((deep, LONGEST + 1), np.int32)
     length = np.zeros(deep, np.int64)
     positive = np.empty(m, np.int32)
     all_of = np.empty(m, np.int32)
-    words = _random_words(m)
+    words = random_words(m)
     used = np.zeros(m, np.uint64)
     size = 64
     while size < 4 * n:
@@ -195,8 +211,10 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             q += 1
     n_rows[0] = q
     for literal in range(2 * m):
-        allowed[0, literal] = literals_allowed[literal]
-    best = int64(_NOTHING)
+        if literals_allowed[literal] == 1:
+            candidates[0, n_candidates[0]] = literal
+            n_candidates[0] += 1
+    best = int64(NOTHING)
     nodes = int64(0)
     stored = int64(0)
     complete = True
@@ -208,7 +226,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             if nodes > node_limit or (nodes & _LOOK == 0 and load_atomic(control, STOP) != 0):
                 complete = False
                 break
-            c = 0
+            c = n_candidates[d]
             before = -1
             changed = True
             forced = True
@@ -226,7 +244,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         if total > best:
                             best = total
                         if total > threshold:
-                            stored = _store(values, found, lengths, stored, total, path[d], length[d])
+                            stored = store(values, found, lengths, stored, total, path[d], length[d])
                     forced = False
                     if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
                         c = 0
@@ -238,12 +256,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         break
                     _weigh_columns(masks, rows[d], own[d], n_rows[d], positive, all_of)
                 changed = False
+                behind = c
                 c = 0
                 free = int64(-1)
                 negative = total - gain
-                for literal in range(2 * m):
-                    if allowed[d, literal] == 0:
-                        continue
+                for j in range(behind):
+                    literal = int64(candidates[d, j])
                     f = literal >> 1
                     kept = int64(positive[f])
                     weight = int64(all_of[f])
@@ -251,7 +269,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         kept = gain - kept
                         weight = total - weight
                     if kept <= threshold or (weight - kept == negative):
-                        allowed[d, literal] = 0
                         continue
                     if kept == gain:
                         free = literal
@@ -262,8 +279,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                     n_rows[d] = _keep_rows(masks, free, rows[d], own[d], many[d], n_rows[d], rows[d], own[d], many[d])
                     path[d, length[d]] = free
                     length[d] += 1
-                    allowed[d, free] = 0
-                    allowed[d, free ^ 1] = 0
+                    behind = c
+                    c = 0
+                    for j in range(behind):
+                        if candidates[d, j] >> 1 != free >> 1:
+                            candidates[d, c] = candidates[d, j]
+                            c += 1
                     forced = True
                     before = -1
                     continue
@@ -279,12 +300,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                 before = c
                 if not changed:
                     break
-            order = np.argsort(keeps[d, :c])
-            sorted_candidates = candidates[d, :c][order]
-            sorted_keeps = keeps[d, :c][order]
-            for j in range(c):
-                candidates[d, j] = sorted_candidates[j]
-                keeps[d, j] = sorted_keeps[j]
+            _sort(candidates[d], keeps[d], c)
             n_candidates[d] = c
             following[d] = 0
             entering = False
@@ -297,10 +313,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             n_rows[d + 1] = _keep_rows(
                 masks, literal, rows[d], own[d], many[d], n_rows[d], rows[d + 1], own[d + 1], many[d + 1]
             )
-            allowed[d + 1, :] = 0
+            c = 0
             for k in range(j + 1, n_candidates[d]):
                 if candidates[d, k] >> 1 != literal >> 1:
-                    allowed[d + 1, candidates[d, k]] = 1
+                    candidates[d + 1, c] = candidates[d, k]
+                    c += 1
+            n_candidates[d + 1] = c
             for k in range(length[d]):
                 path[d + 1, k] = path[d, k]
             path[d + 1, length[d]] = literal
@@ -310,126 +328,3 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
         else:
             d -= 1
     return best, nodes, complete, stored
-
-
-@entry
-def heavy_conjunctions(  # type: ignore[no-untyped-def]
-    masks,
-    literals_allowed,
-    weights,
-    counts,
-    least_rows,
-    threshold,
-    width,
-    most_literals,
-    control,
-    values,
-    found,
-    lengths,
-):
-    """(the largest weight seen, conjunctions stored): by beam search, so that heavier ones may be missed.
-
-    Arguments are those of `heaviest_conjunctions`; each level keeps `width` of all extensions, those of the largest
-    weight with half their positive weight added, no two of the same rows.
-    """
-    n, m = masks.shape
-    most_literals = min(most_literals, LONGEST)
-    rows = np.empty((width, n), np.int32)
-    rows2 = np.empty((width, n), np.int32)
-    paths = np.zeros((width, LONGEST), np.int32)
-    paths2 = np.zeros((width, LONGEST), np.int32)
-    n_rows = np.zeros(width, np.int64)
-    n_rows2 = np.zeros(width, np.int64)
-    words = _random_words(n)
-    positive = np.empty(m, np.int64)
-    all_of = np.empty(m, np.int64)
-    has = np.empty(m, np.int64)
-    hashes = np.empty(m, np.uint64)
-    scores = np.empty(width * 2 * m, np.int64)
-    weigh = np.empty(width * 2 * m, np.int64)
-    parents = np.empty(width * 2 * m, np.int32)
-    added = np.empty(width * 2 * m, np.int32)
-    marks = np.empty(width * 2 * m, np.uint64)
-    q = 0
-    for i in range(n):
-        if weights[i] != 0 or least_rows > 1:
-            rows[0, q] = i
-            q += 1
-    n_rows[0] = q
-    beam = 1
-    best = int64(_NOTHING)
-    stored = int64(0)
-    for level in range(most_literals):
-        if load_atomic(control, STOP) != 0:
-            break
-        c = 0
-        for b in range(beam):
-            positive[:] = 0
-            all_of[:] = 0
-            has[:] = 0
-            hashes[:] = uint64(0)
-            gain = int64(0)
-            total = int64(0)
-            count = int64(0)
-            mark = uint64(0)
-            for t in range(n_rows[b]):
-                r = rows[b, t]
-                weight = int64(weights[r])
-                plus = max(weight, int64(0))
-                gain += plus
-                total += weight
-                count += counts[r]
-                mark += words[r]
-                for f in range(m):
-                    taken = int64(masks[r, f])
-                    positive[f] += plus & taken
-                    all_of[f] += weight & taken
-                    has[f] += counts[r] & taken
-                    hashes[f] += words[r] & uint64(taken)
-            for literal in range(2 * m):
-                if literals_allowed[literal] == 0:
-                    continue
-                f = literal >> 1
-                kept = positive[f] if literal & 1 == 1 else gain - positive[f]
-                rest = has[f] if literal & 1 == 1 else count - has[f]
-                other = hashes[f] if literal & 1 == 1 else mark - hashes[f]
-                if kept <= threshold or rest < least_rows or other == mark:
-                    continue
-                weigh[c] = all_of[f] if literal & 1 == 1 else total - all_of[f]
-                scores[c] = -(2 * weigh[c] + kept)
-                parents[c] = b
-                added[c] = literal
-                marks[c] = other
-                c += 1
-        if c == 0:
-            break
-        order = np.argsort(scores[:c])
-        kept_marks = set([uint64(0)])  # noqa: C405 - a set display of this type is not compiled
-        q = 0
-        for j in order:
-            if q >= width:
-                break
-            if marks[j] in kept_marks:
-                continue
-            kept_marks.add(marks[j])
-            b = parents[j]
-            want = int8(-(added[j] & 1))
-            length = 0
-            for t in range(n_rows[b]):
-                r = rows[b, t]
-                if masks[r, added[j] >> 1] == want:
-                    rows2[q, length] = r
-                    length += 1
-            n_rows2[q] = length
-            for k in range(level):
-                paths2[q, k] = paths[b, k]
-            paths2[q, level] = added[j]
-            best = max(best, weigh[j])
-            if weigh[j] > threshold:
-                stored = _store(values, found, lengths, stored, weigh[j], paths2[q], level + 1)
-            q += 1
-        beam = q
-        rows, rows2 = rows2, rows
-        paths, paths2 = paths2, paths
-        n_rows, n_rows2 = n_rows2, n_rows
-    return best, stored

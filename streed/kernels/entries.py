@@ -64,7 +64,7 @@ heaviest_conjunctions = Entry(
     " int32[:, ::1], int64[::1])",
 )
 heavy_conjunctions = Entry(
-    _CONJUNCTIONS,
+    "streed.kernels.conjunction_beam",
     "heavy_conjunctions",
     "(int8[:, ::1], uint8[::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1],"
     " int32[:, ::1], int64[::1])",

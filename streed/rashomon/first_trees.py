@@ -15,8 +15,11 @@ from streed.rashomon.counting import Budget, Counted, budget_of
 from streed.rashomon.question import Question
 from streed.rashomon.recursion import Watch
 
-_STEPS = 40
-"""Budgets that are tried; each allows twice as much beyond the optimum."""
+_STEPS, _STEPS_OF_SUMS = 40, 400
+"""Budgets that are tried; each allows twice as much beyond the optimum.
+
+Of one sum there may be more, as its unit may be tiny: they end where every tree is within the budget.
+"""
 
 
 def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], Watch]) -> Budget | Counted:
@@ -29,9 +32,10 @@ def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], W
     # without trivial splits, pairs of subtrees are left out, so that k of each may make fewer than k trees
     cuts = rises and question.trivial
     unit = Fraction(sums[0].unit) if len(sums) == 1 else Fraction(1, 64)
-    slack = max(abs(Fraction(best)) / 64, abs(unit))
+    least = sums[0].split // 64 if len(sums) == 1 else 0
+    slack = max(abs(Fraction(best)) / 64, abs(unit) * max(1, least))
     sign = -1 if question.task.maximize else 1
-    for _ in range(_STEPS):
+    for _ in range(_STEPS_OF_SUMS if len(sums) == 1 else _STEPS):
         budget = budget_of(question, best + sign * slack)
         counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch(), enough=k if cuts else None)
         if counted.stopped is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, exact_number, readable
-from streed.task import Task, Totals, Value
+from streed.task import RowCostTask, Task, Totals, Value
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
@@ -195,7 +195,10 @@ def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
     if given is None:
         raise _refused(task, "its costs are beyond exact integers", "round the costs or the weights to a few decimals")
     cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
-    return RowSum(given.costs, given.split, given.unit, None, cap)
+    # not `given.split`, which is cut off where no optimum can have a split, and other trees can
+    inner = objective(form)
+    assert isinstance(inner, RowCostTask)
+    return RowSum(given.costs, int(Fraction(inner.split_cost()) / given.unit), given.unit, None, cap)
 
 
 def _fraction(task: Task, rated: Any, data: Dataset, price: Any) -> tuple[tuple[RowSum, ...], LinearFraction]:

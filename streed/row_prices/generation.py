@@ -33,8 +33,12 @@ _WIDTH, _OF_BEAM, _OF_ENUMERATION = 100, 200, 1000
 _CLOSE = 0.3
 """Of a due: once the beam finds nothing that is overcharged by more, the enumeration is asked."""
 
-_NODES = 6_000_000
-"""Of an enumeration. If that is not enough, leaves that are overcharged by little are let be."""
+_FEW_NODES, _NODES, _SOME = 250_000, 8_000_000, 20
+"""Of an enumeration: as long as few nodes show some leaves that are overcharged, that is enough to go on, else there
+are four times as many. If the most are not enough, leaves that are overcharged by little are let be."""
+
+_HOPELESS = 60
+"""Enumerations of which none ended: this will not come to prices."""
 
 _FIRST_TOLERANCE, _MOST_TOLERANCE = 0.25, 1.0
 """Of a due: by how much that may be; where even the most is not enough, there is no bound to be had."""
@@ -78,6 +82,8 @@ class Generation:
         factory=lambda: dict.fromkeys(("program", "beam", "enumeration"), 0.0), init=False
     )
     _tolerance: float = attrs.field(default=0.0, init=False)
+    _limit: int = attrs.field(default=_FEW_NODES, init=False)
+    """Nodes of an enumeration."""
     _reach: float = attrs.field(default=_REACH, init=False)
     _stale: int = attrs.field(default=0, init=False)
 
@@ -104,6 +110,8 @@ class Generation:
             if new == 0 or found.worst <= _CLOSE * pricing.due:
                 new += self._repair(pricing, master, value, units, stopped)
             self.columns = len(master)
+            if self.best is None and self.enumerations >= _HOPELESS:
+                return
             if self.best is not None:
                 if self.best.bound >= self.goal() or self._stale >= _STALE:
                     return
@@ -132,23 +140,34 @@ class Generation:
             found = self._timed("enumeration", functools.partial(self._enumerate, pricing, units))
             members = self._members(found.columns)
             new += master.add(members)
-            if found.excess is None:
-                if not stopped():
-                    self._tolerance = max(2 * self._tolerance, _FIRST_TOLERANCE)
-                return new + 1
-            feasible = pricing.scaled(units, found.excess)
-            if best is None or feasible.sum() > best.sum():
-                best = feasible
-            if found.excess <= _FEASIBLE * pricing.due:
-                break
+            if found.excess is not None:
+                feasible = pricing.scaled(units, found.excess)
+                if best is None or feasible.sum() > best.sum():
+                    best = feasible
+                if found.excess <= _FEASIBLE * pricing.due:
+                    break
+            elif stopped():
+                return new
+            elif len(members) <= _SOME:
+                self._ask_for_less()
+                new += 1
             units = pricing.lowered(units, members)
         if best is not None:
             self._improve(pricing, master, value, best)
+        elif self.best is None:
+            master.draw(pricing.in_codes(units), self._reach)
         return new
+
+    def _ask_for_less(self) -> None:
+        """After an enumeration that did not end, and found little: with more nodes, or with a tolerance."""
+        if self._limit < _NODES:
+            self._limit *= 4
+        else:
+            self._tolerance = max(2 * self._tolerance, _FIRST_TOLERANCE)
 
     def _enumerate(self, pricing: Pricing, units: Array) -> Found:
         self.enumerations += 1
-        found = pricing.exactly(units, int(self._tolerance * pricing.due), _NODES, _OF_ENUMERATION)
+        found = pricing.exactly(units, int(self._tolerance * pricing.due), self._limit, _OF_ENUMERATION)
         self.nodes += found.nodes
         return found
 

@@ -23,7 +23,7 @@ _LEAST, _MOST = -0.25, 1.25
 _ENOUGH = 1e-4
 
 _MANY, _LOOSE = 4000, 0.25
-"""With more leaves than that in the program, such as cost more than they are charged by so much of a due go; half stay."""
+"""With more leaves in the program, those go that cost more than they are charged by so much of a due; half stay."""
 
 
 @final

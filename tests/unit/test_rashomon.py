@@ -249,6 +249,23 @@ def test_costs_that_are_real_numbers_are_added_without_rounding() -> None:
     assert mixed.count == sum(mixed.histogram.values())
 
 
+def test_a_price_that_no_optimum_pays_is_counted_whole() -> None:
+    # one class and weights of many digits: any split costs more than all labels may gain
+    X, _, _ = made(8, 3)
+    weights = [
+        0.44755074597986255,
+        0.8333945393805823,
+        0.5760540456045156,
+        0.8352945942683331,
+        *[0.9840108487587939] * 4,
+    ]
+    trees = streed.rashomon(SparseAccuracy(0.05), X, [0] * 8, max_depth=2, slack=0.1, sample_weight=weights)
+    assert trees.histogram == {0: 1, 0.05: 2, 0.1: 2}
+    assert value_of(trees[-1]) == 0.1
+    best = streed.rashomon(SparseAccuracy(0.05), X, [0] * 8, max_depth=2, n_best=2, sample_weight=weights)
+    assert best.histogram == {0: 1, 0.05: 2}
+
+
 def test_no_depth_limit_with_a_price() -> None:
     X, y, _ = made(12, 3)
     free = streed.rashomon(PRICED, X, y, slack=3)

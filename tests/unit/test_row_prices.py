@@ -1,6 +1,7 @@
 """Row prices: what pricing finds, that prices are feasible and bounds admissible, and that they change no answer."""
 
 import itertools
+import sys
 import threading
 import time
 from typing import Any
@@ -15,6 +16,7 @@ from streed.drivers.branches import Branches
 from streed.drivers.depth_first import DepthFirst
 from streed.encoding.row_costs import RowCosts
 from streed.exact import Array
+from streed.kernels import notices
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL, STOP
 from streed.kernels.entries import heaviest_conjunctions, heavy_conjunctions
 from streed.row_prices.cover import least_cover
@@ -181,8 +183,8 @@ def test_a_stop_ends_generation_at_once() -> None:
 @pytest.mark.parametrize("driver", [DepthFirst, Branches])
 def test_a_search_that_is_stopped_keeps_the_bound_of_its_prices(driver: Any) -> None:
     rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, (120, 24))
-    y = ((X[:, 0] & X[:, 1]) ^ (rng.random(120) < 0.3)).astype(int)
+    X = rng.integers(0, 2, (90, 14))
+    y = ((X[:, 0] & X[:, 1]) ^ (rng.random(90) < 0.3)).astype(int)
     with prices_first():
         result = streed.solve(tasks.SparseAccuracy(0.02), X, y, time_limit=0.2, search=driver())
     prices = result.stats["row_prices"]
@@ -200,6 +202,20 @@ def test_a_long_search_is_helped_and_the_thread_ends_with_it(monkeypatch: pytest
     assert "row_prices" in result.stats
     assert threading.active_count() <= before
     assert result.status == "feasible"
+
+
+def test_a_failure_of_the_linear_programs_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    monkeypatch.setattr(notices, "_said", set())
+    posed = pose(12, 0, rows=120, columns=8)
+    plain = streed.solve(posed.task, posed.X, posed.y, search=DepthFirst(row_prices=False), **posed.options)
+    with prices_first():
+        result = streed.solve(posed.task, posed.X, posed.y, **posed.options)
+    assert (result.status, result.value) == ("optimal", plain.value)
+    assert "highspy" in result.stats["row_prices"]["failed"]
+    assert "the search goes on without them" in capfd.readouterr().err
 
 
 def test_nothing_is_priced_under_a_depth_limit_or_a_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,11 +140,16 @@ def equivalent_points_bound(e, rows):  # type: ignore[no-untyped-def]
     if e.floors == 0:
         return int64(0)
     mask = vector(e.floor_mask, e.row_words, uint64)
-    floors = vector(e.floors, e.row_space, int64)
+    return sum_of_places(rows, mask, vector(e.floors, e.row_space, int64), e.row_words)
+
+
+@native
+def sum_of_places(rows, mask, values, words):  # type: ignore[no-untyped-def]
+    """The sum of the values (64 words,) of the places that are in both sets, (words,) each."""
     total = int64(0)
-    for w in range(e.row_words):
+    for w in range(words):
         bits = rows[w] & mask[w]
         while bits != uint64(0):
-            total += floors[w * 64 + first_one(bits)]
+            total += values[w * 64 + first_one(bits)]
             bits = bits & (bits - uint64(1))
     return total
