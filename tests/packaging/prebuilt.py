@@ -88,7 +88,9 @@ def check_wheel(wheel: Path) -> None:
         home.mkdir()
         venv.create(Path(elsewhere) / "venv", with_pip=True)
         python = Path(elsewhere) / "venv" / "bin" / "python"
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+        # pip would take what is on this path for installed
+        clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], env=clean, check=True)
         runnable = [level.name for level in levels.runnable(binding.get_host_cpu_features())]
         answers = {level: _solve(python, home, level) for level in ("", *runnable)}
         for level, told in answers.items():
