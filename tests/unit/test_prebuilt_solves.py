@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tests.differential.prebuilt import run_process
 
 pytestmark = [
-    pytest.mark.compiles,
+    pytest.mark.slow,  # building one takes minutes
     pytest.mark.skipif(
         not levels.runnable(binding.get_host_cpu_features()), reason="no library is built for this machine"
     ),

@@ -177,9 +177,9 @@ NEW_VALUES = """
 from streed.kernels.codegen import generate as generation
 
 answer(Priced(), max_depth=0)
-first = len(generation._made)
+first = len(generation.all_made())
 seconds = [answer(Priced(rate), max_depth=depth)[1] for rate in (0.5, 2.5, 100.0) for depth in (0, 0)]
-assert len(generation._made) == first == 1
+assert len(generation.all_made()) == first == 1
 print(json.dumps([answer(Priced(3.5), max_depth=0)[0], max(seconds)]))
 """
 
