@@ -104,12 +104,12 @@ def _search(
             beside.start_after(_PATIENCE, time.perf_counter() - packed_at)
             lower = max(lower, min(beside.bound, upper))
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
-        if lower >= min(upper, target):
-            return "proved"
         best, bound = best_of(upper), bound_of(lower)
         if search_limits.report is not None:
             search_limits.report(best, bound, nodes, "searching")
-        return "gap" if lower < min(upper, target) and search_limits.is_enough(best, bound) else None
+        if lower >= min(upper, target):
+            return "proved"
+        return "gap" if search_limits.is_enough(best, bound) else None
 
     try:
         searches = [

@@ -90,7 +90,7 @@ class PricingBeside:
                 self.bound = max(self.bound, prices.code(leaves))
 
             self._generation = Generation(leaves, self._control, tell, lambda: float(self._control[UPPER]))
-            self._generation.run(())
+            self._generation.run()
         except waiting.Abandoned:
             pass
         except Exception as failure:  # noqa: BLE001 - what only helps a search must not lose its tree

@@ -1,8 +1,9 @@
 """Column generation: prices of rows for the bound on trees, better from round to round.
 
 A round solves the linear program of the leaves known so far, and has its prices tried: a beam looks for leaves that are
-overcharged by much, and where it finds none, the enumeration finds all. Prices are then lowered by as little as makes
-them feasible (`Pricing.feasible`), so that every enumeration that ends gives a bound. The best feasible prices are the
+overcharged by much, and where it finds none, the enumeration. Prices are lowered where leaves are overcharged
+(`Pricing.lowered`) and enumerated again; what little is left is scaled away (`Pricing.scaled`), so that every
+enumeration that ends gives a bound. The best feasible prices are the
 centre of a box in which the next ones are kept, which is widened and narrowed by what came of them (du Merle,
 Villeneuve, Desrosiers and Hansen, Stabilized column generation, 1999). See docs/explanation/row-prices.md.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar, final
 
 import attrs
@@ -76,8 +77,6 @@ class Generation:
     """Leaves in the linear program."""
     rounds: int = attrs.field(default=0, init=False)
     enumerations: int = attrs.field(default=0, init=False)
-    nodes: int = attrs.field(default=0, init=False)
-    """Of all enumerations."""
     seconds: dict[str, float] = attrs.field(
         factory=lambda: dict.fromkeys(("program", "beam", "enumeration"), 0.0), init=False
     )
@@ -87,17 +86,17 @@ class Generation:
     _reach: float = attrs.field(default=_REACH, init=False)
     _stale: int = attrs.field(default=0, init=False)
 
-    def run(self, seeds: Iterable[Array] = (), deadline: float | None = None) -> None:
+    def run(self, deadline: float | None = None) -> None:
         """Goes on until the bound meets the goal or the program's value, until that is hopeless, or until stopped.
 
-        `seeds` are leaves to begin with, (M, N) bool each; the deadline is one of `time.perf_counter`.
+        The deadline is one of `time.perf_counter`, in seconds.
         """
 
         def stopped() -> bool:
             return bool(self.control[STOP]) or (deadline is not None and time.perf_counter() >= deadline)
 
         pricing = Pricing(self.leaves, self.control)
-        master = self._begin(stopped, seeds)
+        master = self._begin(stopped)
         while not stopped() and self._tolerance <= _MOST_TOLERANCE:
             solved = self._timed("program", master.solve)
             if solved is None:
@@ -121,14 +120,12 @@ class Generation:
                     self._reach = min(_WIDEST, 2 * self._reach)
                     master.draw(pricing.in_codes(self.best.units), self._reach)
 
-    def _begin(self, stopped: Callable[[], bool], seeds: Iterable[Array]) -> Master:
-        """The linear program of all rows as one leaf, of all single literals, of the seeds, and of greedy trees."""
+    def _begin(self, stopped: Callable[[], bool]) -> Master:
+        """The linear program of all rows as one leaf, of all single literals, and of greedy trees."""
         leaves = self.leaves
         master = Master(leaves, stopped)
         master.add(np.ones((1, leaves.n_classes), bool))
         master.add(self._members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
-        for members in seeds:
-            master.add(members)
         master.add(grown_leaves(leaves))
         return master
 
@@ -167,9 +164,7 @@ class Generation:
 
     def _enumerate(self, pricing: Pricing, units: Array) -> Found:
         self.enumerations += 1
-        found = pricing.exactly(units, int(self._tolerance * pricing.due), self._limit, _OF_ENUMERATION)
-        self.nodes += found.nodes
-        return found
+        return pricing.exactly(units, int(self._tolerance * pricing.due), self._limit, _OF_ENUMERATION)
 
     def _improve(self, pricing: Pricing, master: Master, value: float, units: Array) -> None:
         """Takes feasible prices for the best ones if they are, and moves the box."""

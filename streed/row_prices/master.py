@@ -21,6 +21,7 @@ _LEAST, _MOST = -0.25, 1.25
 """The box of a class's price, in what its worst label costs."""
 
 _ENOUGH = 1e-4
+"""The tolerance of the interior-point method: prices are only tried."""
 
 _MANY, _LOOSE = 4000, 0.25
 """With more leaves in the program, those go that cost more than they are charged by so much of a due; half stay."""

@@ -37,7 +37,6 @@ class Found:
     """No conjunction is overcharged by more units; None if the enumeration did not end."""
     worst: int
     """What the worst one that was seen is overcharged by; at most zero if none is."""
-    nodes: int
 
 
 @final
@@ -112,7 +111,7 @@ class Pricing:
             )  # fmt: skip
             worst = max(worst, heaviest - self.due)
             found.take(stored)
-        return Found(found.columns, None, worst, 0)
+        return Found(found.columns, None, worst)
 
     def exactly(self, units: Array, tolerance: int, node_limit: int, most: int) -> Found:
         """Overcharged leaves by enumeration, which misses none that is overcharged by more than the tolerance.
@@ -133,7 +132,7 @@ class Pricing:
             found.take(stored)
             if not ended:
                 break
-        return Found(found.columns, max(worst, tolerance) if ended else None, worst, nodes)
+        return Found(found.columns, max(worst, tolerance) if ended else None, worst)
 
     def _weights(self, units: Array) -> Iterator[Array]:
         """(N,) int32 for each label: what the prices exceed its costs by."""
