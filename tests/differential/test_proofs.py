@@ -22,6 +22,11 @@ def test_no_claim_can_be_pushed_above_the_optimum(block: int) -> None:
         assert not wrong
 
 
+def test_leaves_of_few_rows_and_columns_of_three_codes() -> None:
+    _, wrong = proof_claims.judge(0, 3300)  # once pushed above the optimum
+    assert not wrong
+
+
 @pytest.mark.compiles
 @pytest.mark.parametrize("number", range(12))
 def test_changed_files_prove_nothing_that_is_false(number: int, tmp_path: Path) -> None:
