@@ -446,14 +446,14 @@ def shown(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else f"{number} (about {float(number):.9g})"
 
 
-def parser(program: str | None = None) -> argparse.ArgumentParser:
-    """Of the call: files, task and limits."""
+def parser(program: str | None = None, tasks: tuple[str, ...] = ("accuracy", "costs", *SCORES)) -> Any:
+    """Of the call: files, task and limits; an `argparse.ArgumentParser`."""
     made = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
     add: Any = made.add_argument
     columns: Any = {"metavar": "COLUMN", "nargs": "+", "default": []}
     add("proof", type=Path)
     add("table", type=Path)
-    add("--task", choices=("accuracy", "costs", *SCORES), default="accuracy", help="accuracy: what errors weigh")
+    add("--task", choices=tasks, default=tasks[0], help="accuracy: what errors weigh")
     limit = made.add_mutually_exclusive_group(required=True).add_argument
     limit("--max-depth", type=int, metavar="D")
     limit("--no-limit", action="store_true", help="trees of any depth; splits need a price")

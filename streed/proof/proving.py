@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import shlex
 import tempfile
 import time
@@ -18,14 +19,16 @@ import attrs
 from streed.data import Dataset
 from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
-from streed.proof import check, check_limits
+from streed.proof import check, check_limits, check_squares
+from streed.proof.check import Record
 from streed.proof.checker import run_checker
-from streed.proof.claim import ProofClaim, Statement
+from streed.proof.claim import ProofClaim, SquaresClaim, Statement
 from streed.proof.compiled import CompiledSums
+from streed.proof.compiled_squares import CompiledSquares
 from streed.proof.format import to_bytes
-from streed.proof.planes import find_planes
+from streed.proof.planes import find_planes, side_records
 from streed.proof.prover import Prover
-from streed.proof.prover_sums import ProverSums
+from streed.proof.prover_sums import ProverSquares, ProverSums
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
@@ -107,7 +110,7 @@ def prove(
     docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting, and a
     similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more than
     4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for tasks that are
-    neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums.
+    neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums, nor squared errors.
     """
     began = time.monotonic()
     grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
@@ -118,9 +121,11 @@ def prove(
     return prove_claim(claim_by_tree(grown, data, task, limits), time_limit, began)
 
 
-def prove_claim(made: ProofClaim, time_limit: float | None, began: float) -> Proof:
+def prove_claim(made: ProofClaim | SquaresClaim, time_limit: float | None, began: float) -> Proof:
     """The proof of a claim, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
     deadline = None if time_limit is None else began + time_limit
+    if isinstance(made, SquaresClaim):
+        return _prove_squares(made, deadline, began)
     if made.amounts:
         return _prove_within(made, deadline, began)
     least = made.goal.costs.costs.min(1)
@@ -139,6 +144,23 @@ def prove_claim(made: ProofClaim, time_limit: float | None, began: float) -> Pro
     body = check.read_file(written)[1]
     bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, body, CompiledSums)
     return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+
+
+def _prove_squares(made: SquaresClaim, deadline: float | None, began: float) -> Proof:
+    """The proof of a claim about squared errors."""
+    goal, limits = made.goal, made.limits
+    records, near = squares_records(made, deadline)
+    written = to_bytes({"tree": made.tree, "arguments": list(made.arguments), "near": near}, records)
+    body = check.read_file(written)[1]
+    bound, claims = check_squares.prove_bound(made.X, goal, limits, body, CompiledSquares, near=near)
+    return Proof(written, made.table, made.arguments, bound, goal.reached, claims, time.monotonic() - began)
+
+
+def squares_records(made: SquaresClaim, deadline: float | None) -> tuple[list[Record], bool]:
+    """The claims, and whether they are enough for the checker to follow what the grid leaves open."""
+    sums = ProverSquares(made.X, made.goal, made.limits)
+    wanted = math.ceil(made.goal.reached / made.goal.unit * sums.factor)
+    return side_records(sums, made.limits, wanted - 1, deadline)
 
 
 def _prove_within(made: ProofClaim, deadline: float | None, began: float) -> Proof:
@@ -163,7 +185,7 @@ def _prove_within(made: ProofClaim, deadline: float | None, began: float) -> Pro
 
 def claim_by_tree(
     tree: Tree, data: Dataset, task: Task | None = None, limits: Mapping[str, Any] | None = None
-) -> ProofClaim:
+) -> ProofClaim | SquaresClaim:
     """What is to be proved, by the tree's own claims where nothing else is said; raises InputError, TaskError."""
     claims, limits = tree.claims, dict(limits or {})
     if claims is not None:

@@ -24,13 +24,13 @@ from streed.proof import check
 from streed.proof.prover import Prover
 from streed.tasks import (
     F1,
+    AbsoluteError,
     Accuracy,
     BalancedAccuracy,
     FBeta,
     InstanceCosts,
     Jaccard,
     SparseAccuracy,
-    SquaredError,
     WeightedAccuracy,
 )
 from tests.unit.specimens import labels, sample
@@ -124,7 +124,7 @@ def test_a_stopped_prover_leaves_a_bound() -> None:
 def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
     with pytest.raises(TaskError, match="not of this task"):
-        proof.prove(streed.solve(SquaredError(), X, y, max_depth=2), X, y)
+        proof.prove(streed.solve(AbsoluteError(), X, y, max_depth=2), X, y)
     with pytest.raises(InputError, match="no tree"):
         proof.prove(3, X, y)
     with pytest.raises(StreedError):
@@ -376,7 +376,7 @@ def test_proofs_that_cannot_be_are_refused_before_the_search(tmp_path: Path, mon
     with pytest.raises(InputError, match="table by its name"):
         streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "x.csv")
     with pytest.raises(TaskError, match="not of this task"):
-        streed.solve(SquaredError(), X, y, max_depth=3, proof=tmp_path / "x.proof")
+        streed.solve(AbsoluteError(), X, y, max_depth=3, proof=tmp_path / "x.proof")
 
 
 def test_ctrl_c_while_proving_leaves_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
