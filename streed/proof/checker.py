@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from streed.proof import check, check_limits, check_squares
+from streed.proof import check, check_limits, check_methods, check_squares
 from streed.proof.claim import about_squares
 
 LIMITS = ("--max-nodes", "--amounts", "--between")
@@ -14,8 +14,11 @@ LIMITS = ("--max-nodes", "--amounts", "--between")
 def run_checker(arguments: list[str], program: str | None = None, *, compiled: bool = False) -> int:
     """The exit code of the checker that a call is for; it says what was proved.
 
-    That is `check_squares.py` for squared errors, `check_limits.py` where the call limits sums, else `check.py`.
+    That is `check_squares.py` for squared errors, `check_methods.py` where the call gives methods, `check_limits.py`
+    where it limits sums, else `check.py`.
     """
+    if any(each.partition("=")[0] == "--methods" for each in arguments):
+        return check_methods.main(arguments, program)  # nothing of it is compiled
     checker: Any = check_limits if any(each.partition("=")[0] in LIMITS for each in arguments) else check
     squares = about_squares(arguments)
     checker = check_squares if squares else checker
