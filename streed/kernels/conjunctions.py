@@ -2,24 +2,28 @@
 
 A literal is 2 f + v: column f has the value v. A conjunction keeps the rows that satisfy all of its literals, and
 weighs what they weigh together; weights have any sign. Branch and bound enumerates sets of literals, each literal
-followed by those behind it only (in order of what positive weight they keep), with four rules:
+followed by those behind it only (in order of what positive weight they keep), with these rules:
 
-- a conjunction weighs no more than its positive rows (the bound);
 - a literal that removes no row of negative weight is of no use, and one that keeps too little can be in no answer;
 - a literal that all positive rows satisfy only helps, and is taken at once (not where literals are limited in number,
   or rows must remain);
 - rows that no remaining literal parts are one row, of the sum of their weights, which cancels positive against negative
-  ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012).
+  ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012);
+- where every literal that removes one row removes another one, too, the first is kept whenever the other one is: what
+  negative rows weigh is set against the positive rows that bring them along (a flow), and what is left bounds all.
+
+Rows are the literals that remove them, a bit each, in planes of 64. Literals go from node to node, and once they fit
+fewer planes, rows are written anew.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import int8, int32, int64, uint64
+from numba import int32, int64, uint64
 
 from streed.kernels.compiled import entry
 from streed.kernels.control import LONGEST, STOP
-from streed.kernels.simd import load_atomic
+from streed.kernels.simd import first_one, load_atomic
 from streed.kernels.views import native
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -30,6 +34,8 @@ NOTHING = -(1 << 62)
 _LOOK = 63
 """A look at whether to stop, every so many nodes (a mask)."""
 
+_PAIRS = 30_000
+"""Of a negative and a positive row, to set one against the other: with more the bound costs too much time."""
 
 @native
 def random_words(n):  # type: ignore[no-untyped-def]
@@ -65,55 +71,68 @@ def store(values, literals, lengths, stored, value, path, length):  # type: igno
 
 
 @native
-def _weigh_columns(masks, rows, weights, n, positive, all_of):  # type: ignore[no-untyped-def]
-    """Writes what rows with each column weigh: the positive ones, and all of them."""
-    m = masks.shape[1]
-    for f in range(m):
-        positive[f] = 0
-        all_of[f] = 0
-    for t in range(n):
-        weight = weights[t]
-        gain = max(weight, int32(0))
-        mask = masks[rows[t]]
-        for f in range(m):
-            taken = int32(mask[f])
-            positive[f] += gain & taken
-            all_of[f] += weight & taken
+def _planes_of(masks, literals, rows, n_literals, planes):  # type: ignore[no-untyped-def]
+    """Writes, for each of the rows, which of the literals remove it: bit j % 64 of plane j / 64 is literal j."""
+    n = len(rows)
+    planes[: (n_literals + 63) // 64, :n] = uint64(0)
+    for j in range(n_literals):
+        f = literals[j] >> 1
+        want = -(literals[j] & 1)
+        bit = uint64(1) << uint64(j & 63)
+        plane = planes[j >> 6]
+        for t in range(n):
+            if masks[rows[t], f] != want:
+                plane[t] |= bit
 
 
 @native
-def _keep_rows(masks, literal, rows, weights, counts, n, rows2, weights2, counts2):  # type: ignore[no-untyped-def]
-    """How many rows satisfy the literal; copies them (in place if the arrays are the same)."""
-    f = literal >> 1
-    want = int8(-(literal & 1))
-    q = 0
-    for t in range(n):
-        r = rows[t]
-        if masks[r, f] == want:
-            rows2[q] = r
-            weights2[q] = weights[t]
-            counts2[q] = counts[t]
-            q += 1
-    return q
+def _repack(planes, n_planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore[no-untyped-def]
+    """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was, and so do literals."""
+    needed = (n_bits + 63) // 64
+    spare[:needed, :n] = uint64(0)
+    for j in range(n_bits):
+        source = planes[bits[j] >> 6]
+        shift = uint64(bits[j] & 63)
+        target = spare[j >> 6]
+        to = uint64(j & 63)
+        for t in range(n):
+            target[t] |= ((source[t] >> shift) & uint64(1)) << to
+        literals2[j] = literals[bits[j]]
+    planes[:needed, :n] = spare[:needed, :n]
+    for j in range(n_bits):
+        literals[j] = literals2[j]
+        bits[j] = j
+    return needed
 
 
 @native
-def _merge(masks, used, words, rows, weights, counts, n, stamps, keys, at, now, drop):  # type: ignore[no-untyped-def]
-    """(how many rows remain, whether some were merged): rows that agree in the columns of `used` become one.
+def _merge(planes, n_planes, weights, counts, n, stamps, keys, at, now, drop):  # type: ignore[no-untyped-def]
+    """(rows that remain, what the others weigh, how many they are): rows that the same literals remove become one.
 
-    With `drop`, rows whose weights cancel go.
+    The others are those that no literal removes. With `drop`, rows whose weights cancel go.
     """
-    m = masks.shape[1]
     size = len(stamps)
     q = 0
+    settled = int64(0)
+    rows_settled = int64(0)
     for t in range(n):
-        r = rows[t]
-        h = uint64(1)
-        for f in range(m):
-            h += words[f] & uint64(int64(masks[r, f])) & used[f]
-        mixed = (h ^ (h >> uint64(29))) * uint64(_GOLDEN)
-        s = int64(mixed >> uint64(32)) & (size - 1)
-        while stamps[s] == now and keys[s] != h:
+        any_of = planes[0, t]
+        h = any_of * uint64(_GOLDEN)
+        for k in range(1, n_planes):
+            any_of |= planes[k, t]
+            h = ((h << uint64(23)) ^ (h >> uint64(41)) ^ planes[k, t]) * uint64(_GOLDEN)
+        if any_of == uint64(0):
+            settled += weights[t]
+            rows_settled += counts[t]
+            continue
+        s = int64(h >> uint64(32)) & (size - 1)
+        while stamps[s] == now:
+            if keys[s] == h:
+                same = True
+                for k in range(n_planes):
+                    same = same and planes[k, at[s]] == planes[k, t]
+                if same:
+                    break
             s = (s + 1) & (size - 1)
         if stamps[s] == now:
             weights[at[s]] += weights[t]
@@ -122,36 +141,100 @@ def _merge(masks, used, words, rows, weights, counts, n, stamps, keys, at, now, 
             stamps[s] = now
             keys[s] = h
             at[s] = q
-            rows[q] = r
+            for k in range(n_planes):
+                planes[k, q] = planes[k, t]
             weights[q] = weights[t]
             counts[q] = counts[t]
             q += 1
-    merged = q < n
     if drop:
         n = q
         q = 0
         for t in range(n):
             if weights[t] != 0:
-                rows[q] = rows[t]
+                for k in range(n_planes):
+                    planes[k, q] = planes[k, t]
                 weights[q] = weights[t]
                 counts[q] = counts[t]
                 q += 1
-    return q, merged
+    return q, settled, rows_settled
 
 
 @native
-def _sort(candidates, keeps, n):  # type: ignore[no-untyped-def]
-    """Sorts the first n candidates by what they keep: by insertion, as they stand in the order of the node above."""
+def _flow(planes, n_planes, weights, n, enough, left):  # type: ignore[no-untyped-def]
+    """What of the positive weight is set against negative rows that come along with it, up to about `enough`."""
+    for t in range(n):
+        left[t] = weights[t]
+    flow = int64(0)
+    for t in range(n):
+        need = -weights[t]
+        if need <= 0:
+            continue
+        for u in range(n):
+            if left[u] > 0 and planes[0, t] & ~planes[0, u] == uint64(0):
+                inside = True
+                for k in range(1, n_planes):
+                    inside = inside and planes[k, t] & ~planes[k, u] == uint64(0)
+                if inside:
+                    taken = min(left[u], need)
+                    left[u] -= taken
+                    need -= taken
+                    flow += taken
+                    if need == 0:
+                        break
+        if flow >= enough:
+            break
+    return flow
+
+
+@native
+def _weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
+    """(positive weight, negative weight) of the rows that the literal of this bit removes."""
+    positive = int64(0)
+    negative = int64(0)
+    for t in range(n):
+        taken = weights[t] & -int64((plane[t] >> shift) & uint64(1))
+        positive += max(taken, int64(0))
+        negative += min(taken, int64(0))
+    return positive, negative
+
+
+@native
+def _take(planes, n_planes, weights, counts, n, bit, kept, planes2, weights2, counts2):  # type: ignore[no-untyped-def]
+    """(rows that the literal of a bit keeps, the most that conjunctions of them weigh, by rows that stay in any case).
+
+    Writes the rows with the bits `kept` only, in place if arrays are the same.
+    """
+    plane = planes[bit >> 6]
+    mask = uint64(1) << uint64(bit & 63)
+    q = 0
+    most = int64(0)
+    for t in range(n):
+        if plane[t] & mask == uint64(0):
+            any_of = uint64(0)
+            for k in range(n_planes):
+                planes2[k, q] = planes[k, t] & kept[k]
+                any_of |= planes2[k, q]
+            weight = weights[t]
+            weights2[q] = weight
+            counts2[q] = counts[t]
+            q += 1
+            most += weight if any_of == uint64(0) else max(weight, int64(0))
+    return q, most
+
+
+@native
+def _sort(bits, keeps, n):  # type: ignore[no-untyped-def]
+    """Sorts the first n bits by what they keep: by insertion, as they stand in the order of the node above."""
     for i in range(1, n):
-        literal = candidates[i]
+        bit = bits[i]
         kept = keeps[i]
         k = i
         while k > 0 and keeps[k - 1] > kept:
             keeps[k] = keeps[k - 1]
-            candidates[k] = candidates[k - 1]
+            bits[k] = bits[k - 1]
             k -= 1
         keeps[k] = kept
-        candidates[k] = literal
+        bits[k] = bit
 
 
 @entry
@@ -172,7 +255,8 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     """(the largest weight seen, nodes, whether it ended, conjunctions stored).
 
     If it ended, none weighs more than the first answer or the threshold, whichever is larger. Of those above the
-    threshold, such are stored as weigh more than any larger set of rows that the rules lead to.
+    threshold, such are stored as weigh more than any larger set of rows that the rules lead to; once there is no room
+    for more, the lightest one stored is the threshold.
 
     masks (N, m) int8 are -1 where a row has a column, literals_allowed (2 m,) uint8, weights (N,) int32 whose sums fit,
     counts (N,) int64 the rows that each stands for. Answers in values (cap,), found (cap, LONGEST) and lengths (cap,).
@@ -181,20 +265,30 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     limited = most_literals < m or least_rows > 1
     most_literals = min(most_literals, LONGEST)
     deep = min(most_literals, m) + 2
-    rows = np.empty((deep, n), np.int32)
-    own = np.empty((deep, n), np.int32)
+    literals = np.empty((deep, 2 * m), np.int32)
+    bits = np.empty((deep, 2 * m), np.int32)
+    n_bits = np.zeros(deep, np.int64)
+    for literal in range(2 * m):
+        if literals_allowed[literal] == 1:
+            literals[0, n_bits[0]] = literal
+            bits[0, n_bits[0]] = n_bits[0]
+            n_bits[0] += 1
+    most_planes = max(1, (n_bits[0] + 63) // 64)
+    planes = np.zeros((deep, most_planes, n), np.uint64)
+    spare = np.empty((most_planes, n), np.uint64)
+    spare_literals = np.empty(2 * m, np.int32)
+    n_planes = np.zeros(deep, np.int64)
+    live = np.zeros((deep, most_planes), np.uint64)
+    own = np.empty((deep, n), np.int64)
     many = np.empty((deep, n), np.int64)
     n_rows = np.zeros(deep, np.int64)
-    candidates = np.empty((deep, 2 * m), np.int32)
+    settled = np.zeros(deep, np.int64)
+    rows_settled = np.zeros(deep, np.int64)
     keeps = np.empty((deep, 2 * m), np.int64)
-    n_candidates = np.zeros(deep, np.int64)
     following = np.zeros(deep, np.int64)
     path = np.zeros((deep, LONGEST + 1), np.int32)
     length = np.zeros(deep, np.int64)
-    positive = np.empty(m, np.int32)
-    all_of = np.empty(m, np.int32)
-    words = random_words(m)
-    used = np.zeros(m, np.uint64)
+    left = np.empty(n, np.int64)
     size = 64
     while size < 4 * n:
         size *= 2
@@ -202,18 +296,13 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     keys = np.zeros(size, np.uint64)
     at = np.zeros(size, np.int32)
     now = int64(0)
-    q = 0
-    for i in range(n):
-        if weights[i] != 0 or least_rows > 1:
-            rows[0, q] = i
-            own[0, q] = weights[i]
-            many[0, q] = counts[i]
-            q += 1
-    n_rows[0] = q
-    for literal in range(2 * m):
-        if literals_allowed[literal] == 1:
-            candidates[0, n_candidates[0]] = literal
-            n_candidates[0] += 1
+    rows = np.flatnonzero((weights != 0) | (least_rows > 1))
+    n_rows[0] = len(rows)
+    own[0, : len(rows)] = weights[rows]
+    many[0, : len(rows)] = counts[rows]
+    n_planes[0] = most_planes
+    live[0] = ~uint64(0)
+    _planes_of(masks, literals[0], rows, n_bits[0], planes[0])
     best = int64(NOTHING)
     nodes = int64(0)
     stored = int64(0)
@@ -226,102 +315,123 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             if nodes > node_limit or (nodes & _LOOK == 0 and load_atomic(control, STOP) != 0):
                 complete = False
                 break
-            c = n_candidates[d]
-            before = -1
-            changed = True
-            forced = True
+            grown = True
+            c = 0
             while True:
-                if changed or forced:
-                    gain = int64(0)
-                    total = int64(0)
-                    count = int64(0)
-                    for t in range(n_rows[d]):
-                        weight = own[d, t]
-                        gain += max(weight, int32(0))
-                        total += weight
-                        count += many[d, t]
-                    if forced and count >= least_rows and n_rows[d] > 0:
-                        if total > best:
-                            best = total
-                        if total > threshold:
-                            stored = store(values, found, lengths, stored, total, path[d], length[d])
-                    forced = False
-                    if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
-                        c = 0
-                        break
-                    if length[d] >= most_literals:
-                        if not limited or most_literals == LONGEST:
-                            complete = False
-                        c = 0
-                        break
-                    _weigh_columns(masks, rows[d], own[d], n_rows[d], positive, all_of)
-                changed = False
-                behind = c
+                now += 1
+                n_rows[d], weight, count = _merge(
+                    planes[d], n_planes[d], own[d], many[d], n_rows[d], stamps, keys, at, now, least_rows <= 1
+                )
+                settled[d] += weight
+                rows_settled[d] += count
+                gain = settled[d]
+                total = settled[d]
+                count = rows_settled[d]
+                for t in range(n_rows[d]):
+                    gain += max(own[d, t], int64(0))
+                    total += own[d, t]
+                    count += many[d, t]
+                if grown and count >= max(least_rows, 1):
+                    best = max(best, total)
+                    if total > threshold:
+                        stored = store(values, found, lengths, stored, total, path[d], length[d])
+                        if stored == len(values):
+                            threshold = max(threshold, int64(values.min()))
+                grown = False
                 c = 0
+                if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
+                    break
+                if length[d] >= most_literals:
+                    if not limited or most_literals == LONGEST:
+                        complete = False
+                    break
+                if total <= threshold:
+                    negative_rows = int64(0)
+                    for t in range(n_rows[d]):
+                        negative_rows += own[d, t] < 0
+                    if negative_rows * (n_rows[d] - negative_rows) <= _PAIRS:
+                        surplus = gain - threshold
+                        if _flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, left) >= surplus:
+                            break
+                dropped = False
                 free = int64(-1)
-                negative = total - gain
-                for j in range(behind):
-                    literal = int64(candidates[d, j])
-                    f = literal >> 1
-                    kept = int64(positive[f])
-                    weight = int64(all_of[f])
-                    if literal & 1 == 0:
-                        kept = gain - kept
-                        weight = total - weight
-                    if kept <= threshold or (weight - kept == negative):
+                for j in range(n_bits[d]):
+                    bit = bits[d, j]
+                    lost, removed = _weigh_removed(planes[d, bit >> 6], uint64(bit & 63), own[d], n_rows[d])
+                    if removed == 0 or gain - lost <= threshold:
+                        live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
+                        dropped = True
                         continue
-                    if kept == gain:
-                        free = literal
-                    candidates[d, c] = literal
-                    keeps[d, c] = kept
+                    if lost == 0 and not limited:
+                        free = bit
+                    bits[d, c] = bit
+                    keeps[d, c] = gain - lost
                     c += 1
-                if free >= 0 and not limited:
-                    n_rows[d] = _keep_rows(masks, free, rows[d], own[d], many[d], n_rows[d], rows[d], own[d], many[d])
-                    path[d, length[d]] = free
+                n_bits[d] = c
+                if c == 0:
+                    break
+                if (c + 63) // 64 < n_planes[d]:
+                    if free >= 0:
+                        for j in range(c):
+                            if bits[d, j] == free:
+                                free = j
+                                break
+                    n_planes[d] = _repack(
+                        planes[d], n_planes[d], n_rows[d], bits[d], literals[d], c, spare, spare_literals
+                    )
+                    live[d] = ~uint64(0)
+                    dropped = True
+                if free >= 0:
+                    path[d, length[d]] = literals[d, free]
                     length[d] += 1
+                    live[d, free >> 6] &= ~(uint64(1) << uint64(free & 63))
+                    n_rows[d], _ = _take(
+                        planes[d], n_planes[d], own[d], many[d], n_rows[d], free, live[d], planes[d], own[d], many[d]
+                    )
                     behind = c
                     c = 0
                     for j in range(behind):
-                        if candidates[d, j] >> 1 != free >> 1:
-                            candidates[d, c] = candidates[d, j]
+                        if bits[d, j] != free:
+                            bits[d, c] = bits[d, j]
                             c += 1
-                    forced = True
-                    before = -1
-                    continue
-                if c == 0 or c == before:
+                    n_bits[d] = c
+                    grown = True
+                elif dropped:
+                    for k in range(n_planes[d]):
+                        for t in range(n_rows[d]):
+                            planes[d, k, t] &= live[d, k]
+                else:
                     break
-                used[:] = uint64(0)
-                for j in range(c):
-                    used[candidates[d, j] >> 1] = ~uint64(0)
-                now += 1
-                n_rows[d], changed = _merge(
-                    masks, used, words, rows[d], own[d], many[d], n_rows[d], stamps, keys, at, now, least_rows <= 1
-                )
-                before = c
-                if not changed:
-                    break
-            _sort(candidates[d], keeps[d], c)
-            n_candidates[d] = c
+            _sort(bits[d], keeps[d], c)
+            n_bits[d] = c
             following[d] = 0
             entering = False
-        if following[d] < n_candidates[d]:
+        if following[d] < n_bits[d]:
             j = following[d]
             following[d] += 1
+            bit = bits[d, j]
+            live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
             if keeps[d, j] <= threshold:
                 continue
-            literal = int64(candidates[d, j])
-            n_rows[d + 1] = _keep_rows(
-                masks, literal, rows[d], own[d], many[d], n_rows[d], rows[d + 1], own[d + 1], many[d + 1]
+            n_rows[d + 1], most = _take(
+                planes[d], n_planes[d], own[d], many[d], n_rows[d], bit, live[d], planes[d + 1], own[d + 1], many[d + 1]
             )
+            if settled[d] + most <= threshold:
+                continue
+            settled[d + 1] = settled[d]
+            rows_settled[d + 1] = rows_settled[d]
+            n_planes[d + 1] = n_planes[d]
+            live[d + 1] = live[d]
             c = 0
-            for k in range(j + 1, n_candidates[d]):
-                if candidates[d, k] >> 1 != literal >> 1:
-                    candidates[d + 1, c] = candidates[d, k]
-                    c += 1
-            n_candidates[d + 1] = c
+            for k in range(j + 1, n_bits[d]):
+                bits[d + 1, c] = bits[d, k]
+                c += 1
+            n_bits[d + 1] = c
+            for k in range(min(2 * m, 64 * n_planes[d])):
+                literals[d + 1, k] = literals[d, k]
             for k in range(length[d]):
                 path[d + 1, k] = path[d, k]
-            path[d + 1, length[d]] = literal
+            path[d + 1, length[d]] = literals[d, bit]
             length[d + 1] = length[d] + 1
             d += 1
             entering = True
