@@ -12,21 +12,19 @@ followed by those behind it only (in order of what positive weight they keep), w
 - where every literal that removes one row removes another one, too, the first is kept whenever the other one is: what
   negative rows weigh is set against the positive rows that bring them along (a flow), and what is left bounds all.
 
-Rows are the literals that remove them, a bit each, in planes of 64. Literals go from node to node, and once they fit
-fewer planes, rows are written anew.
+Rows are the literals that remove them (removing_literals.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint64
+from numba import int64, uint64
 
 from streed.kernels.compiled import entry
 from streed.kernels.control import LONGEST, STOP
-from streed.kernels.simd import first_one, load_atomic
+from streed.kernels.removing_literals import flow, merge, planes_of, repack, take, weigh_removed
+from streed.kernels.simd import load_atomic
 from streed.kernels.views import native
-
-_GOLDEN = 0x9E3779B97F4A7C15
 
 NOTHING = -(1 << 62)
 """What no conjunction weighs."""
@@ -36,18 +34,6 @@ _LOOK = 63
 
 _PAIRS = 30_000
 """Of a negative and a positive row, to set one against the other: with more the bound costs too much time."""
-
-@native
-def random_words(n):  # type: ignore[no-untyped-def]
-    """(n,) uint64, the same ones always (xorshift): sums of them tell sets apart."""
-    words = np.empty(n, np.uint64)
-    x = uint64(88172645463325252)
-    for i in range(n):
-        x ^= x << uint64(13)
-        x ^= x >> uint64(7)
-        x ^= x << uint64(17)
-        words[i] = x
-    return words
 
 
 @native
@@ -68,158 +54,6 @@ def store(values, literals, lengths, stored, value, path, length):  # type: igno
     for j in range(length):
         literals[at, j] = path[j]
     return stored
-
-
-@native
-def _planes_of(masks, literals, rows, n_literals, planes):  # type: ignore[no-untyped-def]
-    """Writes, for each of the rows, which of the literals remove it: bit j % 64 of plane j / 64 is literal j."""
-    n = len(rows)
-    planes[: (n_literals + 63) // 64, :n] = uint64(0)
-    for j in range(n_literals):
-        f = literals[j] >> 1
-        want = -(literals[j] & 1)
-        bit = uint64(1) << uint64(j & 63)
-        plane = planes[j >> 6]
-        for t in range(n):
-            if masks[rows[t], f] != want:
-                plane[t] |= bit
-
-
-@native
-def _repack(planes, n_planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore[no-untyped-def]
-    """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was, and so do literals."""
-    needed = (n_bits + 63) // 64
-    spare[:needed, :n] = uint64(0)
-    for j in range(n_bits):
-        source = planes[bits[j] >> 6]
-        shift = uint64(bits[j] & 63)
-        target = spare[j >> 6]
-        to = uint64(j & 63)
-        for t in range(n):
-            target[t] |= ((source[t] >> shift) & uint64(1)) << to
-        literals2[j] = literals[bits[j]]
-    planes[:needed, :n] = spare[:needed, :n]
-    for j in range(n_bits):
-        literals[j] = literals2[j]
-        bits[j] = j
-    return needed
-
-
-@native
-def _merge(planes, n_planes, weights, counts, n, stamps, keys, at, now, drop):  # type: ignore[no-untyped-def]
-    """(rows that remain, what the others weigh, how many they are): rows that the same literals remove become one.
-
-    The others are those that no literal removes. With `drop`, rows whose weights cancel go.
-    """
-    size = len(stamps)
-    q = 0
-    settled = int64(0)
-    rows_settled = int64(0)
-    for t in range(n):
-        any_of = planes[0, t]
-        h = any_of * uint64(_GOLDEN)
-        for k in range(1, n_planes):
-            any_of |= planes[k, t]
-            h = ((h << uint64(23)) ^ (h >> uint64(41)) ^ planes[k, t]) * uint64(_GOLDEN)
-        if any_of == uint64(0):
-            settled += weights[t]
-            rows_settled += counts[t]
-            continue
-        s = int64(h >> uint64(32)) & (size - 1)
-        while stamps[s] == now:
-            if keys[s] == h:
-                same = True
-                for k in range(n_planes):
-                    same = same and planes[k, at[s]] == planes[k, t]
-                if same:
-                    break
-            s = (s + 1) & (size - 1)
-        if stamps[s] == now:
-            weights[at[s]] += weights[t]
-            counts[at[s]] += counts[t]
-        else:
-            stamps[s] = now
-            keys[s] = h
-            at[s] = q
-            for k in range(n_planes):
-                planes[k, q] = planes[k, t]
-            weights[q] = weights[t]
-            counts[q] = counts[t]
-            q += 1
-    if drop:
-        n = q
-        q = 0
-        for t in range(n):
-            if weights[t] != 0:
-                for k in range(n_planes):
-                    planes[k, q] = planes[k, t]
-                weights[q] = weights[t]
-                counts[q] = counts[t]
-                q += 1
-    return q, settled, rows_settled
-
-
-@native
-def _flow(planes, n_planes, weights, n, enough, left):  # type: ignore[no-untyped-def]
-    """What of the positive weight is set against negative rows that come along with it, up to about `enough`."""
-    for t in range(n):
-        left[t] = weights[t]
-    flow = int64(0)
-    for t in range(n):
-        need = -weights[t]
-        if need <= 0:
-            continue
-        for u in range(n):
-            if left[u] > 0 and planes[0, t] & ~planes[0, u] == uint64(0):
-                inside = True
-                for k in range(1, n_planes):
-                    inside = inside and planes[k, t] & ~planes[k, u] == uint64(0)
-                if inside:
-                    taken = min(left[u], need)
-                    left[u] -= taken
-                    need -= taken
-                    flow += taken
-                    if need == 0:
-                        break
-        if flow >= enough:
-            break
-    return flow
-
-
-@native
-def _weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
-    """(positive weight, negative weight) of the rows that the literal of this bit removes."""
-    positive = int64(0)
-    negative = int64(0)
-    for t in range(n):
-        taken = weights[t] & -int64((plane[t] >> shift) & uint64(1))
-        positive += max(taken, int64(0))
-        negative += min(taken, int64(0))
-    return positive, negative
-
-
-@native
-def _take(planes, n_planes, weights, counts, n, bit, kept, planes2, weights2, counts2):  # type: ignore[no-untyped-def]
-    """(rows that the literal of a bit keeps, the most that conjunctions of them weigh, by rows that stay in any case).
-
-    Writes the rows with the bits `kept` only, in place if arrays are the same.
-    """
-    plane = planes[bit >> 6]
-    mask = uint64(1) << uint64(bit & 63)
-    q = 0
-    most = int64(0)
-    for t in range(n):
-        if plane[t] & mask == uint64(0):
-            any_of = uint64(0)
-            for k in range(n_planes):
-                planes2[k, q] = planes[k, t] & kept[k]
-                any_of |= planes2[k, q]
-            weight = weights[t]
-            weights2[q] = weight
-            counts2[q] = counts[t]
-            q += 1
-            most += weight if any_of == uint64(0) else max(weight, int64(0))
-    return q, most
 
 
 @native
@@ -302,7 +136,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     many[0, : len(rows)] = counts[rows]
     n_planes[0] = most_planes
     live[0] = ~uint64(0)
-    _planes_of(masks, literals[0], rows, n_bits[0], planes[0])
+    planes_of(masks, literals[0], rows, n_bits[0], planes[0])
     best = int64(NOTHING)
     nodes = int64(0)
     stored = int64(0)
@@ -319,7 +153,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             c = 0
             while True:
                 now += 1
-                n_rows[d], weight, count = _merge(
+                n_rows[d], weight, count = merge(
                     planes[d], n_planes[d], own[d], many[d], n_rows[d], stamps, keys, at, now, least_rows <= 1
                 )
                 settled[d] += weight
@@ -351,13 +185,13 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         negative_rows += own[d, t] < 0
                     if negative_rows * (n_rows[d] - negative_rows) <= _PAIRS:
                         surplus = gain - threshold
-                        if _flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, left) >= surplus:
+                        if flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, left) >= surplus:
                             break
                 dropped = False
                 free = int64(-1)
                 for j in range(n_bits[d]):
                     bit = bits[d, j]
-                    lost, removed = _weigh_removed(planes[d, bit >> 6], uint64(bit & 63), own[d], n_rows[d])
+                    lost, removed = weigh_removed(planes[d, bit >> 6], uint64(bit & 63), own[d], n_rows[d])
                     if removed == 0 or gain - lost <= threshold:
                         live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
                         dropped = True
@@ -376,7 +210,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                             if bits[d, j] == free:
                                 free = j
                                 break
-                    n_planes[d] = _repack(
+                    n_planes[d] = repack(
                         planes[d], n_planes[d], n_rows[d], bits[d], literals[d], c, spare, spare_literals
                     )
                     live[d] = ~uint64(0)
@@ -385,7 +219,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                     path[d, length[d]] = literals[d, free]
                     length[d] += 1
                     live[d, free >> 6] &= ~(uint64(1) << uint64(free & 63))
-                    n_rows[d], _ = _take(
+                    n_rows[d], _ = take(
                         planes[d], n_planes[d], own[d], many[d], n_rows[d], free, live[d], planes[d], own[d], many[d]
                     )
                     behind = c
@@ -413,7 +247,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
             if keeps[d, j] <= threshold:
                 continue
-            n_rows[d + 1], most = _take(
+            n_rows[d + 1], most = take(
                 planes[d], n_planes[d], own[d], many[d], n_rows[d], bit, live[d], planes[d + 1], own[d + 1], many[d + 1]
             )
             if settled[d] + most <= threshold:
