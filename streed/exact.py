@@ -30,6 +30,9 @@ _DECIMALS = 9
 _EXACT_FLOATS = 2.0**53
 """Whole floats below this are told apart from their neighbours."""
 
+_FEW = 512
+"""Of so few numbers, equal ones are read one by one: to find them takes longer."""
+
 _GRID_BITS = 44
 
 _ROUNDED_BITS = 50
@@ -152,7 +155,8 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
     if not np.isfinite(values).all():
         raise InputError(name, "a value is NaN or infinite", "give finite numbers")
     top, total = float(np.abs(values).max(initial=0)), float(np.abs(values).sum())
-    for decimals in range(_DECIMALS + 1):
+    # what the first value needs, all need: most arrays of many decimals end here
+    for decimals in range(_decimals_of(values.flat[0].item()) if values.size else 0, _DECIMALS + 1):
         scale = 10**decimals
         if total * scale >= LARGEST_TOTAL or top * scale >= _EXACT_FLOATS:
             return None
@@ -160,6 +164,15 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
         if (scaled / scale == values).all():
             return scaled.astype(np.int64), Fraction(1, scale)
     return None
+
+
+def _decimals_of(value: float) -> int:
+    """The least number of decimals with which rounding gives the value back; more than _DECIMALS if none does."""
+    for decimals in range(_DECIMALS + 1):
+        scale = 10**decimals
+        if abs(value) * scale >= _EXACT_FLOATS or round(value * scale) / scale == value:
+            return decimals
+    return _DECIMALS + 1
 
 
 def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
@@ -171,21 +184,39 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
     elif values.dtype.kind in "bui":
         common, whole = 1, values.ravel().tolist()
     else:
-        different, place = np.unique(values, return_inverse=True)
-        decimals = [_decimal(x) for x in different.astype(np.float64).tolist()]
-        digits = max([0, *(-power for _, power in decimals)])
-        powers = {power: 10 ** (power + digits) for _, power in decimals}
-        common = 10**digits
-        scaled = [figures * powers[power] for figures, power in decimals]
-        whole = [scaled[at] for at in place.ravel().tolist()]
+        place = None
+        different = values.ravel()
+        if values.size > _FEW:
+            different, place = np.unique(different, return_inverse=True)
+        whole, common = _decimals(different.astype(np.float64).tolist())
+        if place is not None:
+            whole = [whole[at] for at in place.ravel().tolist()]
     found = np.empty(len(whole), object)
     found[:] = whole
     return found.reshape(values.shape), Fraction(1, common)
 
 
-def _decimal(x: float) -> tuple[int, int]:
+def _decimals(numbers: list[float]) -> tuple[list[int], int]:
+    """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
+    written = repr(numbers)[1:-1].split(", ") if numbers else []
+    if any("e" in text for text in written):
+        return _powers([_decimal(text) for text in written])
+    places = [len(text) - text.index(".") - 1 for text in written]
+    most = max(places, default=0)
+    zeros = ["0" * (most - n) for n in range(most + 1)]
+    return [int(text.replace(".", "") + zeros[n]) for text, n in zip(written, places, strict=True)], 10**most
+
+
+def _powers(decimals: list[tuple[int, int]]) -> tuple[list[int], int]:
+    """As `_decimals`, of figures and the powers of ten that they are multiplied by."""
+    digits = max([0, *(-power for _, power in decimals)])
+    powers = {power: 10 ** (power + digits) for _, power in decimals}
+    return [figures * powers[power] for figures, power in decimals], 10**digits
+
+
+def _decimal(written: str) -> tuple[int, int]:
     """(figures, power): the number is written as figures * 10**power."""
-    written, _, power = repr(x).partition("e")
+    written, _, power = written.partition("e")
     whole, _, rest = written.partition(".")
     return int(whole + rest), int(power or 0) - len(rest)
 

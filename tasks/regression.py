@@ -36,21 +36,28 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
-def _offsets(targets: Array, center: Any) -> Array:
-    """(n,) the targets less the center; of floats, the difference of the decimals that Python prints, rounded once."""
+Exact = tuple[Array, Fraction]
+"""Whole numbers and the worth of 1."""
+
+
+def _offsets(targets: Array, exact: Exact, center: Any) -> Array:
+    """(n,) the targets less the center; of floats, the difference of the decimals that Python prints, rounded once.
+
+    `exact` are the targets as `exact_integers` reads them.
+    """
     if targets.dtype.kind == "i":
         offsets: Array = targets - center
         return offsets
-    whole, unit = exact_integers(targets, "y")
+    whole, unit = exact
     start = Fraction(exact_number(center))
     common = math.lcm(unit.denominator, start.denominator)
     step, origin = int(unit * common), int(start * common)
     return np.array([(y * step - origin) / common for y in whole.tolist()])
 
 
-def _squared_error(data: Dataset, rows: Array) -> Fraction:
-    """The (weighted) squared errors of the mean of these rows, from the targets themselves."""
-    targets, unit = exact_integers(data.targets[rows], "y")
+def _squared_error(data: Dataset, exact: Exact, rows: Array) -> Fraction:
+    """The (weighted) squared errors of the mean of these rows, from the targets themselves, read exactly."""
+    targets, unit = exact[0][rows], exact[1]
     weights, worth = [1] * len(rows), Fraction(1)
     each = weight_array(data)
     if each is not None:
@@ -113,8 +120,8 @@ class SquaredError(Task):
     normalized: bool = False
     center: Any = bound(0)
     """Targets are measured from here, near their mean, lest sums of squares of large numbers cancel."""
-    offsets: Any = bound((None, None))
-    """The data set, and its targets as measured from the center."""
+    offsets: Any = bound((None, None, None))
+    """The data set, its targets as measured from the center, and as they are, exactly."""
     scale: float = bound(1)
     """What squared errors are multiplied by: a division per leaf would take longer than all else of it."""
 
@@ -128,16 +135,17 @@ class SquaredError(Task):
         targets = data.targets
         center = np.average(targets, weights=data.weights).item()
         center = round(center) if targets.dtype.kind == "i" else float(f"{center:.6g}")
-        squares = float(_squared_error(data, np.arange(data.n_rows))) if self.normalized else 0.0
-        offsets = data, _offsets(targets, center)
+        exact = exact_integers(targets, "y")
+        squares = float(_squared_error(data, exact, np.arange(data.n_rows))) if self.normalized else 0.0
+        offsets = data, _offsets(targets, exact, center), exact
         return attrs.evolve(self, center=center, offsets=offsets, scale=1 / squares if squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         if MOMENTS in data.summed:
             return _moments_from(data, self.center)
-        known, offsets = self.offsets
+        known, offsets, _ = self.offsets
         if known is not data:
-            offsets = _offsets(data.targets, self.center)
+            offsets = _offsets(data.targets, exact_integers(data.targets, "y"), self.center)
         return {"weight": np.ones(data.n_rows, np.int64), "sum": offsets, "square": offsets**2}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -151,10 +159,17 @@ class SquaredError(Task):
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         """The squared errors as a fraction: 0 of equal targets."""
-        error = _moments_error if MOMENTS in data.summed else _squared_error
+        error = self._error(data, rows)
         if not self.normalized or self.scale == 1:
-            return error(data, rows)
-        return error(data, rows) / (error(data, np.arange(data.n_rows)) or 1)
+            return error
+        return error / (self._error(data, np.arange(data.n_rows)) or 1)
+
+    def _error(self, data: Dataset, rows: Array) -> Fraction:
+        """The squared errors of the mean of these rows."""
+        if MOMENTS in data.summed:
+            return _moments_error(data, rows)
+        known, _, exact = self.offsets
+        return _squared_error(data, exact if known is data else exact_integers(data.targets, "y"), rows)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return self.cost_complexity

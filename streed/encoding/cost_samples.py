@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import Any
 
 import attrs
 import numpy as np
@@ -115,10 +116,12 @@ def _moved(problem: Problem, rows: int, sums: dict[str, Array], errors: dict[str
     Sums that the task's methods do not suit, such as a number of rows below zero, tell nothing.
     """
     labels = range(len(problem.task.labels(problem.data)))
+    plain = {name: _plain(values) for name, values in sums.items()}
 
     def costs(changed: str | None = None, sign: int = 1) -> list[float]:
-        found = {name: np.asarray(v + sign * errors[name] if name == changed else v) for name, v in sums.items()}
-        s = State(rows, **{name: tuple(v.tolist()) if v.ndim else v.item() for name, v in found.items()})
+        s = State(rows, **plain)
+        if changed is not None:
+            setattr(s, changed, _plain(sums[changed] + sign * errors[changed]))
         try:
             return [float(problem.task.leaf_cost(s, label)) for label in labels]
         except Exception:  # noqa: BLE001 - whatever the task's own code raises
@@ -129,6 +132,12 @@ def _moved(problem: Problem, rows: int, sums: dict[str, Array], errors: dict[str
         pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
         moved += max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
     return moved
+
+
+def _plain(total: Array) -> Any:
+    """The sum of a statistic as a state has it."""
+    values = np.asarray(total)
+    return tuple(values.tolist()) if values.ndim else values.item()
 
 
 def _least_rows(sums: dict[str, Array]) -> list[int]:

@@ -144,7 +144,7 @@ class Scored(Encoding):
 
     def bound(self, code: int) -> Value:
         widened = self.value(code) - self.sign * self._slack(code)
-        own = self._own_bound()
+        own = self._own_bound
         return own if own is not None and self.task.better(widened, own) else widened
 
     def target(self, value: Any) -> int:
@@ -158,6 +158,7 @@ class Scored(Encoding):
             return INFINITE
         return math.ceil((float(beat) + self._slack(math.ceil(reach))) * self.scale) + (not self.exact)
 
+    @functools.cached_property
     def _own_bound(self) -> Value | None:
         """The task's own bound at the state of all rows."""
         sums = state_of(self.problem.sums, np.arange(self.problem.data.n_rows), self.problem.data)

@@ -29,13 +29,19 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 @native
-def _place(used, entries, bits, candidate):  # type: ignore[no-untyped-def]
-    """Where an entry with the candidate's key is, or would be."""
+def _home(candidate, bits):  # type: ignore[no-untyped-def]
+    """Where to look first for the candidate's key, among 2**bits places."""
     mixed = uint64(0)
     for c in range(KEY, len(candidate)):
         mixed = (mixed ^ uint64(candidate[c])) * uint64(_GOLDEN)
         mixed ^= mixed >> uint64(29)
-    at = int64((mixed * uint64(_GOLDEN)) >> uint64(64 - bits))
+    return int64((mixed * uint64(_GOLDEN)) >> uint64(64 - bits))
+
+
+@native
+def _place(used, entries, bits, candidate):  # type: ignore[no-untyped-def]
+    """Where an entry with the candidate's key is, or would be."""
+    at = _home(candidate, bits)
     while used[at] == 1:
         same = True
         for c in range(KEY, len(candidate)):
@@ -111,6 +117,50 @@ def compact(entries, used, count):  # type: ignore[no-untyped-def]
             found[at] = entries[i]
             at += 1
     return take(found, order_by(found, count, COST), count)
+
+
+@native
+def new_index(size):  # type: ignore[no-untyped-def]
+    """Room (2**bits,) for `merge_equal` of at most so many entries."""
+    bits = 4
+    while (1 << bits) < 2 * size:
+        bits += 1
+    return np.zeros(1 << bits, np.int64)
+
+
+@native
+def merge_equal(entries, count, index):  # type: ignore[no-untyped-def]
+    """How many of the first `count` entries are left, in front, without those that another one makes superfluous.
+
+    That one has the same key, and neither its value nor its cost is more. `index` is all zero, before and after.
+    """
+    bits = 4
+    while (1 << bits) < len(index):
+        bits += 1
+    kept = 0
+    for i in range(count):
+        at = _home(entries[i], bits)
+        while index[at] != 0:
+            same = True
+            for c in range(KEY, entries.shape[1]):
+                same = same and entries[index[at] - 1, c] == entries[i, c]
+            if same:
+                break
+            at = (at + 1) & (len(index) - 1)
+        to = kept
+        if index[at] == 0:
+            index[at] = kept + 1
+        else:
+            known = index[at] - 1
+            if entries[known, VALUE] <= entries[i, VALUE] and entries[known, COST] <= entries[i, COST]:
+                continue
+            if entries[i, VALUE] <= entries[known, VALUE] and entries[i, COST] <= entries[known, COST]:
+                to = known
+        for c in range(entries.shape[1]):
+            entries[to, c] = entries[i, c]
+        kept = max(kept, to + 1)
+    index[:] = 0
+    return kept
 
 
 # -- orders and choices --------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from streed.enumerate.entries import (
     compact,
     find_addends,
     keep_needed,
+    merge_equal,
+    new_index,
     new_table,
     order_by,
     put_entries,
@@ -28,6 +30,9 @@ from streed.enumerate.layout import COST, FULL, SPACE
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE, NONE
 from streed.kernels.views import native
+
+_FEW = 4
+"""Of so few trees of a side, all sums are tried before equal ones are looked for."""
 
 
 @native
@@ -156,6 +161,7 @@ def shallow_entries(pairs, total, least, split, depth, least_rows, budget, limit
     left = np.empty((labels + size * labels * labels, width), np.int64)
     right = np.empty((labels + size * labels * labels, width), np.int64)
     leaves = np.empty((2, labels, width), np.int64)
+    index = new_index(len(left))
     entries, used = new_table(int64(FIRST_BITS), width)
     budget -= least[COST]
     n_left = put_stumps(pairs, total, int64(-1), False, budget, split, least_rows, leaves, left)
@@ -179,6 +185,10 @@ def shallow_entries(pairs, total, least, split, depth, least_rows, budget, limit
             cheapest = _least_cost(right, n_right)
             n_right = _keep_cheap(right, n_right, room - _least_cost(left, n_left))
             n_left = _keep_cheap(left, n_left, room - cheapest)
+        if min(n_left, n_right) > _FEW:
+            # most splits of few rows, or of rows of one class, are worth the same, and each would meet all others
+            n_left = merge_equal(left, n_left, index)
+            n_right = merge_equal(right, n_right, index)
         ordered = take(right, order_by(right, n_right, COST), n_right)
         entries, used, bits, count = put_sums(
             entries, used, bits, count, left, n_left, ordered, n_right, split, budget, limits[SPACE]

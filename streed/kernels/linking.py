@@ -12,8 +12,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, final
 
-from streed.kernels.prebuilt.calls import Call
-from streed.kernels.prebuilt.library import library
+from streed.kernels.prebuilt.calls import UNSUITED, Call
+from streed.kernels.prebuilt.library import Library, library
 
 
 class Native:
@@ -34,9 +34,9 @@ class Native:
 
     def __call__(self, *arguments: Any) -> Any:
         for call in self._calls:
-            words = call.words(arguments)
-            if words is not None:
-                return call(words)
+            found = call(arguments)
+            if found is not UNSUITED:
+                return found
         return self.compiled(*arguments)
 
 
@@ -68,7 +68,12 @@ class Entry(Native):
 
 def unit_address(module: str, maker: str, *arguments: Any) -> int:
     """The address of a work unit; `maker` is the function of the module that makes it of the arguments."""
-    found = library()
+    return _address(library(), module, maker, *arguments)
+
+
+@functools.cache
+def _address(found: Library | None, module: str, maker: str, *arguments: Any) -> int:
+    """That in a library, or of what is compiled; the code stays where it is for as long as the process lives."""
     address = None if found is None else found.unit(unit_name(module, maker, *arguments))
     if address is not None:
         return address

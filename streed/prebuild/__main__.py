@@ -27,11 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--level", choices=[level.name for level in levels.levels()], help="another than the best one")
     parser.add_argument("--into", type=Path, metavar="DIR", help="where to write, in place of the cache's directory")
     parser.add_argument("--emit", metavar="FILE", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--small", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.emit is not None:
         from streed.prebuild.emission import emit
 
-        emit(options.emit, options.level)
+        emit(options.emit, options.level, small=options.small)
         return 0
     runnable = levels.runnable(binding.get_host_cpu_features())
     if not runnable:
@@ -42,15 +43,16 @@ def main(arguments: list[str] | None = None) -> int:
     if folder is None:
         print(f"there is no directory to keep a library in: {why_none()}; name one with --into", file=sys.stderr)
         return 1
-    return max(_build(level, folder) for level in chosen)
+    # a wheel has all levels, and is to be small; what is built where it is used is to load at once
+    return max(_build(level, folder, small=options.all) for level in chosen)
 
 
-def _build(level: levels.Level, folder: Path) -> int:
+def _build(level: levels.Level, folder: Path, *, small: bool) -> int:
     """The exit code of the process that makes the library of a level."""
     path = folder / f"{level.name}{container.SUFFIX}"
     begin = time.perf_counter()
     code = subprocess.call(
-        [sys.executable, "-m", "streed.prebuild", "--emit", str(path), "--level", level.name],
+        [sys.executable, "-m", "streed.prebuild", "--emit", str(path), "--level", level.name, *["--small"] * small],
         env={
             **os.environ,
             "NUMBA_CPU_NAME": level.cpu,

@@ -59,8 +59,8 @@ class Emission:
         unit_trampoline(self._trampolines, self._context, native.removeprefix(_CFUNC), self._units[name])
         self._libraries.append(callback._library)
 
-    def write(self, path: Path, level: str) -> None:
-        """Makes the library of all that was added."""
+    def write(self, path: Path, level: str, *, small: bool = False) -> None:
+        """Makes the library of all that was added; a `small` one takes less space, and longer to load."""
         module = self._linked()
         imports = tuple(sorted(each.name for each in module.functions if _is_import(each)))
         missing = [each.name for each in module.global_variables if each.is_declaration]
@@ -72,9 +72,7 @@ class Emission:
         contents = container.Contents(
             self._fingerprint, level, levels.this_platform(), imports, self._units, self._entries
         )
-        # a wheel has all levels: those of older processors are made small
-        is_newest = level == levels.levels()[-1].name
-        container.write(path, contents, self._codegen._tm.emit_object(module), small=not is_newest)
+        container.write(path, contents, self._codegen._tm.emit_object(module), small=small)
 
     def _symbol(self) -> str:
         self._symbols.append(f"streed_{len(self._symbols)}")
@@ -107,8 +105,8 @@ def _is_import(function: Any) -> bool:
     return bool(function.is_declaration) and not function.name.startswith("llvm.")
 
 
-def emit(path: Path, level: str) -> None:
-    """Makes the library of this process's target."""
+def emit(path: Path, level: str, *, small: bool = False) -> None:
+    """Makes the library of this process's target; see `Emission.write`."""
     emission = Emission()
     for module, maker, arguments in all_units():
         made = getattr(importlib.import_module(module), maker)(*arguments)
@@ -119,7 +117,7 @@ def emit(path: Path, level: str) -> None:
     solve_samples()
     for made in all_made():
         _add_generated(emission, made)
-    emission.write(path, level)
+    emission.write(path, level, small=small)
 
 
 def _add_generated(emission: Emission, made: Kernels | ThresholdKernels) -> None:

@@ -57,9 +57,15 @@ def _own_usage() -> bool:
 def free() -> int:
     """Bytes of memory that the machine can still give."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        # of small solves, opening it as text takes a good part
+        file = os.open("/proc/meminfo", os.O_RDONLY)
+        try:
+            told = os.read(file, 1024)
+        finally:
+            os.close(file)
+        _, found, rest = told.partition(b"MemAvailable:")
+        if found:
+            return int(rest.split(maxsplit=1)[0]) * 1024
     except OSError:
         pass
     try:

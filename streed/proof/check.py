@@ -4,8 +4,8 @@
     python check.py tree.proof table.csv --no-limit --price 0.5 --categorical colour shape
 
 Whoever checks says what the task, the limits and the table are; of the file only the tree and the steps of the proof
-are taken. The exit code is 0 if everything holds, and the whole statement that was proved is printed; 1 if a step does
-not hold; 2 if the call or a file cannot be used. The format: docs/reference/proof-format.md.
+are taken. The exit code is 0 if everything holds, with the whole statement that was proved; 1 if a step does not hold;
+2 if the call or a file cannot be used. The format: docs/reference/proof-format.md.
 A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A claim (S, d, L) says that every tree of
 depth d or less costs at least L on the rows S, those with some codes. Costs are regrets (above the least cost of the
 row), counted in whole units; a split costs s; w(A) is the sum of the worst regrets of the rows A. The rules, whose
@@ -16,8 +16,8 @@ COUNT     the optimum of depth two or less is computed outright. Without a limit
           is a leaf, has one split (both computed), has two (2 s and a bound), or more (3 s and FLOOR).
 SPLIT     the optimum of S is its leaf, or s and the sides' bounds, for the best column. Columns constant on S are left
           out: a tree without that split is as good. With --min-leaf, so are those with a side of fewer rows.
-TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more, so the optimum of (B, d) is at least that of
-          (A, d') less w(A without B). With --min-leaf above one, only where A has all rows of B.
+TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more: the optimum of (B, d) is at least that of
+          (A, d') less w(A without B). With --min-leaf, only if A has all of B, and with more than two codes no others.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ class Sums:
             seen.setdefault((x ^ x[0]).tobytes() if not rank else bytes(map(rank.__getitem__, x.tolist())), c)
         self.columns = [c for c in seen.values() if parts[c]]
         codes = [most[c] + 1 for c in self.columns]
-        self.starts = np.cumsum([0, *codes])[:-1].astype(np.intp)
+        self.starts, self.binary = np.cumsum([0, *codes])[:-1].astype(np.intp), max(codes, default=2) == 2
         pairs = [(c, v) for c, k in zip(self.columns, codes, strict=True) for v in range(k)]
         self.literal = {pair: q for q, pair in enumerate(pairs)}
         of_literal = np.array(pairs, np.intp).reshape(-1, 2)
@@ -356,7 +356,7 @@ class Sums:
         (weight, leaves, ones, gains), x = self.sides(i), self.L[i]
         weights = (x * self.w[i, None]).T @ x
         quarters = (weights - gains) / self.u
-        best = np.minimum(leaves, ones - self.split)
+        best = np.minimum(leaves, ones - self.split) if self.binary or self.min_leaf == 1 else np.zeros_like(leaves)
         # all parts but one are leaves, and one has a split: by TRANSFER from the side, less the others' weight
         inner = np.maximum(0, best[:, None] - weight[:, None] + weights)
         two = (np.add.reduceat(quarters, self.starts, axis=1)[:, self.of_column] - quarters + inner).min(1)
@@ -365,14 +365,14 @@ class Sums:
 
     def transfer(self, mask: Array, i: Array, anchor: Array, bound: Any) -> Array:
         """(Q,) TRANSFER from an anchor (bool, n), bounded by a number, or (Q,) by sides, to the sides of the rows i."""
-        shared = np.flatnonzero(mask & anchor)
+        shared, lost = np.flatnonzero(mask & anchor), np.flatnonzero(anchor & ~mask)
         if isinstance(bound, np.ndarray):
-            lost = np.flatnonzero(anchor & ~mask)
             known = bound - self.w[lost] @ self.L[lost]
         else:
             known = self.w[shared] @ self.L[shared] - self.w @ anchor + bound
-        if self.min_leaf > 1:  # only where the anchor has all rows of the side
-            known = np.where(self.L[shared].sum(0) == self.L[i].sum(0), known, 0)
+        if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
+            here, had = self.L[shared].sum(0), (self.L[anchor] if isinstance(bound, np.ndarray) else anchor).sum(0)
+            known = np.where((here == self.L[i].sum(0)) & (self.binary | (here == had)), known, 0)
         return np.asarray(known)
 
     def from_columns(self, mask: Array, i: Array, columns: list[int]) -> Array:
@@ -446,14 +446,14 @@ def shown(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else f"{number} (about {float(number):.9g})"
 
 
-def parser(program: str | None = None) -> argparse.ArgumentParser:
-    """Of the call: files, task and limits."""
+def parser(program: str | None = None, tasks: tuple[str, ...] = ("accuracy", "costs", *SCORES)) -> Any:
+    """Of the call: files, task and limits; an `argparse.ArgumentParser`."""
     made = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
     add: Any = made.add_argument
     columns: Any = {"metavar": "COLUMN", "nargs": "+", "default": []}
     add("proof", type=Path)
     add("table", type=Path)
-    add("--task", choices=("accuracy", "costs", *SCORES), default="accuracy", help="accuracy: what errors weigh")
+    add("--task", choices=tasks, default=tasks[0], help="accuracy: what errors weigh")
     limit = made.add_mutually_exclusive_group(required=True).add_argument
     limit("--max-depth", type=int, metavar="D")
     limit("--no-limit", action="store_true", help="trees of any depth; splits need a price")

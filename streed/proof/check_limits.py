@@ -47,44 +47,19 @@ class Amount(NamedTuple):
     most: int | None
 
 
-class Plane:
-    """The problem of the least c + sum_j m_j a_j, in whole units, and what is known of it."""
+class Bounds:
+    """What is known of a problem of row costs: claims, FLOOR and COUNT."""
 
-    def __init__(
-        self, X: Array, costs: check.Costs, amounts: list[Amount], limits: check.Limits, multipliers: list[Fraction],
-        numbers: list[int], sums: type[check.Sums] = check.Sums,
-    ) -> None:  # fmt: skip
-        check.require(len(multipliers) == len(amounts), "a plane needs a multiplier for every amount")
-        self.scale = math.lcm(1, *(m.denominator for m in multipliers))
-        self.factors = [int(m * self.scale) for m in multipliers]
-        self.allowed = 0  # the largest sum of multiplied amounts within the limits
-        total, split = self.scale * costs.costs.astype(object), self.scale * costs.split
-        for factor, amount in zip(self.factors, amounts, strict=True):
-            end = amount.most if factor > 0 else amount.least
-            check.require(factor == 0 or end is not None, "a multiplier of the wrong sign")
-            self.allowed += factor * (end or 0)
-            total, split = total + factor * amount.of_rows.astype(object), split + factor * amount.of_split
-        size = max([abs(split), int(np.abs(total).max(1).sum()), *map(abs, [self.scale, *self.factors])])
-        check.require(split >= 0 and size < _LARGEST, "a multiplier is too large, or too small")
-        total = total.astype(np.int64)
-        self.least = int(total.min(1).sum())
-        self.limits = limits
-        self.sums = sums(X, total - total.min(1)[:, None], split, limits)
+    def __init__(self, sums: check.Sums, numbers: list[int]) -> None:
+        self.sums = sums
         self.known: dict[tuple[bytes, int], int] = {}
-        proof = check.Proof(self.sums)
+        proof = check.Proof(sums)
         for record in check.read_records(numbers):
             proof.add(record)
         for packed, depth, bound, _ in proof.claims:
             key = packed.tobytes(), depth
             self.known[key] = max(bound, self.known.get(key, 0))
-
-    def budget(self, reached: int) -> int:
-        """What a tree within the limits that costs less than `reached` has at most, above the rows' least."""
-        return self.scale * (reached - 1) + self.allowed - self.least
-
-    def bound(self, value: int) -> int:
-        """What every tree within the limits costs, if every tree has at least this value here."""
-        return -((self.allowed - self.least - value) // self.scale)
+        self.claims = len(proof.claims)
 
     def lower(self, i: Array, depth: int) -> int:
         """A bound on the value of every tree of a depth for the rows i."""
@@ -115,6 +90,39 @@ class Plane:
             return np.full(len(self.sums.starts), np.inf)
         total = self.sums.by_column(self.below(i, depth), i).astype(np.float64)
         return np.asarray(np.where(total < self.sums.big, total, np.inf))
+
+
+class Plane(Bounds):
+    """The problem of the least c + sum_j m_j a_j, in whole units, and what is known of it."""
+
+    def __init__(
+        self, X: Array, costs: check.Costs, amounts: list[Amount], limits: check.Limits, multipliers: list[Fraction],
+        numbers: list[int], sums: type[check.Sums] = check.Sums,
+    ) -> None:  # fmt: skip
+        check.require(len(multipliers) == len(amounts), "a plane needs a multiplier for every amount")
+        self.scale = math.lcm(1, *(m.denominator for m in multipliers))
+        self.factors = [int(m * self.scale) for m in multipliers]
+        self.allowed = 0  # the largest sum of multiplied amounts within the limits
+        total, split = self.scale * costs.costs.astype(object), self.scale * costs.split
+        for factor, amount in zip(self.factors, amounts, strict=True):
+            end = amount.most if factor > 0 else amount.least
+            check.require(factor == 0 or end is not None, "a multiplier of the wrong sign")
+            self.allowed += factor * (end or 0)
+            total, split = total + factor * amount.of_rows.astype(object), split + factor * amount.of_split
+        size = max([abs(split), int(np.abs(total).max(1).sum()), *map(abs, [self.scale, *self.factors])])
+        check.require(split >= 0 and size < _LARGEST, "a multiplier is too large, or too small")
+        total = total.astype(np.int64)
+        self.least = int(total.min(1).sum())
+        self.limits = limits
+        super().__init__(sums(X, total - total.min(1)[:, None], split, limits), numbers)
+
+    def budget(self, reached: int) -> int:
+        """What a tree within the limits that costs less than `reached` has at most, above the rows' least."""
+        return self.scale * (reached - 1) + self.allowed - self.least
+
+    def bound(self, value: int) -> int:
+        """What every tree within the limits costs, if every tree has at least this value here."""
+        return -((self.allowed - self.least - value) // self.scale)
 
     def value(self, points: Array) -> Array:
         """(m,) of costs and amounts (m, 1 + J), above nothing: the rows' least is not taken off."""
@@ -255,8 +263,8 @@ def read_planes(header: dict[str, Any], body: bytes) -> list[tuple[list[Fraction
     return read
 
 
-def parser(program: str | None = None) -> argparse.ArgumentParser:
-    """Of the call: that of `check.py`, and the limits."""
+def parser(program: str | None = None) -> Any:
+    """Of the call, an `argparse.ArgumentParser`: that of `check.py`, and the limits."""
     made = check.parser(program)
     made.description = "Checks a proof that no decision tree within limits on sums is better."
     add: Any = made.add_argument

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -12,9 +13,10 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.database import MOMENTS
 from streed.errors import InputError, TaskError
 from streed.exact import Array, IntegerCosts, exact_number
-from streed.proof import check, check_limits
+from streed.proof import check, check_limits, check_squares
 from streed.proof.check_limits import Amount
 from streed.proof.coded import CodedTable
 from streed.task import Task, Totals
@@ -29,10 +31,12 @@ from streed.tree import Tree
 _SCORES = {"F1": "f1", "FBeta": "fbeta", "Jaccard": "jaccard"}
 """The scores that the checker knows by name."""
 
+SQUARES = "squared-error"
+"""The task of `check_squares.py`."""
 
-@final
+
 @attrs.frozen(eq=False)
-class ProofClaim:
+class AnyClaim:
     """A statement that a checker can prove."""
 
     table: bytes
@@ -41,10 +45,25 @@ class ProofClaim:
     """Of the checker: the task and the limits."""
     X: Array
     """(n, p) uint8: the codes of the features."""
-    goal: check.Goal
     tree: dict[str, Any]
     """As the header of a proof has it."""
     limits: check.Limits
+
+
+@final
+@attrs.frozen(eq=False)
+class SquaresClaim(AnyClaim):
+    """One about squared errors; `check_squares.py` is the checker."""
+
+    goal: check_squares.Goal
+
+
+@final
+@attrs.frozen(eq=False)
+class ProofClaim(AnyClaim):
+    """One about costs per row and label."""
+
+    goal: check.Goal
     amounts: tuple[Amount, ...]
     """The sums that limits keep in intervals; with any, `check_limits.py` is the checker."""
 
@@ -102,20 +121,32 @@ class Statement:
             ends = ["-" if end is None else str(end) for end in (amount.least, amount.most)]
             arguments += ["--amounts", *names, "--between", *ends]
             aside += names
+        if max_nodes is not None and SQUARES in words:
+            raise TaskError(f"{task!r}: there are no proofs of squared errors under a limit on nodes")
         if max_nodes is not None:
             arguments += ["--max-nodes", str(max_nodes)]
-        return cls(table, limits, tuple(arguments), tuple(shown), more, tuple(aside))
+        made = cls(table, limits, tuple(arguments), tuple(shown), more, tuple(aside))
+        if about_squares(arguments) and data.size >= min_leaf:
+            made._claim({"label": "0"})  # so that numbers that are too fine are refused before anything is searched
+        return made
 
-    def claim(self, tree: Tree) -> ProofClaim:
+    def claim(self, tree: Tree) -> ProofClaim | SquaresClaim:
         """That the tree is the best one, with costs and cost as the checker finds them in the written table."""
+        return self._claim(self.table.tree(tree, list(self.shown)))
+
+    def _claim(self, coded: dict[str, Any]) -> ProofClaim | SquaresClaim:
         table, limits, shown = self.table, self.limits, list(self.shown)
         text = table.to_csv(self.more)
-        given = check_limits.parser().parse_args(["proof", "table", *self.arguments])
+        squares = about_squares(self.arguments)
+        given = (check_squares if squares else check_limits).parser().parse_args(["proof", "table", *self.arguments])
         aside = argparse.Namespace(**{**vars(given), "costs": [*given.costs, *self.aside]})
-        read = check.parse_table(text, aside, "the table")
-        coded = table.tree(tree, shown)
         amounts: list[Amount] = []
         try:
+            read = check.parse_table(text, aside, "the table")
+            if squares:
+                squared = check_squares.goal_of(given, read, limits, coded)
+                check_squares.SquaredSums(read.X, squared, limits)
+                return SquaresClaim(text, self.arguments, read.X, coded, limits, squared)
             goal = check.goal_of(given, read, limits, coded)
             if given.amounts or given.max_nodes is not None:
                 amounts = check_limits.amounts_of(given, read, len(shown))
@@ -126,7 +157,13 @@ class Statement:
             raise InputError("tree", found, "give those of its solve") from error
         except check.UsageError as error:
             raise InputError("costs", str(error), "give numbers of fewer digits") from error
-        return ProofClaim(text, self.arguments, read.X, goal, coded, limits, tuple(amounts))
+        return ProofClaim(text, self.arguments, read.X, coded, limits, goal, tuple(amounts))
+
+
+def about_squares(arguments: Sequence[str]) -> bool:
+    """Whether the arguments of a checker are about squared errors."""
+    given = list(arguments)
+    return f"--task={SQUARES}" in given or ("--task", SQUARES) in itertools.pairwise(given)
 
 
 _Words = tuple[list[str], dict[str, Sequence[Any]], list[str]]
@@ -150,9 +187,11 @@ def _objective(task: Task, bound: Task, data: Dataset, table: CodedTable, *, lim
         and rated.fraction(Totals(rated, data)) is not None
     ):
         return _of_score(rated, table)
+    if type(rated).__name__ == "SquaredError" and is_shipped(rated) and not limited and MOMENTS not in data.summed:
+        return _of_squares(rated, table)
     raise TaskError(
         f"{task!r}: there are proofs of costs per row and label with a price per split, and of F1, F-beta and Jaccard, "
-        "with limits on sums; not of this task"
+        "with limits on sums, and of squared errors without; not of this task"
     )
 
 
@@ -205,11 +244,23 @@ def _of_score(task: SumTask, table: CodedTable) -> _Words:
     words = ["--task", _SCORES[type(task).__name__], f"--positive={classes[number]}"]
     if hasattr(task, "beta"):
         words += ["--beta", str(Fraction(str(task.beta)))]
-    more: dict[str, Any] = {}
-    if source.sample_weight is not None:
-        more["weight"] = [str(Fraction(w)) if isinstance(w, int) else repr(w) for w in source.sample_weight.tolist()]
-        words += ["--weights", "weight"]
-    return classes, more, words
+    more, weighted = _weights(source)
+    return classes, more, [*words, *weighted]
+
+
+def _of_squares(task: Any, table: CodedTable) -> _Words:
+    words = ["--task", SQUARES, "--price", str(Fraction(exact_number(task.cost_complexity)))]
+    words += ["--normalized"] if task.normalized else []
+    more, weighted = _weights(table.source)
+    return [], more, [*words, *weighted]
+
+
+def _weights(source: Dataset) -> tuple[dict[str, Any], list[str]]:
+    """The column of the weights, and what the checker is told of it."""
+    if source.sample_weight is None:
+        return {}, []
+    each = [str(Fraction(w)) if isinstance(w, int) else repr(w) for w in source.sample_weight.tolist()]
+    return {"weight": each}, ["--weights", "weight"]
 
 
 def _classes(table: CodedTable) -> list[str]:

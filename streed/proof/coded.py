@@ -67,13 +67,15 @@ class CodedTable:
         return text.getvalue().encode()
 
     def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
-        """The tree as the header of a proof has it; `labels` by the number of a leaf's label."""
+        """The tree as the header of a proof has it; `labels` by the number of a leaf's label, none to number leaves."""
         made: dict[int, dict[str, Any]] = {}
+        leaves = 0
         stack: list[tuple[Node, bool]] = [(tree.root, False)]
         while stack:
             node, ready = stack.pop()
             if isinstance(node, Leaf):
-                made[id(node)] = {"label": labels[node.label]}
+                made[id(node)] = {"label": labels[node.label] if labels else str(leaves)}
+                leaves += 1
             elif ready:
                 column, codes = self._asked_by(node)
                 children = {str(code): made[id(child)] for code, child in zip(codes, node.children, strict=True)}

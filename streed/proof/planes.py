@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import compress
 
 import attrs
 import numpy as np
@@ -24,7 +25,7 @@ from streed.proof.check import UNLIMITED, Costs, Limits, Record
 from streed.proof.check_limits import Amount, Plane
 from streed.proof.format import numbers_of
 from streed.proof.prover import Prover, StoppedError
-from streed.proof.prover_sums import ProverSums
+from streed.proof.prover_sums import ProverSums, Searched
 from streed.reductions.lagrangian import Relaxation
 
 _NO_END = 2**50
@@ -58,7 +59,9 @@ def find_planes(
     left = None if deadline is None else max(0.0, deadline - time.monotonic())
     multipliers = _multipliers(X, costs, amounts, limits, reached, left)
     plane = Plane(X, costs, list(amounts), limits, multipliers, [], ProverSums)
-    return [ProvedPlane(multipliers, _records(plane, plane.budget(reached), deadline))]
+    sums = plane.sums
+    assert isinstance(sums, ProverSums)
+    return [ProvedPlane(multipliers, side_records(sums, limits, plane.budget(reached), deadline)[0])]
 
 
 def _multipliers(
@@ -93,30 +96,28 @@ def _rounded(multipliers: Sequence[Fraction], sizes: Array) -> list[Fraction]:
     return [Fraction(round(m * max(1, denominator)), max(1, denominator)) for m in multipliers]
 
 
-def _records(plane: Plane, budget: int, deadline: float | None) -> list[Record]:
-    """Of trees deeper than three, claims about all sides of the first split, as far as the budget asks for them."""
-    depth, sums = plane.limits.depth, plane.sums
-    assert isinstance(sums, ProverSums)
+def side_records(sums: Searched, limits: Limits, budget: int, deadline: float | None) -> tuple[list[Record], bool]:
+    """Of trees deeper than three, claims about all sides of the first split, as far as the budget asks for them.
+
+    And whether the time was enough.
+    """
+    depth = limits.depth
     if depth <= 3 or (depth == UNLIMITED and not sums.split):
-        return []
+        return [], True
     prover = Prover(sums, deadline)
     everything = np.ones(sums.n, np.bool_)
     root = prover.claim(everything, depth, ())
+    roots = [root]
     try:
         prover.improve(root, float(budget + 1))
-    except StoppedError:
-        return prover.records(root)
-    if depth == UNLIMITED or root.lower > budget:
-        return prover.records(root)
-    roots = [root]
-    for column in sums.columns:
-        sides = [(q, sums.held[q]) for q in sums.literals_of[column]]
-        claims = [prover.claim(side, depth - 1, (q,)) for q, side in sides if side.any()]
-        for claim in claims:
-            others = sum(each.lower for each in claims if each is not claim)
-            try:
+        closed = depth == UNLIMITED or root.lower > budget
+        for column in () if closed else compress(sums.columns, root.splits.tolist()):
+            sides = [(q, sums.held[q]) for q in sums.literals_of[column]]
+            claims = [prover.claim(side, depth - 1, (q,)) for q, side in sides if side.any()]
+            roots += claims
+            for claim in claims:
+                others = sum(each.lower for each in claims if each is not claim)
                 prover.improve(claim, budget + 1 - float(sums.split) - others)
-            except StoppedError:
-                break
-        roots += claims
-    return prover.records(*roots)
+    except StoppedError:
+        return prover.records(*roots), False
+    return prover.records(*roots), True

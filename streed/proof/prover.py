@@ -16,7 +16,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.proof.check import UNLIMITED, Limits, Record
-from streed.proof.prover_sums import ProverSums
+from streed.proof.prover_sums import ProverSums, Searched
 
 _SIMILAR = 6
 """How many earlier claims of depth three may lend the bounds of their sides."""
@@ -72,7 +72,7 @@ class Claim:
 class Prover:
     """Claims about one problem; `deadline` is a time of `time.monotonic`."""
 
-    def __init__(self, sums: ProverSums, deadline: float | None = None) -> None:
+    def __init__(self, sums: Searched, deadline: float | None = None) -> None:
         self.sums = sums
         self.deadline = deadline
         self.claims: dict[tuple[bytes, int], Claim] = {}
@@ -195,7 +195,7 @@ class Prover:
         Compiled code goes on with other columns until the claim's bound is the target.
         """
         sums = self.sums
-        if sums.is_compiled:
+        if isinstance(sums, ProverSums) and sums.is_compiled:
             used, known, claim.upper = sums.improve_by_columns(claim, target)
             claim.columns += [sums.columns[place] for place in used.tolist()]
             claim.from_columns.append(known)

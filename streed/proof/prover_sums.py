@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from streed.exact import Array
+from streed.proof.check import Sums
 from streed.proof.compiled import CompiledSums
+from streed.proof.compiled_squares import CompiledSquares
 from streed.proof.counting import compiled, count_column, count_ones, scratch_for
 
 if TYPE_CHECKING:
@@ -100,21 +102,48 @@ def weigh_outside(others, packed, kind_of_word, worst):  # type: ignore[no-untyp
     return found
 
 
-@final
-class ProverSums(CompiledSums):
-    """Sums for claims that are being improved."""
+class Searched(Sums):
+    """What the prover asks of sums beside what the checkers do, where nothing of it is compiled."""
+
+    firsts: Array
+    is_compiled = False
+
+    def packed(self, i: Array) -> Array:
+        """The rows i as (n,) bool."""
+        among = np.zeros(self.n, np.bool_)
+        among[i] = True
+        return among
+
+    def shallow(self, i: Array) -> tuple[Any, Any, Array, Array]:
+        """The least costs of a leaf and of depth two or less, and (Q,) of every side's leaf and tree of one split."""
+        _, leaves, stumps, _ = self.sides(i)
+        best = min(self.leaf(i), self.by_column(np.minimum(leaves, stumps), i).min())
+        return self.leaf(i), best, leaves, stumps
 
     def weights_outside(self, others: Array, packed: Array) -> Array:
         """(m,) the weight of the rows of each of `others`, packed (m, W), that are not among the packed ones."""
-        if self.is_compiled:
-            found: Array = weigh_outside(others, packed, self.kind_of_word, self.worst)
-            return found
         return np.asarray((others & ~packed).astype(np.float64) @ self.w)
 
     def needed(self, claim: Claim, known: Array) -> Array:
         """(m,) whether the bound of a claim needs each of its columns and anchors, by what follows from it (m, Q)."""
         first, price = claim.at_first.astype(np.float64), float(self.split)
         found: Array = needed_of(first, known.astype(np.float64), claim.splits, self.firsts, price, claim.lower)
+        return found
+
+
+@final
+class ProverSquares(CompiledSquares, Searched):
+    """Grid costs for claims that are being improved."""
+
+
+@final
+class ProverSums(CompiledSums, Searched):
+    """Sums for claims that are being improved."""
+
+    def weights_outside(self, others: Array, packed: Array) -> Array:
+        if not self.is_compiled:
+            return super().weights_outside(others, packed)
+        found: Array = weigh_outside(others, packed, self.kind_of_word, self.worst)
         return found
 
     def improve_by_columns(self, claim: Claim, target: float) -> tuple[Array, Array, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import shlex
 import tempfile
 import time
@@ -18,14 +19,17 @@ import attrs
 from streed.data import Dataset
 from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
-from streed.proof import check, check_limits
+from streed.proof import check, check_limits, check_squares
+from streed.proof.by_methods import prove_by_methods
+from streed.proof.check import Record
 from streed.proof.checker import run_checker
-from streed.proof.claim import ProofClaim, Statement
+from streed.proof.claim import ProofClaim, SquaresClaim, Statement
 from streed.proof.compiled import CompiledSums
+from streed.proof.compiled_squares import CompiledSquares
 from streed.proof.format import to_bytes
-from streed.proof.planes import find_planes
+from streed.proof.planes import find_planes, side_records
 from streed.proof.prover import Prover
-from streed.proof.prover_sums import ProverSums
+from streed.proof.prover_sums import ProverSquares, ProverSums
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
@@ -42,22 +46,22 @@ class Proof:
     """The table of codes that it is about, as comma separated values."""
     arguments: tuple[str, ...]
     """What `check.py` is to be called with, behind the two files: the task and the limits."""
-    bound: Fraction
-    """Every tree costs at least this much, in the units that the checker names."""
-    cost: Fraction
+    bound: Any
+    """Every tree costs at least this much, a fraction in the units that the checker names; by methods, their values."""
+    cost: Any
     """What the tree costs."""
     claims: int
-    """How many the proof has beside what needs none."""
+    """How many the proof has beside what needs none; by methods, how many sets of rows were enumerated."""
     seconds: float
     """How long proving took, and checking the proof."""
 
     @property
     def optimal(self) -> bool:
         """Whether the bound is the tree's cost; else the time was over, or there are better trees."""
-        return self.bound >= self.cost
+        return bool(self.bound >= self.cost)
 
     def __repr__(self) -> str:
-        cost, bound = check.shown(self.cost), check.shown(self.bound)
+        cost, bound = (check.shown(x) if isinstance(x, Fraction) else repr(x) for x in (self.cost, self.bound))
         said = f"no tree costs less than {bound}" + ("" if self.optimal else f", the tree costs {cost}")
         return f"<Proof: {said}; {self.claims} claims, {len(self.data)} bytes>"
 
@@ -96,6 +100,7 @@ def prove(
     max_cuts: int | None = None,
     time_limit: float | None = None,
     limits: Mapping[str, Any] | None = None,
+    methods: str | None = None,
     **row_data: Any,
 ) -> Proof:
     """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) is over, of a bound.
@@ -103,11 +108,13 @@ def prove(
     `tree` is a result of `streed.solve` or a tree with claims; `X` (n, p) or a table or a `Dataset`, `y` (n,),
     `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of its solve. Task and
     limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf)
-    are given, so that a tree from anywhere can be proved. The rules, and why they are sound, are in
+    are given, so that a tree from anywhere can be proved. With `methods`, "FILE:NAME", the checker runs the methods
+    that it finds in a file of Python, and enumerates: for any separable task and fronts, of few columns or little
+    depth. The rules, and why they are sound, are in
     docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting, and a
     similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more than
     4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for tasks that are
-    neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums.
+    neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums, nor squared errors.
     """
     began = time.monotonic()
     grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
@@ -115,12 +122,20 @@ def prove(
         raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = Dataset.make(X, y, **given, **row_data)
+    if methods is not None:
+        own, within = _asked(grown, task, limits)
+        trees = [each for _, each in getattr(tree, "front", ())] or [grown]
+        written, table, arguments, best, sets = prove_by_methods(trees, data, own, within, methods)
+        value = best[0] if len(best) == 1 else best
+        return Proof(written, table, arguments, value, value, sets, time.monotonic() - began)
     return prove_claim(claim_by_tree(grown, data, task, limits), time_limit, began)
 
 
-def prove_claim(made: ProofClaim, time_limit: float | None, began: float) -> Proof:
+def prove_claim(made: ProofClaim | SquaresClaim, time_limit: float | None, began: float) -> Proof:
     """The proof of a claim, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
     deadline = None if time_limit is None else began + time_limit
+    if isinstance(made, SquaresClaim):
+        return _prove_squares(made, deadline, began)
     if made.amounts:
         return _prove_within(made, deadline, began)
     least = made.goal.costs.costs.min(1)
@@ -139,6 +154,23 @@ def prove_claim(made: ProofClaim, time_limit: float | None, began: float) -> Pro
     body = check.read_file(written)[1]
     bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, body, CompiledSums)
     return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+
+
+def _prove_squares(made: SquaresClaim, deadline: float | None, began: float) -> Proof:
+    """The proof of a claim about squared errors."""
+    goal, limits = made.goal, made.limits
+    records, near = squares_records(made, deadline)
+    written = to_bytes({"tree": made.tree, "arguments": list(made.arguments), "near": near}, records)
+    body = check.read_file(written)[1]
+    bound, claims = check_squares.prove_bound(made.X, goal, limits, body, CompiledSquares, near=near)
+    return Proof(written, made.table, made.arguments, bound, goal.reached, claims, time.monotonic() - began)
+
+
+def squares_records(made: SquaresClaim, deadline: float | None) -> tuple[list[Record], bool]:
+    """The claims, and whether they are enough for the checker to follow what the grid leaves open."""
+    sums = ProverSquares(made.X, made.goal, made.limits)
+    wanted = math.ceil(made.goal.reached / made.goal.unit * sums.factor)
+    return side_records(sums, made.limits, wanted - 1, deadline)
 
 
 def _prove_within(made: ProofClaim, deadline: float | None, began: float) -> Proof:
@@ -163,8 +195,16 @@ def _prove_within(made: ProofClaim, deadline: float | None, began: float) -> Pro
 
 def claim_by_tree(
     tree: Tree, data: Dataset, task: Task | None = None, limits: Mapping[str, Any] | None = None
-) -> ProofClaim:
+) -> ProofClaim | SquaresClaim:
     """What is to be proved, by the tree's own claims where nothing else is said; raises InputError, TaskError."""
+    task, within = _asked(tree, task, limits)
+    return Statement.of(task, data, *within).claim(tree)
+
+
+def _asked(
+    tree: Tree, task: Task | None, limits: Mapping[str, Any] | None
+) -> tuple[Task, tuple[int | None, int, int | None]]:
+    """The task, and max_depth, min_leaf and max_nodes."""
     claims, limits = tree.claims, dict(limits or {})
     if claims is not None:
         limits = {"max_depth": claims.max_depth, "min_leaf": claims.min_leaf, "max_nodes": claims.max_nodes} | limits
@@ -175,5 +215,4 @@ def claim_by_tree(
     if unknown:
         found = f"{', '.join(sorted(unknown))} cannot be proved"
         raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
-    within = limits.get("max_depth"), limits.get("min_leaf", 1), limits.get("max_nodes")
-    return Statement.of(task, data, *within).claim(tree)
+    return task, (limits.get("max_depth"), limits.get("min_leaf", 1), limits.get("max_nodes"))

@@ -8,6 +8,7 @@ fronts, reductions and the encodings ask these questions, and nothing else about
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, final
@@ -97,10 +98,7 @@ class Composable(abc.ABC):  # noqa: B024 - the answers are the defaults, what is
 
     def overrides(self, name: str) -> bool:
         """Whether a member of the contract says something else of this task than it says by default."""
-        from streed.task.base import Task
-
-        method = getattr(type(self), name)
-        return method is not getattr(Task, name) and not getattr(method, _RESTATES, False)
+        return _overrides(type(self), name)
 
     @property
     def adds_values(self) -> bool:
@@ -157,6 +155,15 @@ class Composable(abc.ABC):  # noqa: B024 - the answers are the defaults, what is
     def outline(self) -> list[str]:
         """Its name, and below it those of its parts, indented: what `explain` begins with."""
         return [repr(self)]
+
+
+@functools.lru_cache(maxsize=4096)
+def _overrides(kind: type[Composable], name: str) -> bool:
+    """Whether the class says something else than the contract's default; small solves ask that dozens of times."""
+    from streed.task.base import Task
+
+    method = getattr(kind, name)
+    return method is not getattr(Task, name) and not getattr(method, _RESTATES, False)
 
 
 def indented(lines: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ task's own source that did it. What holds on a few states may fail on others: `s
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
 import linecache
@@ -313,15 +314,20 @@ class ContractCheck:
         return _class_line(type(self.task))
 
 
-def _parts(thing: Any) -> Iterator[Task]:
+def _parts(thing: object) -> Iterator[Task]:
     """The tasks in the fields of a task, or in nested tuples."""
-    fields = attrs.fields(type(thing)) if attrs.has(type(thing)) else ()
-    inside = thing if isinstance(thing, tuple) else [getattr(thing, field.name) for field in fields]
+    inside = thing if isinstance(thing, tuple) else [getattr(thing, name) for name in _field_names(type(thing))]  # type: ignore[arg-type]
     for part in inside:
         if isinstance(part, Task):
             yield part
         elif isinstance(part, tuple):
             yield from _parts(part)
+
+
+@functools.lru_cache(maxsize=1024)
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Those of an attrs class; none of any other."""
+    return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
 
 
 def _is_own(file: str) -> bool:

@@ -6,11 +6,23 @@ import argparse
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.benchmarks import accuracy, anytime, harness, held_out, report, stopping, thresholds
+from tests.benchmarks import (
+    accuracy,
+    anytime,
+    fairness,
+    harness,
+    held_out,
+    quick,
+    quick_solves,
+    report,
+    stopping,
+    thresholds,
+)
 
 
 def _machine(instructions: str = "avx512 with vpopcnt", restricted: bool = False) -> harness.Record:
@@ -215,3 +227,27 @@ def test_the_thresholds_that_must_hold() -> None:
         "1.7",
         "1.7",
     ]
+
+
+def test_quick_solves_must_agree() -> None:
+    def said(*answers: str) -> list[dict[str, Any]]:
+        return [{"solves": {"x": {"seconds": [0.002, 0.001, 0.004], "answer": each}}} for each in answers]
+
+    row = quick._row("x", {"before": said("3", "3"), "now": said("3")})
+    assert (row["agrees"], row["seconds"]) == (True, {"before": 0.002, "now": 0.002})
+    assert "MISMATCH" not in quick.render({"prebuilt": True, "rows": [row]})
+    row = quick._row("x", {"before": said("3"), "now": said("4")})
+    assert not row["agrees"]
+    assert "MISMATCH" in quick.render({"prebuilt": False, "rows": [row]})
+
+
+def test_quick_solves_solve() -> None:
+    solves = quick_solves.make_solves()
+    result = solves["costs with tests, depth 3"]()
+    assert (result.status, len(solves)) == ("optimal", 10)
+
+
+def test_generated_rows_of_a_rare_class() -> None:
+    X, y, groups = fairness.rare_data(1.0, 45)
+    assert (X.shape, int((y == 0).sum())) == ((2000, 97), 120)
+    assert set(groups.tolist()) == {0, 1}

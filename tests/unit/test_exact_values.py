@@ -192,6 +192,30 @@ def test_decimals_of_any_length_are_exact() -> None:
     assert exact_array(np.array([0.1, 1e-12]))[1:] == (Fraction(1, 10**12), True)
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 511, 512, 513])
+@pytest.mark.parametrize("kind", ["real", "decimals", "powers", "mixed"])
+def test_floats_are_the_decimals_that_python_prints(kind: str, size: int) -> None:
+    """Of few values, each is read by itself; of many, equal ones once; and numbers with exponents in another way."""
+    draw = np.random.default_rng(size)
+    values = draw.normal(size=size)
+    if kind == "decimals":
+        values = np.round(values, 7)
+    elif kind == "powers":
+        values *= 10.0 ** draw.integers(-12, 20, size)
+    elif kind == "mixed":
+        values = np.round(values, draw.integers(0, 3)) + draw.integers(0, 2, size) * 0.1
+        values[: size // 2] = values[size - size // 2 :]
+        values[-1:] = 1e-7 / 3
+    whole, unit = exact_integers(values)
+    assert [each * unit for each in whole.tolist()] == [Fraction(repr(each)) for each in values.tolist()]
+
+
+@pytest.mark.parametrize("values", [[0.5, 2.0**52], [2.0**53, 0.5], [0.1, 0.12, 1e9], [-0.0, 0.0], [1e15, 0.1]])
+def test_floats_of_few_decimals(values: list[float]) -> None:
+    whole, unit = exact_integers(np.array(values))
+    assert [each * unit for each in whole.tolist()] == [Fraction(repr(each)) for each in values]
+
+
 def test_rounded_costs_know_their_error() -> None:
     rng = np.random.default_rng(3)
     costs, weights = rng.random((30, 3)), rng.choice(WEIGHTS, 30)

@@ -15,6 +15,8 @@ from streed.enumerate.entries import (
     combine,
     compact,
     meet,
+    merge_equal,
+    new_index,
     new_table,
     order_by,
     put_entry,
@@ -54,6 +56,13 @@ def _sum_pairs(rows, starts, columns, n_columns, profits, f, side):  # type: ign
     return local, chosen, pairs, total
 
 
+@entry
+def _merge_equal(entries):  # type: ignore[no-untyped-def]
+    index = new_index(len(entries))
+    count = merge_equal(entries, len(entries), index)
+    return count, index.any()
+
+
 def as_set(entries: Any) -> set[Entry]:
     return set(map(tuple, entries.tolist()))
 
@@ -89,6 +98,26 @@ def test_of_equal_keys_the_least_value_is_kept(count: int, width: int) -> None:
         check_table(found)
         assert as_set(found) <= as_set(candidates)
         assert least_of_keys(found) == least_of_keys(candidates)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 31, 32, 33, 400])
+@pytest.mark.parametrize("width", [3, 5])
+@pytest.mark.parametrize("cost_is_told", [True, False])
+def test_of_equal_entries_one_is_left(count: int, width: int, cost_is_told: bool) -> None:
+    """Which budgets an entry fits, and its value, are as before; where value and key tell the cost, keys differ."""
+    rng = np.random.default_rng(count)
+    entries = rng.integers(-2, 3, (count, width)) * 2**40
+    if cost_is_told:
+        entries[:, COST] = 3 * entries[:, VALUE] + entries[:, KEY]
+    found = entries.copy()
+    kept, index_is_used = _merge_equal(found)
+    assert not index_is_used
+    left = found[:kept]
+    assert as_set(left) <= as_set(entries)
+    for budget in sorted(set(entries[:, COST].tolist())):
+        assert least_of_keys(left[left[:, COST] <= budget]) == least_of_keys(entries[entries[:, COST] <= budget])
+    if cost_is_told:
+        assert kept == len({each[KEY:] for each in as_set(entries)})
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 31, 32, 33, 100])

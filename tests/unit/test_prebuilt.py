@@ -20,6 +20,7 @@ from streed.kernels.linking import Entry, entry_name, unit_name
 from streed.kernels.places import fingerprint
 from streed.kernels.prebuilt import container, levels
 from streed.kernels.prebuilt import library as prebuilt
+from streed.kernels.prebuilt.calls import UNSUITED
 from streed.kernels.prebuilt.container import Contents, Overload, Unusable
 from streed.kernels.prebuilt.library import Library, library
 from streed.kernels.signatures import argument_types
@@ -160,9 +161,9 @@ def toys(built: Path) -> Callable[..., Any]:
 
     def call(name: str, *arguments: Any) -> Any:
         (way,) = found.calls(entry_name(HERE, name))
-        words = way.words(arguments)
-        assert words is not None
-        return way(words)
+        answer = way(arguments)
+        assert answer is not UNSUITED
+        return answer
 
     return call
 
@@ -222,13 +223,11 @@ def test_arrays_that_are_only_read_may_be_read_only(built: Path) -> None:
     (way,) = Library(built, *container.read(built)).calls(entry_name(HERE, "write_row"))
     table, values = np.zeros((2, 3), np.int64), np.arange(3)
     values.flags.writeable = False
-    words = way.words((table, 1, values))
-    assert words is not None
-    assert way(words) is None
+    assert way((table, 1, values)) is None
     assert table.tolist() == [[0, 0, 0], [0, 1, 2]]
     table.flags.writeable = False
-    assert way.words((table, 1, values)) is None
-    assert way.words((table, 1, np.arange(6)[::2])) is None
+    assert way((table, 1, values)) is UNSUITED
+    assert way((table, 1, np.arange(6)[::2])) is UNSUITED
 
 
 @supported
@@ -241,14 +240,10 @@ def test_an_error_whose_message_is_made_when_it_happens_is_raised(toys: Callable
 def test_named_tuples_are_given_as_their_fields(built: Path) -> None:
     wide, narrow = Library(built, *container.read(built)).calls(entry_name(HERE, "add_up"))
     terms = prebuilt_toys.Terms(prebuilt_toys.Factors(2, np.array([10, 1])), np.array([[3, 4], [5, 6]]))
-    words = wide.words((terms, 7))
-    assert words is not None
-    assert wide(words) == prebuilt_toys.add_up(terms, 7) == 2 * (34 + 56) + 7
-    assert narrow.words((terms, 7)) is None
-    words = narrow.words((terms._replace(values=terms.values.astype(np.int32)), 7))
-    assert words is not None
-    assert narrow(words) == 2 * (34 + 56) + 7
-    assert wide.words((terms,)) is None
+    assert wide((terms, 7)) == prebuilt_toys.add_up(terms, 7) == 2 * (34 + 56) + 7
+    assert narrow((terms, 7)) is UNSUITED
+    assert narrow((terms._replace(values=terms.values.astype(np.int32)), 7)) == 2 * (34 + 56) + 7
+    assert wide((terms,)) is UNSUITED
 
 
 @supported
@@ -279,8 +274,8 @@ def test_arguments_of_other_types_and_layouts_are_left_to_the_compiler(built: Pa
     values = np.zeros((4, 6), np.uint8)
     fixed = values.copy()
     fixed.flags.writeable = False
-    assert rows.words((values, 1)) is not None
-    assert rows.words((values, np.int64(1))) is not None
+    assert rows((values, 1)) is not UNSUITED
+    assert rows((values, np.int64(1))) is not UNSUITED
     refused: list[tuple[Any, ...]] = [
         (values,),
         (values, 1, 1),
@@ -296,7 +291,7 @@ def test_arguments_of_other_types_and_layouts_are_left_to_the_compiler(built: Pa
         (values, -(2**63) - 1),
         (values, None),
     ]
-    assert [rows.words(arguments) for arguments in refused] == [None] * len(refused)
+    assert [rows(arguments) is UNSUITED for arguments in refused] == [True] * len(refused)
 
 
 # -- which library is taken ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import zlib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,18 @@ from streed.cli.app import app
 from streed.drivers.depth_first import DepthFirst
 from streed.errors import InputError, StreedError, TaskError
 from streed.proof import check
+from streed.proof.compiled import CompiledSums
+from streed.proof.format import to_bytes
 from streed.proof.prover import Prover
 from streed.tasks import (
     F1,
+    AbsoluteError,
     Accuracy,
     BalancedAccuracy,
     FBeta,
     InstanceCosts,
     Jaccard,
     SparseAccuracy,
-    SquaredError,
     WeightedAccuracy,
 )
 from tests.unit.specimens import labels, sample
@@ -124,7 +127,7 @@ def test_a_stopped_prover_leaves_a_bound() -> None:
 def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
     with pytest.raises(TaskError, match="not of this task"):
-        proof.prove(streed.solve(SquaredError(), X, y, max_depth=2), X, y)
+        proof.prove(streed.solve(AbsoluteError(), X, y, max_depth=2), X, y)
     with pytest.raises(InputError, match="no tree"):
         proof.prove(3, X, y)
     with pytest.raises(StreedError):
@@ -295,6 +298,21 @@ def test_the_shell_proves_and_checks(tmp_path: Path) -> None:
 # -- statements that must not be larger than what was shown ------------------------------------------------------------
 
 
+def test_rows_of_a_code_of_their_own_need_a_leaf() -> None:
+    """A tree for some rows need not stand for more of them, where a column of three codes sends one to a small leaf."""
+    # columns: three codes, the rows of the claim below, those of the anchor
+    rows = [(0, 1, 0)] * 2 + [(2, 1, 0)] * 2 + [(1, 0, 0)] + [(0, 0, 1)] * 3
+    X = np.array(rows, np.uint8)
+    costs = np.array([[0, 1]] * 2 + [[1, 0]] * 2 + [[0, 0]] + [[0, 1]] * 3, np.int64)
+    given, limits = check.Costs(costs, 0, Fraction(1)), check.Limits(4, 2)
+    anchor = check.Record([(2, 0)], 3, 2, [], [])  # true: no split of the five rows leaves two rows on all sides
+    assert check.prove_bound(X, given, limits, check.read_file(to_bytes({}, [anchor]))[1])[1] == 1
+    false = to_bytes({}, [anchor, check.Record([], 4, 2, [1], [])])
+    for sums in (check.Sums, CompiledSums):
+        with pytest.raises(check.RejectedError, match="claim 1: a tree may cost 0"):
+            check.prove_bound(X, given, limits, check.read_file(false)[1], sums)
+
+
 def test_no_depth_limit_without_a_price() -> None:
     X, y = labels()
     made = proof.prove(streed.solve(Accuracy(), X, y), X, y)
@@ -376,7 +394,7 @@ def test_proofs_that_cannot_be_are_refused_before_the_search(tmp_path: Path, mon
     with pytest.raises(InputError, match="table by its name"):
         streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "x.csv")
     with pytest.raises(TaskError, match="not of this task"):
-        streed.solve(SquaredError(), X, y, max_depth=3, proof=tmp_path / "x.proof")
+        streed.solve(AbsoluteError(), X, y, max_depth=3, proof=tmp_path / "x.proof")
 
 
 def test_ctrl_c_while_proving_leaves_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

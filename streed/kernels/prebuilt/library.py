@@ -21,7 +21,7 @@ from llvmlite import binding
 from streed.kernels.notices import say_once
 from streed.kernels.places import cache_directory, fingerprint
 from streed.kernels.prebuilt import container, levels
-from streed.kernels.prebuilt.calls import Call, releaser
+from streed.kernels.prebuilt.calls import Call, make_call, releaser
 
 INSTALLED = Path(__file__).parent / "libraries"
 """Where a wheel has them."""
@@ -49,7 +49,7 @@ class Library:
     def calls(self, name: str) -> list[Call]:
         """The ways in which an entry can be called; none if it is not in the library."""
         overloads = self._entries.get(name, ())
-        return [Call(self._addresses[each.symbol], each, self._release) for each in overloads]
+        return [make_call(self._addresses[each.symbol], each, self._release) for each in overloads]
 
     def unit(self, name: str) -> int | None:
         """The address of a work unit, if the library has it."""

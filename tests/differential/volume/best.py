@@ -50,9 +50,9 @@ class Best:
             self._starts.append(len(literals))
         self._literals = np.array(literals).reshape(-1, len(self.X))
 
-    def optimum(self, max_depth: int | None, max_nodes: int | None) -> Any:
-        """The least cost of a tree within the limits; INFEASIBLE if there is none."""
-        everything = np.ones(len(self.X), np.bool_)
+    def optimum(self, max_depth: int | None, max_nodes: int | None, rows: Array | None = None) -> Any:
+        """The least cost of a tree within the limits for rows (n,) bool or all of them; INFEASIBLE if there is none."""
+        everything = np.ones(len(self.X), np.bool_) if rows is None else rows
         deepest = min(self.X.shape[1], int(self.copies.sum()) - 1)
         depth = deepest if max_depth is None else min(max_depth, deepest)
         widest = max(2, int(self.X.max(initial=0)) + 1)

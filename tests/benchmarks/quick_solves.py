@@ -1,0 +1,67 @@
+"""Small solves, many times each: a process that `tests.benchmarks.quick` starts with the streed that is to be timed.
+
+Prints, as JSON, whether anything was compiled here and for each solve its processor seconds and its answer.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import streed
+from streed.applications.cost_tables import CostTable, TestCost
+from streed.tasks import F1, Accuracy, ClassErrors, CostSensitive, DemographicParity, Gini, SquaredError
+
+
+def make_solves() -> dict[str, Callable[[], Any]]:
+    """The solves by name, of 150 rows and 12 columns, as of a fold or a subgroup."""
+    draw = np.random.default_rng(0)
+    X = draw.integers(0, 2, (150, 12)).astype(np.uint8)
+    y = ((X[:, 0] & X[:, 1]) ^ X[:, 2] ^ (draw.random(150) < 0.2)).astype(int)
+    target, groups = np.round(draw.normal(size=150), 2), X[:, 4]
+    classes = np.where(draw.random(150) < 0.2, draw.integers(0, 3, 150), X[:, 0] + X[:, 1])
+    fair = Accuracy().subject_to(DemographicParity() <= 0.01)
+    tests = tuple(TestCost(f"t{j}", 3, 1, "g", tuple(range(j, j + 4))) for j in (0, 4, 8))
+    priced = CostSensitive(CostTable([[0, 9, 9], [9, 0, 9], [9, 9, 0]], tests))
+    return {
+        "accuracy, depth 3": lambda: streed.solve(Accuracy(), X, y, max_depth=3),
+        "three classes, depth 3": lambda: streed.solve(Accuracy(), X, classes, max_depth=3),
+        "F1, depth 3": lambda: streed.solve(F1(), X, y, max_depth=3),
+        "parity, depth 2": lambda: streed.solve(fair, X, y, max_depth=2, sensitive_features=groups),
+        "parity, depth 3": lambda: streed.solve(fair, X, y, max_depth=3, sensitive_features=groups),
+        "front of errors, depth 2": lambda: streed.solve(ClassErrors(), X, y, max_depth=2),
+        "regression, cents, depth 2": lambda: streed.solve(SquaredError(), X, target, max_depth=2),
+        "regression, decimals, depth 2": lambda: streed.solve(SquaredError(), X, target / 3, max_depth=2),
+        "gini, depth 3": lambda: streed.solve(Gini(), X, y, max_depth=3),
+        "costs with tests, depth 3": lambda: streed.solve(priced, X, classes, max_depth=3),
+    }
+
+
+def main(turns: int) -> dict[str, Any]:
+    """What the process says: every solve, in turns."""
+    solves = make_solves()
+    answers: dict[str, Any] = {}
+    for name, solve in solves.items():
+        solve()
+        answers[name] = solve()
+    times: dict[str, list[float]] = {name: [] for name in solves}
+    gc.collect()
+    gc.disable()
+    for _ in range(turns):
+        for name, solve in solves.items():
+            for _ in range(5):  # the first one finds the processor's caches full of the last one's data
+                begin = time.process_time()
+                solve()
+                times[name].append(time.process_time() - begin)
+    found = {name: {"seconds": times[name], "answer": repr(answers[name].value)} for name in solves}
+    return {"compiled": "numba" in sys.modules, "solves": found}
+
+
+if __name__ == "__main__":
+    json.dump(main(int(sys.argv[1])), sys.stdout)
