@@ -6,9 +6,23 @@ import numpy as np
 from numba import int8, int64, uint64
 
 from streed.kernels.compiled import entry
-from streed.kernels.conjunctions import NOTHING, random_words, store
+from streed.kernels.conjunctions import NOTHING, store
 from streed.kernels.control import LONGEST, STOP
 from streed.kernels.simd import load_atomic
+from streed.kernels.views import native
+
+
+@native
+def _random_words(n):  # type: ignore[no-untyped-def]
+    """(n,) uint64, the same ones always (xorshift): sums of them tell sets apart."""
+    words = np.empty(n, np.uint64)
+    x = uint64(88172645463325252)
+    for i in range(n):
+        x ^= x << uint64(13)
+        x ^= x >> uint64(7)
+        x ^= x << uint64(17)
+        words[i] = x
+    return words
 
 
 @entry
@@ -39,7 +53,7 @@ def heavy_conjunctions(  # type: ignore[no-untyped-def]
     paths2 = np.zeros((width, LONGEST), np.int32)
     n_rows = np.zeros(width, np.int64)
     n_rows2 = np.zeros(width, np.int64)
-    words = random_words(n)
+    words = _random_words(n)
     positive = np.empty(m, np.int64)
     all_of = np.empty(m, np.int64)
     has = np.empty(m, np.int64)

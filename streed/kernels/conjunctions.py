@@ -2,27 +2,29 @@
 
 A literal is 2 f + v: column f has the value v. A conjunction keeps the rows that satisfy all of its literals, and
 weighs what they weigh together; weights have any sign. Branch and bound enumerates sets of literals, each literal
-followed by those behind it only (in order of what positive weight they keep), with four rules:
+followed by those behind it only (in order of what positive weight they keep), with these rules:
 
-- a conjunction weighs no more than its positive rows (the bound);
 - a literal that removes no row of negative weight is of no use, and one that keeps too little can be in no answer;
 - a literal that all positive rows satisfy only helps, and is taken at once (not where literals are limited in number,
   or rows must remain);
 - rows that no remaining literal parts are one row, of the sum of their weights, which cancels positive against negative
-  ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012).
+  ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012);
+- where every literal that removes one row removes another one, too, the first is kept whenever the other one is: what
+  negative rows weigh is set against the positive rows that bring them along (a flow), and what is left bounds all.
+
+Rows are the literals that remove them (removing_literals.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import int8, int32, int64, uint64
+from numba import int64, uint64
 
 from streed.kernels.compiled import entry
 from streed.kernels.control import LONGEST, STOP
+from streed.kernels.removing_literals import flow, merge, planes_of, repack, take, weigh_removed
 from streed.kernels.simd import load_atomic
 from streed.kernels.views import native
-
-_GOLDEN = 0x9E3779B97F4A7C15
 
 NOTHING = -(1 << 62)
 """What no conjunction weighs."""
@@ -30,18 +32,8 @@ NOTHING = -(1 << 62)
 _LOOK = 63
 """A look at whether to stop, every so many nodes (a mask)."""
 
-
-@native
-def random_words(n):  # type: ignore[no-untyped-def]
-    """(n,) uint64, the same ones always (xorshift): sums of them tell sets apart."""
-    words = np.empty(n, np.uint64)
-    x = uint64(88172645463325252)
-    for i in range(n):
-        x ^= x << uint64(13)
-        x ^= x >> uint64(7)
-        x ^= x << uint64(17)
-        words[i] = x
-    return words
+_PAIRS = 30_000
+"""Of a negative and a positive row, to set one against the other: with more the bound costs too much time."""
 
 
 @native
@@ -65,93 +57,18 @@ def store(values, literals, lengths, stored, value, path, length):  # type: igno
 
 
 @native
-def _weigh_columns(masks, rows, weights, n, positive, all_of):  # type: ignore[no-untyped-def]
-    """Writes what rows with each column weigh: the positive ones, and all of them."""
-    m = masks.shape[1]
-    for f in range(m):
-        positive[f] = 0
-        all_of[f] = 0
-    for t in range(n):
-        weight = weights[t]
-        gain = max(weight, int32(0))
-        mask = masks[rows[t]]
-        for f in range(m):
-            taken = int32(mask[f])
-            positive[f] += gain & taken
-            all_of[f] += weight & taken
-
-
-@native
-def _keep_rows(masks, literal, rows, weights, counts, n, rows2, weights2, counts2):  # type: ignore[no-untyped-def]
-    """How many rows satisfy the literal; copies them (in place if the arrays are the same)."""
-    f = literal >> 1
-    want = int8(-(literal & 1))
-    q = 0
-    for t in range(n):
-        r = rows[t]
-        if masks[r, f] == want:
-            rows2[q] = r
-            weights2[q] = weights[t]
-            counts2[q] = counts[t]
-            q += 1
-    return q
-
-
-@native
-def _merge(masks, used, words, rows, weights, counts, n, stamps, keys, at, now, drop):  # type: ignore[no-untyped-def]
-    """(how many rows remain, whether some were merged): rows that agree in the columns of `used` become one.
-
-    With `drop`, rows whose weights cancel go.
-    """
-    m = masks.shape[1]
-    size = len(stamps)
-    q = 0
-    for t in range(n):
-        r = rows[t]
-        h = uint64(1)
-        for f in range(m):
-            h += words[f] & uint64(int64(masks[r, f])) & used[f]
-        mixed = (h ^ (h >> uint64(29))) * uint64(_GOLDEN)
-        s = int64(mixed >> uint64(32)) & (size - 1)
-        while stamps[s] == now and keys[s] != h:
-            s = (s + 1) & (size - 1)
-        if stamps[s] == now:
-            weights[at[s]] += weights[t]
-            counts[at[s]] += counts[t]
-        else:
-            stamps[s] = now
-            keys[s] = h
-            at[s] = q
-            rows[q] = r
-            weights[q] = weights[t]
-            counts[q] = counts[t]
-            q += 1
-    merged = q < n
-    if drop:
-        n = q
-        q = 0
-        for t in range(n):
-            if weights[t] != 0:
-                rows[q] = rows[t]
-                weights[q] = weights[t]
-                counts[q] = counts[t]
-                q += 1
-    return q, merged
-
-
-@native
-def _sort(candidates, keeps, n):  # type: ignore[no-untyped-def]
-    """Sorts the first n candidates by what they keep: by insertion, as they stand in the order of the node above."""
+def _sort(bits, keeps, n):  # type: ignore[no-untyped-def]
+    """Sorts the first n bits by what they keep: by insertion, as they stand in the order of the node above."""
     for i in range(1, n):
-        literal = candidates[i]
+        bit = bits[i]
         kept = keeps[i]
         k = i
         while k > 0 and keeps[k - 1] > kept:
             keeps[k] = keeps[k - 1]
-            candidates[k] = candidates[k - 1]
+            bits[k] = bits[k - 1]
             k -= 1
         keeps[k] = kept
-        candidates[k] = literal
+        bits[k] = bit
 
 
 @entry
@@ -172,7 +89,8 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     """(the largest weight seen, nodes, whether it ended, conjunctions stored).
 
     If it ended, none weighs more than the first answer or the threshold, whichever is larger. Of those above the
-    threshold, such are stored as weigh more than any larger set of rows that the rules lead to.
+    threshold, such are stored as weigh more than any larger set of rows that the rules lead to; once there is no room
+    for more, the lightest one stored is the threshold.
 
     masks (N, m) int8 are -1 where a row has a column, literals_allowed (2 m,) uint8, weights (N,) int32 whose sums fit,
     counts (N,) int64 the rows that each stands for. Answers in values (cap,), found (cap, LONGEST) and lengths (cap,).
@@ -181,20 +99,30 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     limited = most_literals < m or least_rows > 1
     most_literals = min(most_literals, LONGEST)
     deep = min(most_literals, m) + 2
-    rows = np.empty((deep, n), np.int32)
-    own = np.empty((deep, n), np.int32)
+    literals = np.empty((deep, 2 * m), np.int32)
+    bits = np.empty((deep, 2 * m), np.int32)
+    n_bits = np.zeros(deep, np.int64)
+    for literal in range(2 * m):
+        if literals_allowed[literal] == 1:
+            literals[0, n_bits[0]] = literal
+            bits[0, n_bits[0]] = n_bits[0]
+            n_bits[0] += 1
+    most_planes = max(1, (n_bits[0] + 63) // 64)
+    planes = np.zeros((deep, most_planes, n), np.uint64)
+    spare = np.empty((most_planes, n), np.uint64)
+    spare_literals = np.empty(2 * m, np.int32)
+    n_planes = np.zeros(deep, np.int64)
+    live = np.zeros((deep, most_planes), np.uint64)
+    own = np.empty((deep, n), np.int64)
     many = np.empty((deep, n), np.int64)
     n_rows = np.zeros(deep, np.int64)
-    candidates = np.empty((deep, 2 * m), np.int32)
+    settled = np.zeros(deep, np.int64)
+    rows_settled = np.zeros(deep, np.int64)
     keeps = np.empty((deep, 2 * m), np.int64)
-    n_candidates = np.zeros(deep, np.int64)
     following = np.zeros(deep, np.int64)
     path = np.zeros((deep, LONGEST + 1), np.int32)
     length = np.zeros(deep, np.int64)
-    positive = np.empty(m, np.int32)
-    all_of = np.empty(m, np.int32)
-    words = random_words(m)
-    used = np.zeros(m, np.uint64)
+    left = np.empty(n, np.int64)
     size = 64
     while size < 4 * n:
         size *= 2
@@ -202,18 +130,13 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     keys = np.zeros(size, np.uint64)
     at = np.zeros(size, np.int32)
     now = int64(0)
-    q = 0
-    for i in range(n):
-        if weights[i] != 0 or least_rows > 1:
-            rows[0, q] = i
-            own[0, q] = weights[i]
-            many[0, q] = counts[i]
-            q += 1
-    n_rows[0] = q
-    for literal in range(2 * m):
-        if literals_allowed[literal] == 1:
-            candidates[0, n_candidates[0]] = literal
-            n_candidates[0] += 1
+    rows = np.flatnonzero((weights != 0) | (least_rows > 1))
+    n_rows[0] = len(rows)
+    own[0, : len(rows)] = weights[rows]
+    many[0, : len(rows)] = counts[rows]
+    n_planes[0] = most_planes
+    live[0] = ~uint64(0)
+    planes_of(masks, literals[0], rows, n_bits[0], planes[0])
     best = int64(NOTHING)
     nodes = int64(0)
     stored = int64(0)
@@ -226,102 +149,123 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             if nodes > node_limit or (nodes & _LOOK == 0 and load_atomic(control, STOP) != 0):
                 complete = False
                 break
-            c = n_candidates[d]
-            before = -1
-            changed = True
-            forced = True
+            grown = True
+            c = 0
             while True:
-                if changed or forced:
-                    gain = int64(0)
-                    total = int64(0)
-                    count = int64(0)
-                    for t in range(n_rows[d]):
-                        weight = own[d, t]
-                        gain += max(weight, int32(0))
-                        total += weight
-                        count += many[d, t]
-                    if forced and count >= least_rows and n_rows[d] > 0:
-                        if total > best:
-                            best = total
-                        if total > threshold:
-                            stored = store(values, found, lengths, stored, total, path[d], length[d])
-                    forced = False
-                    if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
-                        c = 0
-                        break
-                    if length[d] >= most_literals:
-                        if not limited or most_literals == LONGEST:
-                            complete = False
-                        c = 0
-                        break
-                    _weigh_columns(masks, rows[d], own[d], n_rows[d], positive, all_of)
-                changed = False
-                behind = c
+                now += 1
+                n_rows[d], weight, count = merge(
+                    planes[d], n_planes[d], own[d], many[d], n_rows[d], stamps, keys, at, now, least_rows <= 1
+                )
+                settled[d] += weight
+                rows_settled[d] += count
+                gain = settled[d]
+                total = settled[d]
+                count = rows_settled[d]
+                for t in range(n_rows[d]):
+                    gain += max(own[d, t], int64(0))
+                    total += own[d, t]
+                    count += many[d, t]
+                if grown and count >= max(least_rows, 1):
+                    best = max(best, total)
+                    if total > threshold:
+                        stored = store(values, found, lengths, stored, total, path[d], length[d])
+                        if stored == len(values):
+                            threshold = max(threshold, int64(values.min()))
+                grown = False
                 c = 0
+                if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
+                    break
+                if length[d] >= most_literals:
+                    if not limited or most_literals == LONGEST:
+                        complete = False
+                    break
+                if total <= threshold:
+                    negative_rows = int64(0)
+                    for t in range(n_rows[d]):
+                        negative_rows += own[d, t] < 0
+                    if negative_rows * (n_rows[d] - negative_rows) <= _PAIRS:
+                        surplus = gain - threshold
+                        if flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, left) >= surplus:
+                            break
+                dropped = False
                 free = int64(-1)
-                negative = total - gain
-                for j in range(behind):
-                    literal = int64(candidates[d, j])
-                    f = literal >> 1
-                    kept = int64(positive[f])
-                    weight = int64(all_of[f])
-                    if literal & 1 == 0:
-                        kept = gain - kept
-                        weight = total - weight
-                    if kept <= threshold or (weight - kept == negative):
+                for j in range(n_bits[d]):
+                    bit = bits[d, j]
+                    lost, removed = weigh_removed(planes[d, bit >> 6], uint64(bit & 63), own[d], n_rows[d])
+                    if removed == 0 or gain - lost <= threshold:
+                        live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
+                        dropped = True
                         continue
-                    if kept == gain:
-                        free = literal
-                    candidates[d, c] = literal
-                    keeps[d, c] = kept
+                    if lost == 0 and not limited:
+                        free = bit
+                    bits[d, c] = bit
+                    keeps[d, c] = gain - lost
                     c += 1
-                if free >= 0 and not limited:
-                    n_rows[d] = _keep_rows(masks, free, rows[d], own[d], many[d], n_rows[d], rows[d], own[d], many[d])
-                    path[d, length[d]] = free
+                n_bits[d] = c
+                if c == 0:
+                    break
+                if (c + 63) // 64 < n_planes[d]:
+                    if free >= 0:
+                        for j in range(c):
+                            if bits[d, j] == free:
+                                free = j
+                                break
+                    n_planes[d] = repack(
+                        planes[d], n_planes[d], n_rows[d], bits[d], literals[d], c, spare, spare_literals
+                    )
+                    live[d] = ~uint64(0)
+                    dropped = True
+                if free >= 0:
+                    path[d, length[d]] = literals[d, free]
                     length[d] += 1
+                    live[d, free >> 6] &= ~(uint64(1) << uint64(free & 63))
+                    n_rows[d], _ = take(
+                        planes[d], n_planes[d], own[d], many[d], n_rows[d], free, live[d], planes[d], own[d], many[d]
+                    )
                     behind = c
                     c = 0
                     for j in range(behind):
-                        if candidates[d, j] >> 1 != free >> 1:
-                            candidates[d, c] = candidates[d, j]
+                        if bits[d, j] != free:
+                            bits[d, c] = bits[d, j]
                             c += 1
-                    forced = True
-                    before = -1
-                    continue
-                if c == 0 or c == before:
+                    n_bits[d] = c
+                    grown = True
+                elif dropped:
+                    for k in range(n_planes[d]):
+                        for t in range(n_rows[d]):
+                            planes[d, k, t] &= live[d, k]
+                else:
                     break
-                used[:] = uint64(0)
-                for j in range(c):
-                    used[candidates[d, j] >> 1] = ~uint64(0)
-                now += 1
-                n_rows[d], changed = _merge(
-                    masks, used, words, rows[d], own[d], many[d], n_rows[d], stamps, keys, at, now, least_rows <= 1
-                )
-                before = c
-                if not changed:
-                    break
-            _sort(candidates[d], keeps[d], c)
-            n_candidates[d] = c
+            _sort(bits[d], keeps[d], c)
+            n_bits[d] = c
             following[d] = 0
             entering = False
-        if following[d] < n_candidates[d]:
+        if following[d] < n_bits[d]:
             j = following[d]
             following[d] += 1
+            bit = bits[d, j]
+            live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
             if keeps[d, j] <= threshold:
                 continue
-            literal = int64(candidates[d, j])
-            n_rows[d + 1] = _keep_rows(
-                masks, literal, rows[d], own[d], many[d], n_rows[d], rows[d + 1], own[d + 1], many[d + 1]
+            n_rows[d + 1], most = take(
+                planes[d], n_planes[d], own[d], many[d], n_rows[d], bit, live[d], planes[d + 1], own[d + 1], many[d + 1]
             )
+            if settled[d] + most <= threshold:
+                continue
+            settled[d + 1] = settled[d]
+            rows_settled[d + 1] = rows_settled[d]
+            n_planes[d + 1] = n_planes[d]
+            live[d + 1] = live[d]
             c = 0
-            for k in range(j + 1, n_candidates[d]):
-                if candidates[d, k] >> 1 != literal >> 1:
-                    candidates[d + 1, c] = candidates[d, k]
-                    c += 1
-            n_candidates[d + 1] = c
+            for k in range(j + 1, n_bits[d]):
+                bits[d + 1, c] = bits[d, k]
+                c += 1
+            n_bits[d + 1] = c
+            for k in range(min(2 * m, 64 * n_planes[d])):
+                literals[d + 1, k] = literals[d, k]
             for k in range(length[d]):
                 path[d + 1, k] = path[d, k]
-            path[d + 1, length[d]] = literal
+            path[d + 1, length[d]] = literals[d, bit]
             length[d + 1] = length[d] + 1
             d += 1
             entering = True

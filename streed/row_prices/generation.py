@@ -34,6 +34,9 @@ _WIDTH, _OF_BEAM, _OF_ENUMERATION = 100, 200, 1000
 _CLOSE = 0.3
 """Of a due: once the beam finds nothing that is overcharged by more, the enumeration is asked."""
 
+_SHARE = 0.3
+"""Of the other steps' time: enumerations are asked early, too, while they take less than that."""
+
 _FEW_NODES, _NODES, _SOME = 250_000, 8_000_000, 20
 """Of an enumeration: as long as few nodes show some leaves that are overcharged, that is enough to go on, else there
 are four times as many. If the most are not enough, leaves that are overcharged by little are let be."""
@@ -106,7 +109,7 @@ class Generation:
             units = pricing.in_units(prices)
             found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
             new = master.add(self._members(found.columns))
-            if new == 0 or found.worst <= _CLOSE * pricing.due:
+            if new == 0 or found.worst <= _CLOSE * pricing.due or self._in_balance():
                 new += self._repair(pricing, master, value, units, stopped)
             self.columns = len(master)
             if self.best is None and self.enumerations >= _HOPELESS:
@@ -119,6 +122,10 @@ class Generation:
                         return
                     self._reach = min(_WIDEST, 2 * self._reach)
                     master.draw(pricing.in_codes(self.best.units), self._reach)
+
+    def _in_balance(self) -> bool:
+        """Whether enumerations had no more than their share of the time."""
+        return self.seconds["enumeration"] <= _SHARE * (self.seconds["program"] + self.seconds["beam"])
 
     def _begin(self, stopped: Callable[[], bool]) -> Master:
         """The linear program of all rows as one leaf, of all single literals, and of greedy trees."""

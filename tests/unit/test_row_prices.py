@@ -104,6 +104,51 @@ def test_the_heaviest_conjunction_is_found(number: int) -> None:
         assert counts[inside].sum() >= least_rows
 
 
+@pytest.mark.parametrize("number", range(24))
+def test_the_heaviest_conjunction_of_very_many_literals_is_found(number: int) -> None:
+    rng = np.random.default_rng((8, number))
+    n, m = int(rng.integers(2, 11)), int(rng.integers(30, 150))
+    bits = (rng.random((n, m)) < rng.choice([0.1, 0.5])).astype(np.uint8)
+    weights = rng.integers(-60, 60, n).astype(np.int32)
+    counts = rng.integers(1, 4, n)
+    least_rows = int(rng.choice([1, 1, 3]))
+    heaviest = -(10**9)
+    for subset in range(1, 2**n):
+        inside = (subset >> np.arange(n)) & 1 == 1
+        alike = (bits[inside] == bits[inside][0]).all(axis=0)
+        inside = (bits[:, alike] == bits[inside][0][alike]).all(axis=1)
+        if counts[inside].sum() >= least_rows:
+            heaviest = max(heaviest, int(weights[inside].sum()))
+    threshold = int(rng.integers(0, 60))
+    masks, control = np.ascontiguousarray(-bits.astype(np.int8)), np.zeros(ROWS_OF_CONTROL, np.int64)
+    allowed = np.ones(2 * m, np.uint8)
+    best, _, complete, stored = heaviest_conjunctions(
+        masks, allowed, weights, counts, least_rows, threshold, 2**30, 10**7, control, *arrays()
+    )
+    assert complete
+    assert max(best, threshold) == max(heaviest, threshold)
+    assert (stored > 0) == (heaviest > threshold)
+
+
+def test_with_little_room_the_heaviest_conjunctions_stay() -> None:
+    rng = np.random.default_rng(9)
+    bits = rng.integers(0, 2, (60, 8)).astype(np.uint8)
+    weights = rng.integers(-30, 60, 60).astype(np.int32)
+    masks, control = np.ascontiguousarray(-bits.astype(np.int8)), np.zeros(ROWS_OF_CONTROL, np.int64)
+    answers = []
+    for room in (2000, 5):
+        values = np.zeros(room, np.int64)
+        best, nodes, complete, stored = heaviest_conjunctions(
+            masks, np.ones(16, np.uint8), weights, np.ones(60, np.int64), 1, 100, 2**30, 10**7, control,
+            values, np.zeros((room, LONGEST), np.int32), np.zeros(room, np.int64),
+        )  # fmt: skip
+        assert complete
+        answers.append((best, nodes, stored, values.max()))
+    assert answers[0][0] == answers[0][3] == answers[1][0] == answers[1][3]
+    assert answers[0][2] > answers[1][2] == 5
+    assert answers[1][1] < answers[0][1]
+
+
 def test_a_node_limit_or_a_stop_ends_an_enumeration_that_says_so() -> None:
     rng = np.random.default_rng(3)
     masks = np.ascontiguousarray(-rng.integers(0, 2, (200, 20)).astype(np.int8))
