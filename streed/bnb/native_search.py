@@ -32,7 +32,7 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.constrained import objective
 
-_PATIENCE = 2.0
+_PATIENCE = 1.0
 """Seconds of search after which row prices are made beside it."""
 
 

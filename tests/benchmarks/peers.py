@@ -48,7 +48,18 @@ SOLVERS = {
 }
 
 DATA = {
-    "sparse": (("monk1", 0.01), ("monk3", 0.001), ("tictactoe", 0.005), ("careval", 0.005), ("zoo", 0.001)),
+    "sparse": (
+        ("monk1", 0.01),
+        ("monk3", 0.001),
+        ("tictactoe", 0.005),
+        ("careval", 0.005),
+        ("zoo", 0.001),
+        ("monk2", 0.001),
+        ("balance-f", 0.005),
+        ("careval-f", 0.005),
+        ("krvskp", 0.01),
+        ("nursery-f", 0.01),
+    ),
     "depth": (("tic-tac-toe", 3), ("heart-cleveland", 3), ("german-credit", 3), ("kr-vs-kp", 3)),
     "thresholds": (("iris", 3), ("wine", 3), ("breast_cancer", 3)),
 }
