@@ -7,10 +7,11 @@ import numpy as np
 from streed.exact import Array
 
 
-def least_cover(sets: Array, needs: Array) -> Array:
-    """(N,) float64 of the least sum, at least zero, that add up to `needs` (M,) in each of the sets (M, N) bool.
+def least_cover(sets: Array, needs: Array, most: Array) -> Array:
+    """(N,) float64 of the least sum, from zero to `most` (N,), that add up to `needs` (M,) in each of the sets.
 
-    Close to it: what the solver finds up to its tolerance.
+    Sets are (M, N) bool, and with `most` everywhere, each has enough. Close to it: what the solver finds up to its
+    tolerance.
     """
     import highspy
 
@@ -20,9 +21,7 @@ def least_cover(sets: Array, needs: Array) -> Array:
     for option, value in {"output_flag": False, "threads": 1, "solver": "simplex"}.items():
         highs.setOptionValue(option, value)
     none = np.zeros(0, np.int32)
-    highs.addCols(
-        n, np.ones(n), np.zeros(n), np.full(n, highspy.kHighsInf), 0, np.zeros(n, np.int32), none, np.zeros(0)
-    )
+    highs.addCols(n, np.ones(n), np.zeros(n), most / unit, 0, np.zeros(n, np.int32), none, np.zeros(0))
     starts = np.concatenate([[0], np.cumsum(sets.sum(axis=1))[:-1]]).astype(np.int32)
     index = np.nonzero(sets)[1].astype(np.int32)
     m = len(sets)

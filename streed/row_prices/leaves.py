@@ -12,6 +12,9 @@ import numpy as np
 
 from streed.exact import Array
 
+LEAST_PRICE, MOST_PRICE = -0.25, 1.25
+"""Of a class of rows, in what its worst label costs: prices beyond help little, and swing."""
+
 
 @final
 @attrs.frozen(eq=False)

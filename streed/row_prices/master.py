@@ -2,7 +2,7 @@
 
     minimise  sum over leaves of cost(L) x(L)   such that the leaves of each class of rows add up to one, x >= 0
 
-Its dual prices are what `Pricing` tries. They are kept in a box, which two more columns for every class stand for:
+Its dual prices are what `Pricing` tries. They are kept in a box, which three more columns for every class stand for:
 far from the optimum, prices would otherwise swing between extremes. Solved by HiGHS, by its interior-point method
 without crossover: prices from the middle of the optimal ones are overcharged less elsewhere.
 """
@@ -15,13 +15,13 @@ from typing import Any, final
 import numpy as np
 
 from streed.exact import Array
-from streed.row_prices.leaves import Leaves
-
-_LEAST, _MOST = -0.25, 1.25
-"""The box of a class's price, in what its worst label costs."""
+from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
 
 _ENOUGH = 1e-4
 """The tolerance of the interior-point method: prices are only tried."""
+
+_BELOW = 1.0
+"""What the program gives up for each unit by which a price is below its box, besides the unit itself."""
 
 _MANY, _LOOSE = 4000, 0.25
 """With more leaves in the program, those go that cost more than they are charged by so much of a due; half stay."""
@@ -42,11 +42,12 @@ class Master:
         for option, value in {
             "output_flag": False,
             "threads": 1,
-            "solver": "ipm",
             "run_crossover": "off",
             "ipm_optimality_tolerance": _ENOUGH,
         }.items():
             highs.setOptionValue(option, value)
+        if highs.setOptionValue("solver", "ipx") != highspy.HighsStatus.kOk:
+            highs.setOptionValue("solver", "ipm")  # older releases have no other one
         self._infinity = highspy.kHighsInf
 
         def look(event: Any) -> None:
@@ -59,8 +60,11 @@ class Master:
         highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0))
         self._worst = leaves.costs.max(axis=1) / self._unit
         every = np.arange(n, dtype=np.int32)
-        self._add(_MOST * self._worst, every, every, np.ones(n))
-        self._add(-_LEAST * self._worst, every, every, -np.ones(n))
+        self._add(MOST_PRICE * self._worst, every, every, np.ones(n))
+        self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
+        self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
+        self._beside = 3 * n
+        highs.changeColsBounds(n, n + every, np.zeros(n), np.full(n, _BELOW))
 
     def add(self, members: Array) -> int:
         """Adds the leaves of these classes, (M, N) bool; how many were new."""
@@ -79,11 +83,14 @@ class Master:
         return len(new)
 
     def draw(self, centre: Array, reach: float) -> None:
-        """Keeps prices within `reach` times what their worst label costs of a centre (N,), in codes."""
+        """Keeps prices within `reach` times what their worst label costs of a centre (N,), in codes.
+
+        They may fall below, where leaves need it that were not known when the centre was made.
+        """
         n = self.leaves.n_classes
         centre = centre / self._unit
-        most = np.clip(_MOST * self._worst, centre, centre + reach * self._worst)
-        least = np.clip(_LEAST * self._worst, centre - reach * self._worst, centre)
+        most = np.clip(MOST_PRICE * self._worst, centre, centre + reach * self._worst)
+        least = np.clip(LEAST_PRICE * self._worst, centre - reach * self._worst, centre)
         self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
 
     def __len__(self) -> int:
@@ -96,10 +103,11 @@ class Master:
         solution = highs.getSolution()
         if not solution.dual_valid:
             return None
-        if len(self) > _MANY:
-            self._forget(np.array(solution.col_dual)[2 * self.leaves.n_classes :])
         prices = np.array(solution.row_dual) * self._unit
-        return prices, highs.getObjectiveValue() * self._unit - self._unit
+        value = highs.getObjectiveValue() * self._unit - self._unit
+        if len(self) > _MANY:
+            self._forget(np.array(solution.col_dual)[self._beside :])
+        return prices, value
 
     def _forget(self, slack: Array) -> None:
         """Forgets leaves that are charged much less than they cost; `slack` (M,) in dues."""
@@ -107,7 +115,7 @@ class Master:
         keys = list(self._known)
         for i in loose.tolist():
             del self._known[keys[i]]
-        columns = (2 * self.leaves.n_classes + loose).astype(np.int32)
+        columns = (self._beside + loose).astype(np.int32)
         self._highs.deleteCols(len(columns), columns)
 
     def _add(self, costs: Array, starts: Array, index: Array, values: Array) -> None:

@@ -17,7 +17,7 @@ from streed.exact import Array
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL
 from streed.kernels.entries import heaviest_conjunctions, heavy_conjunctions
 from streed.row_prices.cover import least_cover
-from streed.row_prices.leaves import Leaves
+from streed.row_prices.leaves import LEAST_PRICE, Leaves
 
 _BITS = 29
 """Weights add up to less than 2^_BITS, so that two such sums fit int32."""
@@ -87,11 +87,13 @@ class Pricing:
         excess = excess[excess > 0]
         cuts = np.zeros(len(units), np.int64)
         if len(excess):
-            cuts = np.ceil(least_cover(columns, excess)).astype(np.int64)
+            room = units - np.floor(LEAST_PRICE * self._costs.max(axis=1)).astype(np.int64)
+            cuts = np.ceil(least_cover(columns, excess, np.maximum(room, 0))).astype(np.int64)
             for members, over in zip(columns, excess.tolist(), strict=True):
                 short = over - int(cuts[members].sum())
                 if short > 0:
-                    cuts[np.flatnonzero(members)[0]] += short
+                    inside = np.flatnonzero(members)
+                    cuts[inside[(room - cuts)[inside].argmax()]] += short
         return units - cuts
 
     def _excess(self, units: Array, columns: Array) -> Array:

@@ -19,9 +19,11 @@ from streed.exact import Array
 from streed.kernels import notices
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL, STOP
 from streed.kernels.entries import heaviest_conjunctions, heavy_conjunctions
+from streed.row_prices import master
 from streed.row_prices.cover import least_cover
 from streed.row_prices.generation import Generation
 from streed.row_prices.leaves import Leaves
+from streed.row_prices.master import Master
 from streed.row_prices.pricing import Pricing
 from tests.differential.row_prices import (
     KINDS,
@@ -167,9 +169,46 @@ def test_the_least_cover_covers() -> None:
     sets = rng.random((6, 12)) < 0.4
     sets[:, 0] = True
     needs = rng.integers(1, 50, 6)
-    cover = least_cover(sets, needs)
+    cover = least_cover(sets, needs, np.full(12, 100.0))
     assert np.all(sets @ cover >= needs - 1e-6)
     assert cover.sum() <= needs.max() + 1e-6
+    wider = sets | (np.arange(12) < 2)
+    most = np.full(12, needs.max() / 1.5)
+    cover = least_cover(wider, needs, most)
+    assert np.all(wider @ cover >= needs - 1e-6)
+    assert np.all(cover <= most + 1e-6)
+
+
+def test_the_program_keeps_its_value_when_it_forgets_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaves = leaves_of(pose(1, 0))
+    every_leaf = conjunctions(leaves)
+    values = []
+    monkeypatch.setattr(master, "_LOOSE", 0.0)
+    for many in (4000, 4):
+        monkeypatch.setattr(master, "_MANY", many)
+        program = Master(leaves, lambda: False)
+        program.add(every_leaf)
+        before = len(program)
+        solved = program.solve()
+        assert solved is not None
+        prices, value = solved
+        assert value == pytest.approx(prices.sum() - float(leaves.due), rel=1e-2)
+        assert (len(program) < before) == (many < 4000)
+        values.append(value)
+    assert values[0] == values[1]
+
+
+def test_prices_leave_their_box_where_new_leaves_need_it() -> None:
+    leaves = leaves_of(pose(1, 0))
+    every_leaf = conjunctions(leaves)
+    program = Master(leaves, lambda: False)
+    program.add(every_leaf[:1])
+    program.draw(leaves.costs.max(axis=1) * 1.2, 0.01)
+    program.add(every_leaf)
+    solved = program.solve()
+    assert solved is not None
+    prices, _ = solved
+    assert np.all(every_leaf @ prices <= leaves.costs_of(every_leaf) * 1.01)
 
 
 @pytest.mark.parametrize("kind", KINDS)
