@@ -9,7 +9,6 @@ one must accept the same bounds. The exit code is 1 if something is wrong.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
@@ -25,6 +24,7 @@ from streed.proof.check import UNLIMITED, Limits, Proof, Record, RejectedError, 
 from streed.proof.check_squares import Goal, SquaredSums
 from streed.proof.compiled import CompiledSums
 from streed.proof.compiled_squares import CompiledSquares
+from tests.differential import judging
 from tests.differential.proofs import draw_problem
 from tests.differential.volume.best import Best, LeafCosts, least_label
 
@@ -140,24 +140,7 @@ def judge(seed: int, number: int) -> tuple[Counter[str], list[str]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """1 if something false was accepted or the checkers differ, else 0."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.differential.proof_claims",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--count", type=int, default=200, metavar="N", help="problems (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
-    options = parser.parse_args(arguments)
-    seen: Counter[str] = Counter()
-    faults = 0
-    for number in range(options.count):
-        tried, wrong = judge(options.seed, number)
-        seen += tried
-        faults += len(wrong)
-        for line in wrong:
-            print(line, flush=True)
-    print("; ".join(f"{count} {what}" for what, count in sorted(seen.items())), f"{faults} wrong", sep="; ")
-    return int(faults > 0)
+    return judging.run("proof_claims", __doc__, judge, arguments)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ exit code is 1 if something is wrong.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import csv
 import functools
@@ -34,6 +33,7 @@ from streed import proof
 from streed.exact import Array
 from streed.proof.checker import run_checker
 from streed.tasks import Accuracy, InstanceCosts, SparseAccuracy, SquaredError
+from tests.differential import judging
 from tests.differential.volume.best import INFEASIBLE, Best, LeafCosts, least_label
 
 CHANGES = 20
@@ -192,25 +192,9 @@ def judge(seed: int, number: int, folder: Path) -> tuple[Counter[str], list[str]
 
 def main(arguments: list[str] | None = None) -> int:
     """1 if something false was accepted, the checkers differ or take long, else 0."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.differential.proof_files",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--count", type=int, default=50, metavar="N", help="problems (default: 50)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
-    options = parser.parse_args(arguments)
-    seen: Counter[str] = Counter()
-    faults = 0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(options.count):
-            tried, wrong = judge(options.seed, number, Path(folder))
-            seen += tried
-            faults += len(wrong)
-            for line in wrong:
-                print(line, flush=True)
-    print("; ".join(f"{count} {what}" for what, count in sorted(seen.items())), f"{faults} wrong", sep="; ")
-    return int(faults > 0)
+        judge_here = functools.partial(judge, folder=Path(folder))
+        return judging.run("proof_files", __doc__, judge_here, arguments, count=50)
 
 
 if __name__ == "__main__":

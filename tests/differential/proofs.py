@@ -9,7 +9,6 @@ optimum. The exit code is 1 if one is.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import Counter
@@ -24,6 +23,7 @@ from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
 from streed.proof.prover import Prover
 from streed.proof.prover_sums import ProverSums
+from tests.differential import judging
 from tests.differential.volume.best import Best, least_label
 
 MUTATIONS = 20
@@ -195,24 +195,7 @@ def _judged(seed: int, number: int) -> tuple[Counter[str], list[str]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """1 if something false was accepted, or an optimum was not proved, else 0."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.differential.proofs",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--count", type=int, default=200, metavar="N", help="problems (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
-    options = parser.parse_args(arguments)
-    seen: Counter[str] = Counter()
-    faults = 0
-    for number in range(options.count):
-        tried, wrong = judge(options.seed, number)
-        seen += tried
-        faults += len(wrong)
-        for line in wrong:
-            print(line, flush=True)
-    print(", ".join(f"{count} {what}" for what, count in sorted(seen.items())), f"{faults} wrong", sep="; ")
-    return int(faults > 0)
+    return judging.run("proofs", __doc__, judge, arguments)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ The exit code is 1 if something false was accepted, or an optimum was not proved
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import Counter
@@ -24,6 +23,7 @@ from streed.proof.check import Costs, Limits, RejectedError, Sums
 from streed.proof.check_limits import Amount, prove_within
 from streed.proof.compiled import CompiledSums
 from streed.proof.planes import find_planes
+from tests.differential import judging
 
 MUTATIONS = 10
 """Of the planes of each problem."""
@@ -142,24 +142,7 @@ def judge(seed: int, number: int) -> tuple[Counter[str], list[str]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """1 if something false was accepted, or an optimum was not proved, else 0."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.differential.proofs_within",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--count", type=int, default=200, metavar="N", help="problems (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
-    options = parser.parse_args(arguments)
-    seen: Counter[str] = Counter()
-    faults = 0
-    for number in range(options.count):
-        tried, wrong = judge(options.seed, number)
-        seen += tried
-        faults += len(wrong)
-        for line in wrong:
-            print(line, flush=True)
-    print(", ".join(f"{count} {what}" for what, count in sorted(seen.items())), f"{faults} wrong", sep="; ")
-    return int(faults > 0)
+    return judging.run("proofs_within", __doc__, judge, arguments)
 
 
 if __name__ == "__main__":
