@@ -33,7 +33,7 @@ _LOOK = 63
 """A look at whether to stop, every so many nodes (a mask)."""
 
 _PAIRS = 30_000
-"""Of a negative and a positive row, to set one against the other: with more the bound costs too much time."""
+"""A node with more pairs of a negative and a positive row has no such flow made: it would take too long."""
 
 
 @native
@@ -210,9 +210,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                             if bits[d, j] == free:
                                 free = j
                                 break
-                    n_planes[d] = repack(
-                        planes[d], n_planes[d], n_rows[d], bits[d], literals[d], c, spare, spare_literals
-                    )
+                    n_planes[d] = repack(planes[d], n_rows[d], bits[d], literals[d], c, spare, spare_literals)
                     live[d] = ~uint64(0)
                     dropped = True
                 if free >= 0:

@@ -31,7 +31,7 @@ def planes_of(masks, literals, rows, n_literals, planes):  # type: ignore[no-unt
 
 
 @native
-def repack(planes, n_planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore[no-untyped-def]
+def repack(planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore[no-untyped-def]
     """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was, and so do literals."""
     needed = (n_bits + 63) // 64
     spare[:needed, :n] = uint64(0)

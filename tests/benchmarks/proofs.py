@@ -55,7 +55,6 @@ _CUTS = {"iris": None, "wine": 16, "raisin": 16}
 PROVER_LIMIT = 60.0
 """Seconds of the prover; a proof that takes longer is one of a bound, and its row does not hold."""
 
-
 _COMPILING = 90.0
 """Seconds that no compilation takes."""
 
