@@ -196,7 +196,7 @@ def read_file(raw: bytes, magic: bytes = MAGIC) -> tuple[dict[str, Any], bytes]:
     return header, body
 
 
-def read_numbers(body: bytes) -> list[int]:
+def read_numbers(body: bytes) -> Array:
     """Unsigned numbers, seven bits a byte, low ones first, the last byte of each below 128."""
     raw = np.frombuffer(body, np.uint8)
     ends = np.flatnonzero(raw < 128)
@@ -204,7 +204,7 @@ def read_numbers(body: bytes) -> list[int]:
     starts = np.concatenate([[0], ends + 1])[:-1].astype(np.intp)
     place = np.arange(len(raw)) - np.repeat(starts, ends - starts + 1)
     require(place.max(initial=0) < 8, "a number is too long")
-    return list(map(int, np.add.reduceat((raw & 127).astype(np.int64) << (7 * place), starts)))
+    return np.asarray(np.add.reduceat((raw & 127).astype(np.int64) << (7 * place), starts))
 
 
 def read_records(numbers: list[int]) -> list[Record]:
@@ -434,7 +434,7 @@ def prove_bound(X: Array, given: Costs, limits: Limits, body: bytes, sums: type[
     if limits.depth <= 2:
         best = max(best, int(counted.optimum(np.arange(len(X)), limits.depth)))
     proof = Proof(counted)
-    for record in read_records(read_numbers(body)):
+    for record in read_records(read_numbers(body).tolist()):
         proof.add(record)
         if not record.path and record.depth >= limits.depth:
             best = max(best, record.bound)
@@ -468,7 +468,7 @@ def parser(program: str | None = None, tasks: tuple[str, ...] = ("accuracy", "co
     return made
 
 
-def main(arguments: list[str] | None = None, program: str | None = None, sums: type[Sums] = Sums) -> int:
+def main(arguments: list[str] | None = None, program: str | None = None, prove: Any = prove_bound) -> int:
     """0 if the proof holds, 1 if not, 2 if the call cannot be used; says which, and what was proved."""
     given = parser(program).parse_args(arguments)
     try:
@@ -478,7 +478,7 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
         table = parse_table(given.table.read_bytes(), given, given.table)
         header, body = read_file(given.proof.read_bytes())
         goal = goal_of(given, table, limits, header.get("tree"))
-        bound, claims = prove_bound(table.X, goal.costs, limits, body, sums)
+        bound, claims = prove(table.X, goal.costs, limits, body)
         optimal = bound >= goal.reached
         require(optimal or given.task not in SCORES, "a tree may score more than that of the file")
     except (UsageError, OSError) as error:

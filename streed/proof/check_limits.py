@@ -247,7 +247,7 @@ def check_amounts(amounts: list[Amount], chosen: list[int], splits: int) -> None
 
 def read_planes(header: dict[str, Any], body: bytes) -> list[tuple[list[Fraction], list[int]]]:
     """The multipliers of a file, and the numbers of the records about each plane."""
-    planes, numbers, read = header.get("planes"), check.read_numbers(body), []
+    planes, numbers, read = header.get("planes"), check.read_numbers(body).tolist(), []
     check.require(isinstance(planes, list) and 0 < len(planes) <= 64, "the header has no planes")
     for plane in planes or []:
         check.require(isinstance(plane, dict) and isinstance(plane.get("multipliers"), list), "a plane cannot be read")

@@ -202,7 +202,7 @@ def prove_bound(
     `near`: whether NEAR follows where claims are not enough. Raises RejectedError.
     """
     counted = sums(X, goal, limits)
-    known = Near(counted, check.read_numbers(body))
+    known = Near(counted, check.read_numbers(body).tolist())
     everything = np.arange(len(X))
     bound = Fraction(max(int(counted.floor.sum()), known.known.get(_all_rows(len(X), limits.depth), 0)), counted.factor)
     wanted = goal.reached / goal.unit

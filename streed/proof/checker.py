@@ -26,5 +26,7 @@ def run_checker(arguments: list[str], program: str | None = None, *, compiled: b
         return int(checker.main(arguments, program))
     from streed.proof.compiled import CompiledSums
     from streed.proof.compiled_squares import CompiledSquares
+    from streed.proof.judge import prove_bound
 
-    return int(checker.main(arguments, program, CompiledSquares if squares else CompiledSums))
+    by_compiled: dict[Any, Any] = {check: prove_bound, check_limits: CompiledSums, check_squares: CompiledSquares}
+    return int(checker.main(arguments, program, by_compiled[checker]))

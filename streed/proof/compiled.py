@@ -8,6 +8,7 @@ of rows (weights, costs of their own) and those under `min_leaf` are left to num
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -20,14 +21,13 @@ from streed.proof.counting import (
     add_ones,
     add_pairs,
     add_row,
-    best_gain,
     compiled,
     count_column,
     count_ones,
-    gain_of,
     scratch_for,
-    side_sums,
 )
+from streed.proof.packed import Packed, classes_of, pack_bits, places
+from streed.proof.sides import look_ahead, pair_matrices, solve_shallow
 
 MOST_KINDS = 64
 """Of rows; beyond, words would be nearly empty."""
@@ -76,24 +76,6 @@ def count_rows(packed, words, kind_of_word, values, worst, firsts):  # type: ign
 
 
 @compiled
-def solve_shallow(c, n_literals):  # type: ignore[no-untyped-def]
-    """The least costs of a leaf and of a tree of depth two, and (Q,) of each literal's leaf and best single split."""
-    leaves, stumps = np.empty(n_literals, np.int64), np.empty(n_literals, np.int64)
-    gain = best_gain(c.pairs, c.total, c.firsts, c.price, leaves, stumps)
-    q = 0
-    for column in range(len(c.firsts) - 1):
-        rest, first = c.weight, q
-        for b in range(c.firsts[column], c.firsts[column + 1]):
-            q += 1
-            weight = c.weights[0, b, b]
-            rest -= weight
-            leaves[q], stumps[q] = (weight - leaves[q]) // c.unit, (weight - stumps[q] + c.price) // c.unit
-        leaves[first], stumps[first] = (rest - leaves[first]) // c.unit, (rest - stumps[first] + c.price) // c.unit
-        q += 1
-    return (c.weight - gain_of(c.total)) // c.unit, (c.weight - gain) // c.unit, leaves, stumps
-
-
-@compiled
 def count_literals(packed, words, kind_of_word, factors, firsts, n_literals):  # type: ignore[no-untyped-def]
     """(Q,) what the packed rows with each literal have together, each as its kind's factor says, and all rows."""
     found, total = np.zeros(n_literals, np.int64), 0
@@ -124,60 +106,10 @@ def raise_by_columns(c, columns, n_literals):  # type: ignore[no-untyped-def]
     return known
 
 
-@compiled
-def pair_matrices(c, n_literals):  # type: ignore[no-untyped-def]
-    """(Q, Q) weights and gains of the rows that two literals share, and (Q,) the weight of each."""
-    gains = np.empty((n_literals, n_literals), np.int64)
-    shared = np.empty((n_literals, n_literals), np.int64)
-    weight = np.empty(n_literals, np.int64)
-    n_values = len(c.total)
-    sums, within = np.empty(c.pairs.shape[:2], np.int64), np.empty(n_values, np.int64)
-    weights, heavy = np.empty((1, c.weights.shape[1]), np.int64), np.empty(1, np.int64)
-    all_weight = np.full(1, c.weight)
-    rest = np.empty(n_values, np.int64)
-    q = 0
-    for column in range(len(c.firsts) - 1):
-        for code in range(c.firsts[column + 1] - c.firsts[column] + 1):
-            side_sums(c.pairs, c.total, c.firsts, column, code, sums, within)
-            side_sums(c.weights, all_weight, c.firsts, column, code, weights, heavy)
-            weight[q] = heavy[0]
-            other = 0
-            for second in range(len(c.firsts) - 1):
-                place, left = other, heavy[0]
-                rest[:] = within
-                for b in range(c.firsts[second], c.firsts[second + 1]):
-                    other += 1
-                    gains[q, other] = gain_of(sums[:, b])
-                    shared[q, other] = weights[0, b]
-                    left -= weights[0, b]
-                    for k in range(n_values):
-                        rest[k] -= sums[k, b]
-                gains[q, place], shared[q, place] = gain_of(rest), left
-                other += 1
-            q += 1
-    return shared, gains, weight
-
-
-@compiled
-def look_ahead(shared, gains, weight, leaves, stumps, floors, starts, split, unit):  # type: ignore[no-untyped-def]
-    """(Q,) bounds of all sides, whatever their depth: the second half of COUNT."""
-    n_literals = len(weight)
-    bounds = np.empty(n_literals)
-    for q in range(n_literals):
-        two = np.inf
-        # by TRANSFER from the side to the part of it that has a split, less the weight of the others
-        known = min(leaves[q], stumps[q] - split) - weight[q]
-        for column in range(len(starts)):
-            end = starts[column + 1] if column + 1 < len(starts) else n_literals
-            total = 0
-            for other in range(starts[column], end):
-                total += (shared[q, other] - gains[q, other]) // unit
-            for other in range(starts[column], end):
-                inner = max(0, known + shared[q, other])
-                two = min(two, np.float64(total - (shared[q, other] - gains[q, other]) // unit + inner))
-        more = min(2 * split + max(two, floors[q]), 3 * split + floors[q])
-        bounds[q] = min(leaves[q], stumps[q], more)
-    return bounds
+def kinds_of(each: Array) -> tuple[Array, Array]:
+    """The different rows of numbers (n, m), and which of them each (n,) is."""
+    kinds, kind = np.unique(each, axis=0, return_inverse=True)
+    return kinds, kind.reshape(-1)
 
 
 class CompiledSums(Sums):
@@ -185,31 +117,34 @@ class CompiledSums(Sums):
 
     def __init__(self, X: Array, regrets: Array, split: int, limits: Limits) -> None:
         super().__init__(X, regrets, split, limits)
-        kinds, kind = np.unique(np.column_stack([self.w, self.v]), axis=0, return_inverse=True)
+        kinds, kind = kinds_of(np.column_stack([self.w, self.v]))
         ends = np.append(self.starts[1:], len(self.held))
         self.firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
         self.is_compiled = len(kinds) <= MOST_KINDS and self.min_leaf == 1 and len(self.starts) > 0
         if not self.is_compiled:
             return
-        kind = kind.reshape(-1)
-        sizes = np.bincount(kind, minlength=len(kinds))
-        begins = np.concatenate([[0], np.cumsum((sizes + 63) // 64)])
-        order = np.argsort(kind, kind="stable")
-        within = np.arange(self.n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        self.place = np.empty(self.n, np.int64)
-        self.place[order] = 64 * begins[kind[order]] + within
-        self.kind_of_word = np.repeat(np.arange(len(kinds)), np.diff(begins))
+        self.place, self.kind_of_word = places(kind)
         self.worst, self.values = kinds[:, :1].astype(np.int64), np.ascontiguousarray(kinds[:, 1:], dtype=np.int64)
-        counted = np.delete(np.arange(len(self.held)), self.starts)
+        packed = pack_bits(self.held, self.place, len(self.kind_of_word))
+        counted = np.delete(packed, self.starts, axis=0)
         # literals without rows behind the others, so that vectors of eight words come out even
-        bits = np.zeros((-(-len(counted) // 8) * 8, 64 * len(self.kind_of_word)), np.bool_)
-        bits[: len(counted), self.place] = self.held[counted]
-        packed = np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-        self.words = np.ascontiguousarray(packed.T)
+        self.words = np.zeros((packed.shape[1], -(-len(counted) // 8) * 8), np.uint64)
+        self.words[:, : len(counted)] = counted.T
+        classes, bits, self.of_class = classes_of(self)
+        of_classes = pack_bits(self.held[:, classes], bits, len(self.of_class))
+        self.literals = np.hstack([packed, of_classes])
         self.place_of = {c: k for k, c in enumerate(self.columns)}
         self.ones = np.ones(len(kinds), np.int64)
         self.last: tuple[bytes, Counts] | None = None
         self.solved_last: tuple[bytes, tuple[Any, Any, Array, Array]] | None = None
+
+    @functools.cached_property
+    def problem(self) -> Packed:
+        """As compiled code has it."""
+        first, end = int(self.starts[0]), int(np.append(self.starts, len(self.held))[1])
+        everything = np.bitwise_or.reduce(self.literals[first:end], axis=0)
+        about = self.words, self.literals, everything, self.kind_of_word, self.values, self.worst, self.of_class
+        return Packed(*about, self.firsts, int(self.split), int(self.u))
 
     def counts(self, i: Array) -> Counts:
         """The counts of the rows i."""

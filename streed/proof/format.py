@@ -7,21 +7,37 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from streed.exact import Array
 from streed.proof.check import MAGIC, Record
 
+_LARGE = 2**20
+"""Bytes of claims; beyond, compressing them best takes longer than finding them."""
 
-def to_bytes(header: dict[str, Any], records: Iterable[Record], magic: bytes = MAGIC) -> bytes:
-    """The file of a header, which JSON can hold, and of claims in order; `magic` says of which kind."""
+
+def to_bytes(header: dict[str, Any], records: Iterable[Record] | Array, magic: bytes = MAGIC) -> bytes:
+    """The file of a header, which JSON can hold, and of claims in order, or their numbers; `magic` says of which kind."""
     head = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
-    body = bytearray()
-    for record in records:
-        for number in numbers_of(record):
-            rest = number
-            while rest >= 128:
-                body.append(rest & 127 | 128)
-                rest >>= 7
-            body.append(rest)
-    return magic + len(head).to_bytes(4, "little") + head + zlib.compress(bytes(body), 9)
+    if not isinstance(records, np.ndarray):
+        records = np.array([number for record in records for number in numbers_of(record)], np.int64)
+    body = encoded(records)
+    return magic + len(head).to_bytes(4, "little") + head + zlib.compress(body, 9 if len(body) < _LARGE else 4)
+
+
+def encoded(numbers: Array) -> bytes:
+    """Unsigned numbers, seven bits a byte, low ones first; all bytes of a number but the last have the highest bit."""
+    parts, more = [], np.ones(len(numbers), np.bool_)
+    rest = numbers.astype(np.uint64)
+    while more.any():
+        ends = rest < 128
+        parts.append(np.where(more, (rest & 127) | np.where(ends, 0, 128).astype(np.uint64), 256))
+        more &= ~ends
+        rest >>= np.uint64(7)
+    if not parts:
+        return b""
+    flat = np.stack(parts, axis=1).reshape(-1)
+    return flat[flat < 256].astype(np.uint8).tobytes()
 
 
 def numbers_of(record: Record) -> Iterator[int]:

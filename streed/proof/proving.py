@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any, final
 
 import attrs
+import numpy as np
 
 from streed.data import Dataset
 from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
+from streed.exact import Array
 from streed.proof import check, check_limits, check_squares
 from streed.proof.by_methods import prove_by_methods
 from streed.proof.check import Record
@@ -26,7 +28,9 @@ from streed.proof.checker import run_checker
 from streed.proof.claim import ProofClaim, SquaresClaim, Statement
 from streed.proof.compiled import CompiledSums
 from streed.proof.compiled_squares import CompiledSquares
-from streed.proof.format import to_bytes
+from streed.proof.format import numbers_of, to_bytes
+from streed.proof.judge import prove_bound
+from streed.proof.native_prover import NativeProver
 from streed.proof.planes import find_planes, side_records
 from streed.proof.prover import Prover
 from streed.proof.prover_sums import ProverSquares, ProverSums
@@ -138,22 +142,30 @@ def prove_claim(made: ProofClaim | SquaresClaim, time_limit: float | None, began
         return _prove_squares(made, deadline, began)
     if made.amounts:
         return _prove_within(made, deadline, began)
+    header = {"tree": made.tree, "arguments": list(made.arguments)}
+    written = to_bytes(header, numbers_of_claim(made, deadline))
+    body = check.read_file(written)[1]
+    bound, claims = prove_bound(made.X, made.goal.costs, made.limits, body)
+    return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+
+
+def numbers_of_claim(made: ProofClaim, deadline: float | None) -> Array:
+    """The numbers of the records of a claim about costs per row and label, or of a bound at the deadline."""
     least = made.goal.costs.costs.min(1)
     try:
         sums = ProverSums(made.X, made.goal.costs.costs - least[:, None], made.goal.costs.split, made.limits)
     except check.RejectedError as error:
         raise InputError("costs", str(error), "give numbers of fewer digits") from error
-    target = made.reached - int(least.sum())
-    records = []
     # trees of any depth without a price part all rows that differ: FLOOR is enough
-    if 2 < made.limits.depth < check.UNLIMITED or (made.limits.depth == check.UNLIMITED and sums.split > 0):
-        prover = Prover(sums, deadline)
-        records = prover.records(prover.prove(made.limits, target)[0])
-    header = {"tree": made.tree, "arguments": list(made.arguments)}
-    written = to_bytes(header, records)
-    body = check.read_file(written)[1]
-    bound, claims = check.prove_bound(made.X, made.goal.costs, made.limits, body, CompiledSums)
-    return Proof(written, made.table, made.arguments, bound, made.goal.reached, claims, time.monotonic() - began)
+    if made.limits.depth <= 2 or (made.limits.depth == check.UNLIMITED and not sums.split):
+        return np.zeros(0, np.int64)
+    target = made.reached - int(least.sum())
+    if sums.is_compiled:
+        native = NativeProver(sums, deadline)
+        return native.numbers([native.prove(made.limits, target)])[0]
+    prover = Prover(sums, deadline)
+    records = prover.records(prover.prove(made.limits, target)[0])
+    return np.array([number for record in records for number in numbers_of(record)], np.int64)
 
 
 def _prove_squares(made: SquaresClaim, deadline: float | None, began: float) -> Proof:

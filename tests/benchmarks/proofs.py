@@ -28,10 +28,9 @@ from streed.proof.claim import ProofClaim, SquaresClaim
 from streed.proof.compiled import CompiledSums
 from streed.proof.compiled_squares import CompiledSquares
 from streed.proof.format import to_bytes
+from streed.proof.judge import prove_bound
 from streed.proof.planes import find_planes
-from streed.proof.prover import Prover
-from streed.proof.prover_sums import ProverSums
-from streed.proof.proving import claim_by_tree, squares_records
+from streed.proof.proving import claim_by_tree, numbers_of_claim, squares_records
 from streed.task import Task
 from streed.task.constrained import objective
 from streed.tasks import F1, Accuracy, DemographicParity, EqualOpportunity, SparseAccuracy, SquaredError
@@ -160,23 +159,15 @@ _Judges = tuple[Callable[[], Any], Callable[[], Any]]
 
 
 def _plain(claim: ProofClaim, row: harness.Record, limit: float) -> _Judges:
-    least = claim.goal.costs.costs.min(1)
 
-    def prove() -> tuple[bytes, list[Record]]:
-        regrets = claim.goal.costs.costs - least[:, None]
-        sums = ProverSums(claim.X, regrets, claim.goal.costs.split, claim.limits)
-        prover = Prover(sums, time.monotonic() + limit)
-        records = prover.records(prover.prove(claim.limits, claim.reached - int(least.sum()))[0])
-        return to_bytes({"tree": claim.tree}, records), records
+    def prove() -> bytes:
+        return to_bytes({"tree": claim.tree}, numbers_of_claim(claim, time.monotonic() + limit))
 
-    row["prove"], (written, records) = _timed(prove)
-    _size(row, written, records)
+    row["prove"], written = _timed(prove)
     body = check.read_file(written)[1]
-
-    def judge(sums: type[check.Sums]) -> Any:
-        return check.prove_bound(claim.X, claim.goal.costs, claim.limits, body, sums)[0]
-
-    return functools.partial(judge, check.Sums), functools.partial(judge, CompiledSums)
+    _size(row, written, check.read_records(check.read_numbers(body).tolist()))
+    about = claim.X, claim.goal.costs, claim.limits, body
+    return lambda: check.prove_bound(*about)[0], lambda: prove_bound(*about)[0]
 
 
 def _squares(claim: SquaresClaim, row: harness.Record, limit: float) -> _Judges:

@@ -24,6 +24,7 @@ from streed.proof.check import UNLIMITED, Limits, Proof, Record, RejectedError, 
 from streed.proof.check_squares import Goal, SquaredSums
 from streed.proof.compiled import CompiledSums
 from streed.proof.compiled_squares import CompiledSquares
+from streed.proof.judge import Judge
 from tests.differential import judging
 from tests.differential.proofs import draw_problem
 from tests.differential.volume.best import Best, LeafCosts, least_label
@@ -40,7 +41,7 @@ class Case:
 
     X: Array
     limits: Limits
-    proofs: tuple[Proof, Proof]
+    proofs: tuple[Proof, Proof | Judge]
     """By numpy and by compiled code."""
     truth: Best
 
@@ -74,7 +75,8 @@ class Case:
     def _of(cls, X: Array, limits: Limits, plain: Sums, compiled: Sums, leaf: LeafCosts) -> Case:
         price = int(plain.split)
         best = Best(X, np.ones(len(X), np.int64), leaf, lambda rows, path: [price] * X.shape[1], limits.min_leaf)
-        return cls(X, limits, (Proof(plain), Proof(compiled)), best)
+        judged = isinstance(compiled, CompiledSums) and compiled.is_compiled
+        return cls(X, limits, (Proof(plain), Judge(compiled) if judged else Proof(compiled)), best)
 
     def draw_claim(self, draw: random.Random) -> Record:
         """A claim without a bound."""
@@ -99,7 +101,7 @@ class Case:
         return [_push(proof, record) for proof in self.proofs]
 
 
-def _push(proof: Proof, record: Record) -> int | None:
+def _push(proof: Proof | Judge, record: Record) -> int | None:
     most = int(proof.sums.big / 2) - 1
     try:
         proof.add(record._replace(bound=most))
