@@ -3,9 +3,8 @@
     python check.py tree.proof table.csv --max-depth 3
     python check.py tree.proof table.csv --no-limit --price 0.5 --categorical colour shape
 
-Whoever checks says what the task, the limits and the table are; of the file only the tree and the steps of the proof
-are taken. The exit code is 0 if everything holds, with the whole statement that was proved; 1 if a step does not hold;
-2 if the call or a file cannot be used. The format: docs/reference/proof-format.md.
+Whoever checks says what the task, the limits and the table are; the file has the tree and the steps. The exit code is 0
+if everything holds, with what was proved; 1 if a step does not; 2 if the call or a file cannot be used.
 A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A claim (S, d, L) says that every tree of
 depth d or less costs at least L on the rows S, those with some codes. Costs are regrets (above the least cost of the
 row), counted in whole units; a split costs s; w(A) is the sum of the worst regrets of the rows A. The rules, whose
@@ -14,6 +13,7 @@ proofs are in docs/explanation/proofs.md:
 FLOOR     equal rows share a leaf: L is the sum, over classes of equal rows, of the least regret of one label.
 COUNT     the optimum of depth two or less is computed outright. Without a limit on the depth: a side of the first split
           is a leaf, has one split (both computed), has two (2 s and a bound), or more (3 s and FLOOR).
+LABELS    m splits into c sides at most show j = 1 + m (c - 1) labels at most, and save what the best j do on all of S.
 SPLIT     the optimum of S is its leaf, or s and the sides' bounds, for the best column. Columns constant on S are left
           out: a tree without that split is as good. With --min-leaf, so are those with a side of fewer rows.
 TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more: the optimum of (B, d) is at least that of
@@ -277,24 +277,22 @@ class Sums:
             seen.setdefault((x ^ x[0]).tobytes() if not rank else bytes(map(rank.__getitem__, x.tolist())), c)
         self.columns = [c for c in seen.values() if parts[c]]
         codes = [most[c] + 1 for c in self.columns]
-        self.starts, self.binary = np.cumsum([0, *codes])[:-1].astype(np.intp), max(codes, default=2) == 2
+        self.spread = max(codes, default=2) - 1
+        self.starts, self.binary = np.cumsum([0, *codes])[:-1].astype(np.intp), self.spread == 1
         pairs = [(c, v) for c, k in zip(self.columns, codes, strict=True) for v in range(k)]
         self.literal = {pair: q for q, pair in enumerate(pairs)}
         of_literal = np.array(pairs, np.intp).reshape(-1, 2)
         self.held = T[of_literal[:, 0]] == of_literal[:, 1:]  # (Q, n)
         self.of_column = np.repeat(np.arange(len(codes)), codes)
         self.literals_of = {c: np.flatnonzero(self.of_column == k).tolist() for k, c in enumerate(self.columns)}
-        self.split, self.w = kind(split), worst.astype(kind)
         # a leaf costs (w - gain) / u; of two labels one signed sum is enough, as |a - b| = 2 max(a, b) - (a + b)
-        profits = worst[:, None] - regrets
-        self.two = regrets.shape[1] == 2
-        self.u = kind(2 if self.two else 1)
+        self.two, profits = regrets.shape[1] == 2, worst[:, None] - regrets
+        self.split, self.w, self.u = kind(split), worst.astype(kind), kind(2 if self.two else 1)
         self.v = (profits[:, :1] - profits[:, 1:] if self.two else profits).astype(kind)
-        first: dict[bytes, int] = {}
-        of_row = [first.setdefault(row.tobytes(), r) for r, row in enumerate(np.ascontiguousarray(X[:, self.columns]))]
-        together = np.zeros_like(regrets)
-        np.add.at(together, of_row, regrets)
-        self.floor = together.min(1).astype(kind)  # of a class of equal rows, at its first row
+        rows, first = np.zeros((self.n, len(self.columns) + 1), np.uint8), dict[bytes, int]()
+        rows[:, :-1] = X[:, self.columns]  # FLOOR of a class of equal rows stands at its first row
+        of_row = [first.setdefault(row, r) for r, row in enumerate(rows.view(f"S{rows.shape[1]}")[:, 0].tolist())]
+        self.floor = np.min([np.bincount(of_row, each, self.n) for each in regrets.T], 0).astype(kind)
         self.solved: dict[bytes, Any] = {}
 
     L = functools.cached_property(lambda self: self.held.T.astype(type(self.big), order="C"))  # (n, Q), to be summed
@@ -360,18 +358,22 @@ class Sums:
         # all parts but one are leaves, and one has a split: by TRANSFER from the side, less the others' weight
         inner = np.maximum(0, best[:, None] - weight[:, None] + weights)
         two = (np.add.reduceat(quarters, self.starts, axis=1)[:, self.of_column] - quarters + inner).min(1)
-        more = np.minimum(2 * self.split + np.maximum(two, floors), 3 * self.split + floors)
-        return np.asarray(np.minimum(np.minimum(leaves, ones), more))
+        # LABELS, of the last number of splits also for more: what they save is as large as it can be
+        gain = -np.sort(-self.v[i].T @ x, axis=0)
+        few = [weight - gain[: 1 + m * self.spread].sum(0) for m in range(2, max(4, len(gain)))]
+        few = [0 * weight, 0 * weight] if self.two else few
+        few[0] = np.maximum(few[0], two)
+        more = [m * self.split + np.maximum(floors, least) for m, least in enumerate(few, 2)]
+        return np.asarray(np.minimum.reduce([leaves, ones, *more]))
 
     def transfer(self, mask: Array, i: Array, anchor: Array, bound: Any) -> Array:
         """(Q,) TRANSFER from an anchor (bool, n), bounded by a number, or (Q,) by sides, to the sides of the rows i."""
         shared, lost = np.flatnonzero(mask & anchor), np.flatnonzero(anchor & ~mask)
-        if isinstance(bound, np.ndarray):
-            known = bound - self.w[lost] @ self.L[lost]
-        else:
-            known = self.w[shared] @ self.L[shared] - self.w @ anchor + bound
+        by_sides = isinstance(bound, np.ndarray)
+        outside = self.w[lost] @ self.L[lost] if by_sides else self.w @ anchor - self.w[shared] @ self.L[shared]
+        known = bound - outside
         if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
-            here, had = self.L[shared].sum(0), (self.L[anchor] if isinstance(bound, np.ndarray) else anchor).sum(0)
+            here, had = self.L[shared].sum(0), (self.L[anchor] if by_sides else anchor).sum(0)
             known = np.where((here == self.L[i].sum(0)) & (self.binary | (here == had)), known, 0)
         return np.asarray(known)
 
@@ -394,29 +396,27 @@ class Proof:
     def add(self, record: Record) -> None:
         """Checks the next claim; raises RejectedError if it does not follow."""
         sums, number = self.sums, len(self.claims)
-        path, depth, bound, anchors, columns = record
+        path, depth, bound, anchors, _ = record
         require(bound < sums.big / 2, f"claim {number}: the bound is too large")
         require(3 <= depth <= UNLIMITED, f"claim {number}: of depth below three there are no records")
         require(depth < UNLIMITED or sums.split > 0, f"claim {number}: splits need a price without a depth limit")
         require(all(0 < back <= number for back in anchors), f"claim {number}: an anchor that is not before it")
         mask = sums.rows(path)
-        lower, known = self._follows(mask, depth, bound, [number - back for back in anchors], columns)
+        lower, known = self._follows(mask, record)
         require(float(known) >= bound, f"claim {len(self.claims)}: a tree may cost {known:.0f}, less than {bound}")
         self.claims.append((np.packbits(mask), depth, bound, lower if depth == 3 else None))
 
-    def _follows(self, mask: Array, depth: int, bound: int, anchors: list[int], columns: list[int]) -> tuple[Any, Any]:
+    def _follows(self, mask: Array, record: Record) -> tuple[Any, Any]:
         """The bounds of the sides of a claim's rows at one depth less, and the bound that follows for all its rows."""
-        sums, i = self.sums, np.flatnonzero(mask)
+        sums, i, (_, depth, bound, anchors, columns) = self.sums, np.flatnonzero(mask), record
         floor = sums.floor[i].sum()
         if (floor >= bound and depth > 3) or not len(sums.starts):
             return None, floor if floor >= bound else sums.leaf(i)
-        lower = sums.floors(i)
-        if depth == UNLIMITED:
-            lower = sums.lookahead(i, lower)
-        elif depth == 3:
+        lower = sums.lookahead(i, sums.floors(i)) if depth == UNLIMITED else sums.floors(i)
+        if depth == 3:
             lower = np.maximum(lower, sums.transfer(mask, i, mask, sums.optimum(i, 2)))
-        for a in anchors:
-            there, deep, whole, sides = self.claims[a]
+        for back in anchors:
+            there, deep, whole, sides = self.claims[-back]
             require(deep >= depth - (3 < depth < UNLIMITED), f"claim {len(self.claims)}: an anchor of too little depth")
             require(depth > 3 or sides is not None, f"claim {len(self.claims)}: an anchor without bounds of its sides")
             anchor = np.unpackbits(there, count=sums.n).view(bool)

@@ -118,7 +118,7 @@ def order_claims(p, found, roots):  # type: ignore[no-untyped-def]
 
 @compiled
 def write_numbers(found, order, place, begins, kept_items, column_of, code_of, name_of):  # type: ignore[no-untyped-def]
-    """The numbers of a file: of claims in order, with the columns and codes of literals (Q,) and names of places (P,)."""
+    """The numbers of a file: of claims in order, with columns and codes of literals (Q,) and names of places (P,)."""
     size = 0
     for claim in order:
         size += 5 + begins[claim, 2] - begins[claim, 0]

@@ -27,7 +27,7 @@ from streed.proof.counting import (
     scratch_for,
 )
 from streed.proof.packed import Packed, classes_of, pack_bits, places
-from streed.proof.sides import look_ahead, pair_matrices, solve_shallow
+from streed.proof.sides import pair_matrices, solve_shallow
 
 MOST_KINDS = 64
 """Of rows; beyond, words would be nearly empty."""
@@ -106,10 +106,22 @@ def raise_by_columns(c, columns, n_literals):  # type: ignore[no-untyped-def]
     return known
 
 
-def kinds_of(each: Array) -> tuple[Array, Array]:
-    """The different rows of numbers (n, m), and which of them each (n,) is."""
-    kinds, kind = np.unique(each, axis=0, return_inverse=True)
-    return kinds, kind.reshape(-1)
+@compiled
+def kinds_of(each):  # type: ignore[no-untyped-def]
+    """The different rows of numbers (n, m), MOST_KINDS and one at most, and which of them each (n,) is."""
+    kinds, kind, count = np.empty((MOST_KINDS + 1, each.shape[1]), np.int64), np.zeros(len(each), np.int64), 0
+    for r in range(len(each)):
+        for k in range(count):
+            if (kinds[k] == each[r]).all():
+                kind[r] = k
+                break
+        else:
+            kind[r] = count
+            kinds[count] = each[r]
+            count += 1
+            if count > MOST_KINDS:
+                break
+    return kinds[:count], kind
 
 
 class CompiledSums(Sums):
@@ -117,14 +129,14 @@ class CompiledSums(Sums):
 
     def __init__(self, X: Array, regrets: Array, split: int, limits: Limits) -> None:
         super().__init__(X, regrets, split, limits)
-        kinds, kind = kinds_of(np.column_stack([self.w, self.v]))
+        kinds, kind = kinds_of(np.column_stack([self.w, self.v]).astype(np.int64))
         ends = np.append(self.starts[1:], len(self.held))
         self.firsts = np.concatenate([[0], np.cumsum(ends - self.starts - 1)])
         self.is_compiled = len(kinds) <= MOST_KINDS and self.min_leaf == 1 and len(self.starts) > 0
         if not self.is_compiled:
             return
         self.place, self.kind_of_word = places(kind)
-        self.worst, self.values = kinds[:, :1].astype(np.int64), np.ascontiguousarray(kinds[:, 1:], dtype=np.int64)
+        self.worst, self.values = np.ascontiguousarray(kinds[:, :1]), np.ascontiguousarray(kinds[:, 1:])
         packed = pack_bits(self.held, self.place, len(self.kind_of_word))
         counted = np.delete(packed, self.starts, axis=0)
         # literals without rows behind the others, so that vectors of eight words come out even
@@ -227,18 +239,6 @@ class CompiledSums(Sums):
     def _over_literals(self, packed: Array, factors: Array) -> tuple[Array, int]:
         found: tuple[Array, int] = count_literals(
             packed, self.words, self.kind_of_word, factors, self.firsts, len(self.held)
-        )
-        return found
-
-    def lookahead(self, i: Array, floors: Array) -> Array:
-        if not self.is_compiled:
-            return super().lookahead(i, floors)
-        counted = self.counts(i)
-        shared, gains, weight = pair_matrices(counted, len(self.held))
-        _, _, leaves, stumps = self.shallow(i)
-        split = int(self.split)
-        found: Array = look_ahead(
-            shared, gains, weight, leaves, stumps, floors.astype(np.int64), self.starts, split, counted.unit
         )
         return found
 

@@ -17,7 +17,7 @@ _LARGE = 2**20
 
 
 def to_bytes(header: dict[str, Any], records: Iterable[Record] | Array, magic: bytes = MAGIC) -> bytes:
-    """The file of a header, which JSON can hold, and of claims in order, or their numbers; `magic` says of which kind."""
+    """The file of a header, which JSON can hold, and of claims in order or their numbers; `magic` is its kind."""
     head = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     if not isinstance(records, np.ndarray):
         records = np.array([number for record in records for number in numbers_of(record)], np.int64)

@@ -148,12 +148,11 @@ def borrow(p, found, claim, w, sides, raised):  # type: ignore[no-untyped-def]
             if lost != 0:
                 away[k] += p.worst[p.kind_of_word[v], 0] * count_ones(lost)
     for _ in range(min(SIMILAR, len(away))):
-        k = np.argmin(away)
-        other = found.threes[begin + k]
-        of_other = found.sides[begin + k]
-        if away[k] >= of_other.max():
+        nearest = np.argmin(away)
+        other, of_other = found.threes[begin + nearest], found.sides[begin + nearest]
+        if away[nearest] >= of_other.max():
             return
-        away[k] = ENDLESS
+        away[nearest] = ENDLESS
         raised[:] = sides
         lend_sides(p, of_other, found.rows[other], here, w, sides)
         for q in range(len(sides)):
@@ -263,13 +262,17 @@ def settle(p, found, level):  # type: ignore[no-untyped-def]
 
 @native
 def ask_side(p, found, level, column):  # type: ignore[no-untyped-def]
-    """(the side of a column that is to be improved, and to what), of those whose best tree is not known the dearest."""
+    """(the side of a column that is to be improved, and to what): the one whose bound is nearest to its best tree.
+
+    What is soon shown of it need not be asked of the others, whose best trees would take long to be proved.
+    """
     sides, reached = found.frame_sides[level], found.frame_reached[level]
     claim = found.frames[level, 0]
     total, chosen, begin = p.split, -1, p.firsts[column] + column
     for q in range(begin, begin + p.firsts[column + 1] - p.firsts[column] + 1):
         total += sides[q]
-        if sides[q] < reached[q] and (chosen < 0 or reached[q] > reached[chosen]):
+        gap = reached[q] - sides[q]
+        if gap > 0 and (chosen < 0 or gap < reached[chosen] - sides[chosen]):
             chosen = q
     goal = min(found.frames[level, 1], found.upper[claim])
     return chosen, goal - total + (sides[chosen] if chosen >= 0 else 0)

@@ -172,7 +172,7 @@ def judge(p, numbers, starts, place_of, most, first, n_sides, claims):  # type: 
     return first + len(starts), n_sides
 
 
-_AT_ONCE = 4096
+AT_ONCE = 4096
 """Records of one call."""
 
 
@@ -186,10 +186,9 @@ class Judge:
         self.place_of = np.full(max(sums.columns) + 1, -1)
         self.place_of[sums.columns] = np.arange(len(sums.columns))
         n_words, n_literals = len(self.problem.everything), len(self.problem.literals)
-        kinds: Any = np.int64
-        self.claims = Claims(
-            np.empty((0, n_words), np.uint64), *(np.empty(0, kinds) for _ in range(4)), np.empty((0, n_literals), kinds)
-        )
+        none: Array = np.empty(0, np.int64)
+        sides = np.empty((0, n_literals), np.int64)
+        self.claims = Claims(np.empty((0, n_words), np.uint64), none, none, none, none, sides)
 
     def add(self, record: Record) -> None:
         """Checks the next record; raises RejectedError if it does not follow."""
@@ -197,8 +196,8 @@ class Judge:
 
     def add_all(self, numbers: Array, starts: Array) -> None:
         """Checks the records that begin at some of the numbers; raises RejectedError if one does not follow."""
-        for begin in range(0, len(starts), _AT_ONCE):
-            some = starts[begin : begin + _AT_ONCE]
+        for begin in range(0, len(starts), AT_ONCE):
+            some = starts[begin : begin + AT_ONCE]
             self._make_room(len(some))
             most, wanted = int(self.sums.big), self.count + len(some)
             about = self.problem, numbers, some, self.place_of, most, self.count, self.n_sides, self.claims
@@ -215,7 +214,7 @@ class Judge:
             return made
 
         sides = grown(self.claims.sides, self.n_sides)
-        self.claims = Claims(*(grown(each, self.count) for each in self.claims[:-1]), sides)
+        self.claims = Claims._make([*(grown(each, self.count) for each in self.claims[:-1]), sides])
 
     def _reject(self, records: Sequence[Record]) -> None:
         """Says by `check.Proof` what is wrong with the next record."""

@@ -47,20 +47,14 @@ class NativeProver:
         p = self.problem
         n_sets, n_literals, n_columns = len(p.everything), len(p.literals), len(p.firsts) - 1
         number: Any = np.int64
-        self.found = Found(
-            np.empty((64, n_sets), np.uint64),
-            *(np.empty(64, number) for _ in range(9)),
-            np.empty(64, np.bool_),
-            *(np.empty((64, 2), number) for _ in range(2)),
-            np.empty((64, n_literals), number),
-            np.empty(64, number),
-            *(np.empty((64, n_literals), number) for _ in range(2)),
-            np.full(256, -1),
-            np.empty((8, 6), number),
-            *(np.empty((8, n_literals), number) for _ in range(2)),
-            np.empty((8, n_columns), np.bool_),
-            np.zeros(6, number),
-        )
+        sets: Array = np.empty((64, n_sets), np.uint64)
+        each, links = [np.empty(64, number) for _ in range(9)], [np.empty((64, 2), number) for _ in range(2)]
+        sides = [np.empty((64, n_literals), number) for _ in range(3)]
+        of_frames = [np.empty((8, size), number) for size in (6, n_literals, n_literals)]
+        table, allowed, counts = np.full(256, -1), np.empty((8, n_columns), np.bool_), np.zeros(6, number)
+        threes = np.empty(64, number)
+        arrays = [sets, *each, np.empty(64, np.bool_), *links, sides[0], threes, *sides[1:], table, *of_frames]
+        self.found = Found._make([*arrays, allowed, counts])
         self._make_room()
 
     def prove(self, limits: Limits, target: int) -> int:

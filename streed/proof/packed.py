@@ -13,7 +13,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.proof.check import Sums
-from streed.proof.counting import Counts, add_ones, add_row, count_ones, native
+from streed.proof.counting import Counts, add_ones, add_row, compiled, count_ones, native
 
 
 class Packed(NamedTuple):
@@ -62,6 +62,8 @@ class Work(NamedTuple):
     """(B,) how many rows a literal has."""
     scratch: Array
     """(5, B)"""
+    few: Array
+    """(., Q) LABELS of the sides, for two splits, three, and so on."""
     wide: Array
     """(Q,)"""
     outside: Array
@@ -78,19 +80,22 @@ def places(kind: Array) -> tuple[Array, Array]:
     return place, np.repeat(np.arange(len(sizes)), np.diff(begins))
 
 
-def pack_bits(held: Array, place: Array, n_words: int) -> Array:
+@compiled
+def pack_bits(held, place, n_words):  # type: ignore[no-untyped-def]
     """(m, n_words) uint64: the bits at the places of the rows (m, n) bool."""
-    bits = np.zeros((len(held), 64 * n_words), np.bool_)
-    bits[:, place] = held
-    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    packed = np.zeros((len(held), n_words), np.uint64)
+    for q in range(len(held)):
+        for r in range(len(place)):
+            packed[q, place[r] >> 6] |= np.uint64(held[q, r]) << np.uint64(place[r] & 63)
+    return packed
 
 
 def classes_of(sums: Sums) -> tuple[Array, Array, Array]:
     """(the rows at which a class of equal rows costs something, their bits, what those of each word cost)."""
     costly = np.flatnonzero(sums.floor > 0)
-    costs, kind = np.unique(sums.floor[costly].astype(np.int64), return_inverse=True)
     if not len(costly):
         return costly, np.zeros(0, np.int64), np.zeros(0, np.int64)
+    costs, kind = np.unique(sums.floor[costly].astype(np.int64), return_inverse=True)
     place, kind_of_word = places(kind.reshape(-1))
     return costly, place, costs[kind_of_word]
 
@@ -110,6 +115,7 @@ def make_work(p):  # type: ignore[no-untyped-def]
         np.zeros(n_values, np.int64),
         np.zeros(n_bits, np.int64),
         np.zeros((5, n_bits), np.int64),
+        np.zeros((max(2, n_values - 2), len(p.literals)), np.int64),
         np.zeros(len(p.literals), np.int64),
         np.zeros_like(p.everything),
     )

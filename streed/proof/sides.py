@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streed.proof.counting import best_gain, compiled, gain_of, is_binary, native, side_sums
+from streed.proof.counting import best_gain, compiled, gain_of, is_binary, most_codes, native, side_sums
 from streed.proof.packed import counts_of, keep_rows, spread, sum_floors, sum_literals, sum_pairs
 
 ENDLESS = 2**62
@@ -39,10 +39,14 @@ def open_sides(p, rows, depth, shallow, w, sides, reached, allowed):  # type: ig
         return floor, leaf, weight, n_words
     sum_pairs(p, w, n_words)
     if is_binary(p.firsts):
+        if depth == UNLIMITED:
+            few_labels(p, w, weight)
         best = binary_sides(p, w, weight, depth == UNLIMITED, sides, reached)
         best = min(leaf, best)
     else:
-        best = any_sides(p, counts_of(p, w, n_words, weight), depth == UNLIMITED, sides, reached)
+        if depth == UNLIMITED:
+            few_labels(p, w, weight)
+        best = any_sides(p, counts_of(p, w, n_words, weight), depth == UNLIMITED, w.few, sides, reached)
     if depth == 3:
         # TRANSFER from the set itself, of depth two
         spread(p, w.diagonal[len(w.total)], weight, w.wide)
@@ -52,7 +56,31 @@ def open_sides(p, rows, depth, shallow, w, sides, reached, allowed):  # type: ig
 
 
 @native
-def any_sides(p, c, ahead, sides, reached):  # type: ignore[no-untyped-def]
+def few_labels(p, w, weight):  # type: ignore[no-untyped-def]
+    """Writes LABELS of all sides (., Q), for two splits, three, and so on: of two labels it says nothing."""
+    n_values, spread, q = len(w.total), most_codes(p.firsts) - 1, 0
+    if n_values == 1:
+        return
+    profits = np.empty(n_values + 1, np.int64)
+    for column in range(len(p.firsts) - 1):
+        begin, end = p.firsts[column], p.firsts[column + 1]
+        for code in range(end - begin + 1):
+            for k in range(n_values + 1):
+                if code > 0:
+                    profits[k] = w.diagonal[k, begin + code - 1]
+                else:
+                    profits[k] = w.total[k] if k < n_values else weight
+                    for b in range(begin, end):
+                        profits[k] -= w.diagonal[k, b]
+            heavy = profits[n_values]
+            each = np.sort(profits[:n_values])[::-1]
+            for m in range(len(w.few)):
+                w.few[m, q] = heavy - each[: 1 + (2 + m) * spread].sum()
+            q += 1
+
+
+@native
+def any_sides(p, c, ahead, few, sides, reached):  # type: ignore[no-untyped-def]
     """The least cost of depth two; raises the sides (Q,) by what looks `ahead`, and writes their depth one (Q,)."""
     n_literals = len(sides)
     _, best, leaves, stumps = solve_shallow(c, n_literals)
@@ -63,7 +91,7 @@ def any_sides(p, c, ahead, sides, reached):  # type: ignore[no-untyped-def]
         for column in range(len(starts)):
             starts[column] = p.firsts[column] + column
         shared, gains, weight = pair_matrices(c, n_literals)
-        found = look_ahead(shared, gains, weight, leaves, stumps, sides, starts, p.split, p.unit)
+        found = look_ahead(shared, gains, weight, leaves, stumps, sides, few, starts, p.split, p.unit)
         for q in range(n_literals):
             sides[q] = np.int64(found[q])
     return best
@@ -124,8 +152,10 @@ def binary_sides(p, w, weight, ahead, sides, reached):  # type: ignore[no-untype
                 for b in range(n_bits):
                     first = loss_y[b] + max(np.int64(0), known + heavy_x[b])
                     second = loss_x[b] + max(np.int64(0), known + heavy - heavy_x[b])
-                    two = min(two, min(first, second))
-                more = min(2 * p.split + max(two, sides[side]), 3 * p.split + sides[side])
+                    two = min(two, first, second)
+                more = 2 * p.split + max(two, sides[side], w.few[0, side])
+                for m in range(1, len(w.few)):
+                    more = min(more, (2 + m) * p.split + max(sides[side], w.few[m, side]))
                 sides[side] = min(reached[side], more)
         least = min(least, cost)
     return least
@@ -184,7 +214,7 @@ def pair_matrices(c, n_literals):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def look_ahead(shared, gains, weight, leaves, stumps, floors, starts, split, unit):  # type: ignore[no-untyped-def]
+def look_ahead(shared, gains, weight, leaves, stumps, floors, few, starts, split, unit):  # type: ignore[no-untyped-def]
     """(Q,) bounds of all sides, whatever their depth: the second half of COUNT."""
     n_literals = len(weight)
     bounds = np.empty(n_literals)
@@ -200,6 +230,8 @@ def look_ahead(shared, gains, weight, leaves, stumps, floors, starts, split, uni
             for other in range(starts[column], end):
                 inner = max(0, known + shared[q, other])
                 two = min(two, np.float64(total - (shared[q, other] - gains[q, other]) // unit + inner))
-        more = min(2 * split + max(two, floors[q]), 3 * split + floors[q])
+        more = 2 * split + max(two, floors[q], few[0, q])
+        for m in range(1, len(few)):
+            more = min(more, np.float64((2 + m) * split + max(floors[q], few[m, q])))
         bounds[q] = min(leaves[q], stumps[q], more)
     return bounds

@@ -75,8 +75,8 @@ class Case:
     def _of(cls, X: Array, limits: Limits, plain: Sums, compiled: Sums, leaf: LeafCosts) -> Case:
         price = int(plain.split)
         best = Best(X, np.ones(len(X), np.int64), leaf, lambda rows, path: [price] * X.shape[1], limits.min_leaf)
-        judged = isinstance(compiled, CompiledSums) and compiled.is_compiled
-        return cls(X, limits, (Proof(plain), Judge(compiled) if judged else Proof(compiled)), best)
+        other = Judge(compiled) if isinstance(compiled, CompiledSums) and compiled.is_compiled else Proof(compiled)
+        return cls(X, limits, (Proof(plain), other), best)
 
     def draw_claim(self, draw: random.Random) -> Record:
         """A claim without a bound."""
