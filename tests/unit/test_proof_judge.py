@@ -96,9 +96,9 @@ def test_both_judges_accept_what_is_found_and_refuse_one_more(
                 said.append(str(rejected))
                 proof.add(record)
         assert said[0] == said[1]
+    more = records[-1]._replace(bound=bound + 1, anchors=[back + 1 for back in records[-1].anchors])
     with pytest.raises(RejectedError, match="a tree may cost"):
-        anchors = [back + 1 for back in records[-1].anchors]
-        native.add(records[-1]._replace(bound=bound + 1, anchors=anchors))
+        native.add(more)
 
 
 def test_the_prover_stops_at_a_deadline_with_a_bound_that_holds() -> None:
