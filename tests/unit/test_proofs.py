@@ -24,7 +24,7 @@ from streed.errors import InputError, StreedError, TaskError
 from streed.proof import check
 from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
-from streed.proof.prover import Prover
+from streed.proof.native_prover import NativeProver
 from streed.tasks import (
     F1,
     AbsoluteError,
@@ -403,7 +403,7 @@ def test_ctrl_c_while_proving_leaves_the_tree(tmp_path: Path, monkeypatch: pytes
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Prover, "prove", interrupted)
+    monkeypatch.setattr(NativeProver, "prove", interrupted)
     result = streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "tree.proof")
     assert result.status == "optimal"
     assert result.stats["proof"] is None
