@@ -10,6 +10,7 @@ import numbers
 import operator
 import time
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -187,6 +188,13 @@ def solve(
         stats = {**outcome.stats}
         if "trace" in stats:
             stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
+        if data.is_cut and front and needed <= 1 and outcome.score_bound is None and outcome.lower is not None:
+            from streed.task.analysis.cut_loss import OVER_ALL, cut_loss
+
+            loss = cut_loss(bound, data, most_depth, most_nodes)
+            if loss is not None:
+                least = task.score(Fraction(outcome.lower) - loss, totals)
+                stats[OVER_ALL] = readable_bound(least, None, upper=task.maximize, real=outcome.real)
         stats |= {
             "stopped": outcome.stopped,
             "seconds_compile": compilation.seconds,

@@ -231,6 +231,11 @@ class Dataset:
         return self.n_columns - len(self.ordered) + sum(each.n_questions for each in self.ordered.values())
 
     @property
+    def is_cut(self) -> bool:
+        """Whether there are thresholds of ordered columns that are no questions, see `max_cuts` of `make`."""
+        return any(len(each.cuts) < len(each.values) - 1 for each in self.ordered.values())
+
+    @property
     def n_classes(self) -> int:
         return len(self.classes)
 

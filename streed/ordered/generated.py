@@ -134,8 +134,8 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
     scale, on_grains = grid_of(shape.coding, own, max(probe.largest, NOISE * largest_sum))
     on_grains = on_grains and (integral or per_unit is not None)
     numbers, kept = methods.words(scale, per_unit)
-    weights = 1 if data.weights is None else data.weights
-    steps = np.ceil(worst.astype(np.float64) * weights * counts * scale * (1 + 2.0**-40))
+    weights = counts if data.weights is None else data.weights  # those of all rows that a row stands for
+    steps = np.ceil(worst.astype(np.float64) * weights * scale * (1 + 2.0**-40))
     if not (steps >= 0).all() or steps.sum() >= _MOST:
         return None
     first, place = places_of(ranks)
