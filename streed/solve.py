@@ -10,7 +10,6 @@ import numbers
 import operator
 import time
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -189,12 +188,14 @@ def solve(
         if "trace" in stats:
             stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
         if data.is_cut and front and needed <= 1 and outcome.score_bound is None and outcome.lower is not None:
-            from streed.task.analysis.cut_loss import OVER_ALL, cut_loss
+            from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 
-            loss = cut_loss(bound, data, most_depth, most_nodes)
-            if loss is not None:
-                least = task.score(Fraction(outcome.lower) - loss, totals)
-                stats[OVER_ALL] = readable_bound(least, None, upper=task.maximize, real=outcome.real)
+            least = bound_over_all(bound, data, outcome.lower, (most_depth, most_nodes), totals)
+            if least is not None:
+                score = task.score(least, totals)
+                stats[OVER_ALL] = readable_bound(score, None, upper=task.maximize, real=outcome.real)
+        if data.ordered:
+            stats["searched_over"] = data.extent
         stats |= {
             "stopped": outcome.stopped,
             "seconds_compile": compilation.seconds,

@@ -213,8 +213,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             self.value_, self.lower_bound_, self.upper_bound_ = (
                 None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
             )
-        every = "all " if data.ordered and not data.is_cut else ""
-        self.searched_over_ = f"{every}{data.n_questions:,} {'thresholds' if every else 'questions'}"
+        self.searched_over_ = data.extent
         self.bound_over_all_thresholds_ = result.stats.get(OVER_ALL)
         if self.bound_over_all_thresholds_ is not None and self.value_ != result.value:
             self.bound_over_all_thresholds_ = -self.bound_over_all_thresholds_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.report import make_report
 from streed.task import Task
 from streed.task.analysis.cut_loss import OVER_ALL, cut_loss
 from streed.tasks import (
@@ -97,6 +99,33 @@ def test_no_tree_over_all_thresholds_is_better(name: str) -> None:
             near += cut.stats[OVER_ALL] != 0 and abs(cut.stats[OVER_ALL] - best.value) < 0.5 * abs(best.value)
     assert told > 15
     assert near > 0
+
+
+def test_a_column_that_a_database_has_cut(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n" + "".join(f"{each / 7},{each % 3 % 2}\n" for each in range(50)), encoding="utf-8")
+    data = Dataset.from_csv(path, target="y", max_cuts=3)
+    assert data.is_cut
+    assert cut_loss(Misclassifications().bind(data), data, 2, None) is None
+    result = streed.solve(Misclassifications(), data, max_depth=1)
+    assert result.searched_over == "3 questions"
+
+
+def test_what_is_said_of_the_splits() -> None:
+    x, y = np.arange(12.0)[:, None], [0] * 7 + [1] * 5
+    every = streed.solve(Misclassifications(), x, y, max_depth=1)
+    some = streed.solve(Misclassifications(), x, y, max_depth=1, max_cuts=2)
+    assert every.searched_over == "all 11 thresholds"
+    assert "over    all 11 thresholds\n" in every.to_text()
+    assert "; over all 11 thresholds" in every._repr_html_()
+    assert some.searched_over == "2 questions; no tree over all thresholds is worth less than 0"
+    assert some.searched_over in make_report(some)
+    binary = streed.solve(Misclassifications(), [[0], [1]], [0, 1], max_depth=1)
+    assert (binary.searched_over, "over  " in binary.to_text()) == ("", False)
+    gain = streed.solve(BalancedAccuracy(), x, y, max_depth=1, max_cuts=2)
+    assert gain.searched_over.endswith(f"is worth more than {gain.stats[OVER_ALL]:g}")
+    assert gain.stats[OVER_ALL] == 1
 
 
 def test_where_no_bound_is_known() -> None:

@@ -29,23 +29,49 @@ from streed.task.row_sums import quick_sums
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-    from streed.task.base import Task
+    from streed.task.base import Task, Value
+    from streed.task.states import State
 
 OVER_ALL = "bound_over_all_thresholds"
 """The entry of a result's statistics that holds the bound."""
 
 
+def bound_over_all(
+    task: Task, data: Dataset, lower: Value, limits: tuple[int | None, int | None], totals: State
+) -> Fraction | None:
+    """What no tree over all thresholds costs less than, if none over those that are tried costs less than `lower`.
+
+    `limits`: the largest depth and the most branching nodes; `totals`: the state of all rows. None where no bound is
+    known; see `cut_loss`.
+    """
+    loss = cut_loss(task, data, *limits)
+    if loss is None:
+        return None
+    form = row_cost_form(task, data)
+    if form is None:
+        least = task.lower_bound(totals)
+    else:
+        costs = exact_costs(form, data)
+        least = costs.value(int(costs.costs.min(axis=1).sum()))
+    found = Fraction(lower) - loss
+    return found if least is None else max(found, Fraction(least))
+
+
 def cut_loss(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> Fraction | None:
     """By how much the bound task's best value over all thresholds may be below that over those that are tried.
 
-    None where no bound is known: of tasks with limits, without worst costs, or with prices that differ by column.
+    None where no bound is known: of tasks with limits, without worst costs, or with prices that differ by column, and
+    of columns that a database has cut.
     """
     found = _worst_costs(task, data)
     if found is None:
         return None
     worst, unit = found
     total = int(worst.sum())
-    most = max((_most_between(data.X[:, j], values, worst) for j, values in data.ordered.items()), default=0)
+    between = [_most_between(data.X[:, j], values, worst) for j, values in data.ordered.items()]
+    if None in between:
+        return None
+    most = max((each for each in between if each is not None), default=0)
     moved = 0
     level = 0
     while most > 0 and moved < total and (max_depth is None or level < max_depth):
@@ -81,12 +107,17 @@ def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
     return np.ceil(each / unit * (1 + 2.0**-45)).astype(np.int64), Fraction(unit)
 
 
-def _most_between(ranks: Array, values: OrderedValues, worst: Array) -> int:
-    """The most worst costs between a threshold and what is nearest to it: one that is tried, or none at all."""
+def _most_between(ranks: Array, values: OrderedValues, worst: Array) -> int | None:
+    """The most worst costs between a threshold and what is nearest to it: one that is tried, or none at all.
+
+    None where it is not known which rows have which value: of a column that a database has cut.
+    """
     m = len(values.values)
     if m < 2 or len(values.cuts) == m - 1:
         return 0
     present = ranks < m
+    if len(np.unique(ranks[present])) < m:
+        return None
     held = np.zeros(m, np.int64)
     np.add.at(held, ranks[present], worst[present])
     upto = np.cumsum(held)
