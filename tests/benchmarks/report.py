@@ -33,7 +33,6 @@ from tests.benchmarks import (
     sparse_scores,
     startup,
     stopping,
-    threshold_tasks,
     thresholds,
     user_tasks,
 )
@@ -62,7 +61,6 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "startup": ("Starting", startup.render),
     "stopping": ("Stopping", stopping.render),
     "thresholds": ("All thresholds of raw numbers", thresholds.render),
-    "threshold-tasks": ("All thresholds, other tasks and many rows", threshold_tasks.render),
     "user-tasks": ("Tasks of users", user_tasks.render),
 }
 """For each benchmark, its title and what makes its tables."""
