@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+import attrs
 import numpy as np
 
 from streed.bnb import cache_sizes, runner
@@ -201,4 +202,9 @@ def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, spli
         counted = problem.data.size
     groups = Groups(places, words, profits, 0, 0, counted=counted)
     codes = writable(problem.data.X)
+    if problem.data.frequency is not None:
+        # which columns are turned round is told by all rows that these stand for, so that their trees are the same
+        ones = 2 * (problem.data.frequency @ (codes != 0))
+        flips = (ones > problem.data.size) | ((ones == problem.data.size) & (codes[0] != 0))
+        groups = attrs.evolve(groups, flips=flips.astype(np.int8))
     return pack(codes, category_counts(problem), groups, n_labels, int(splits), problem.min_leaf)

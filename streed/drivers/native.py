@@ -16,6 +16,10 @@ from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
 
 
+_MOST_KINDS, _ROWS_OF_KIND = 512, 256
+"""So many kinds of rows are counted kind by kind, if each has about as many rows: then they fill most of their words."""
+
+
 @attrs.frozen
 class Native(Driver):
     """The native search by a procedure, with all limits; tasks of which no kernels can be made go another way."""
@@ -41,7 +45,8 @@ class Native(Driver):
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
         """Takes problems of few kinds of rows, for one thread; with many thresholds by the ordered search."""
-        if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
+        n_kinds = int(kinds.max(initial=0)) + 1
+        if search_limits.threads > 1 or n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
 
         from streed.bnb.oracle import NativeOracle
