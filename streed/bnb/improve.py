@@ -36,10 +36,12 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
+from streed.bnb.shared_bounds import enter_shared, is_shared, leave_shared, threads_in
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
+from streed.kernels.simd import load_atomic, lower_atomic
 from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
@@ -72,6 +74,8 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
             report(e)
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
+        if level == 0 and is_shared(e):
+            target = min(target, load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), SHARED_UPPER))
         if node.lower >= min(target, node.upper):
             break
         edge, least, second = choose_edge(e, path[level])
@@ -82,10 +86,18 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         if node.rest < least:
             open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
             continue
+        insists = True
+        if is_shared(e):
+            edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
+            second = max(second, int64(edges_of(e)[node.edges + edge].lower))
         goal = goal_of(e, level, target, min(second, int64(node.rest)))
         raised = int64(0)
         side = next_side(e, level, edge, goal)
         while side != NONE and enter(e, level, edge, side):
+            if not insists and threads_in(e, path[level + 1]) > 1:
+                # to be seen only now: another edge is free
+                leave(e, level, edge, side)
+                break
             # calling itself only: two functions that call each other crash when numba loads them from its cache
             side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
             improve(e, level + 1, side_target, side_high, side_low)
@@ -202,12 +214,49 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
 
 
 @native
+def choose_apart(e, level, edge, goal):  # type: ignore[no-untyped-def]
+    """(the edge to improve, whether it is to be improved even if other threads are at it), where threads share bounds.
+
+    It is the given one if no other thread is in the side that comes next, else that of least lower bound below the goal
+    of which this holds; where there is none, the given one.
+    """
+    if not _is_taken(e, level, edge, goal):
+        return edge, False
+    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
+    best = int64(NONE)
+    least = int64(goal)
+    for k in range(node.n_edges):
+        lower = int64(edges_of(e)[node.edges + k].lower)
+        if lower < least and not _is_taken(e, level, k, goal):
+            least = lower
+            best = k
+    return (edge, True) if best == NONE else (best, False)
+
+
+@native
+def _is_taken(e, level, edge, goal):  # type: ignore[no-untyped-def]
+    """Whether another thread is in the side of an edge that comes next."""
+    side = next_side(e, level, edge, goal)
+    if side == NONE:
+        return False
+    at = edges_of(e)[nodes_of(e)[vector(e.path, e.path_space, int64)[level]].edges + edge]
+    return _has_others(e, children_of(e)[at.children + side])
+
+
+@native
+def _has_others(e, child):  # type: ignore[no-untyped-def]
+    """Whether another thread is in the node of a side."""
+    return child.node >= 0 and threads_in(e, int64(child.node)) > 0
+
+
+@native
 def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     """The unsettled side to improve next.
 
     Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the
     side of largest upper bound most often raises the edge to the goal by itself (docs/explanation/search.md).
-    NONE if all are settled, if the edge's lower bound has reached the goal, or if the search is to stop.
+    One in which no other thread is comes first. NONE if all are settled, if the edge's lower bound has reached the
+    goal, or if the search is to stop.
     """
     node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
     at = edges_of(e)[node.edges + edge]
@@ -215,11 +264,18 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     if at.lower >= goal or stopped(e) or e.crowded == 1:
         return best
     children = children_of(e)
+    taken = False
     for side in range(at.n_children):
         child = children[at.children + side]
-        if child.lower < child.upper:  # noqa: SIM102 - numba compiles nested ifs better than chained conditions
-            if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
+        if child.lower < child.upper:
+            here = is_shared(e) and _has_others(e, child)
+            if (
+                best == NONE
+                or (taken and not here)
+                or (taken == here and (child.upper > children[at.children + best].upper) == (e.relaxed == 1))
+            ):
                 best = int64(side)
+                taken = here
     return best
 
 
@@ -267,6 +323,8 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         child.node = u
     node = nodes[int64(child.node)]
     node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))
+    if is_shared(e):
+        enter_shared(e, int64(child.node))
     path[level + 1] = child.node
     return True
 
@@ -277,6 +335,8 @@ def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     node = nodes[path[level + 1]]
+    if is_shared(e):
+        leave_shared(e, path[level + 1])
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
     before = _step_of(child)
@@ -395,4 +455,4 @@ def report(e):  # type: ignore[no-untyped-def]
     control[NODES] = e.visits
     control[LOWER] = root.lower
     control[UPPER] = root.upper
-    control[SHARED_UPPER] = min(control[SHARED_UPPER], int64(root.upper))
+    lower_atomic(control, SHARED_UPPER, int64(root.upper))

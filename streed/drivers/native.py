@@ -15,9 +15,8 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
 
-
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
-"""So many kinds of rows are counted kind by kind, if each has about as many rows: then they fill most of their words."""
+"""So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
 
 
 @attrs.frozen
@@ -44,9 +43,9 @@ class Native(Driver):
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows, for one thread; with many thresholds by the ordered search."""
+        """Takes problems of few kinds of rows; with many thresholds by the ordered search, which has one thread."""
         n_kinds = int(kinds.max(initial=0)) + 1
-        if search_limits.threads > 1 or n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
+        if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
 
         from streed.bnb.oracle import NativeOracle

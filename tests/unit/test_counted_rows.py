@@ -29,7 +29,7 @@ def sums_by_codes(data: Dataset, parts: Array) -> dict[bytes, tuple[list[Any], i
     """What rows of equal codes add up to under every label, and how many they stand for."""
     found: dict[bytes, tuple[list[Any], int]] = {}
     for codes in np.unique(data.X, axis=0):
-        rows = np.flatnonzero((data.X == codes).all(axis=1))
+        rows = np.flatnonzero((codes == data.X).all(axis=1))
         found[codes.tobytes()] = parts[:, rows].sum(axis=1).tolist(), data.count(rows)
     return found
 
@@ -82,10 +82,11 @@ TASKS = {
 @pytest.mark.parametrize("seed", range(3))
 def test_frequencies_and_their_copies_have_the_same_tree(task: Any, seed: int) -> None:
     X, y, group, frequency = many(seed)
-    aside = {} if isinstance(task, F1) else {"sensitive_features": group}
+    aside: dict[str, Any] = {} if isinstance(task, F1) else {"sensitive_features": group}
     grouped = streed.solve(task, X, y, max_depth=2, frequency=frequency, **aside)
     again = np.repeat(np.arange(len(y)), frequency)
-    alone = streed.solve(task, X[again], y[again], max_depth=2, **{key: each[again] for key, each in aside.items()})
+    copied: dict[str, Any] = {key: each[again] for key, each in aside.items()}
+    alone = streed.solve(task, X[again], y[again], max_depth=2, **copied)
     assert (grouped.status, grouped.value) == (alone.status, alone.value)
     assert grouped.tree is not None
     assert alone.tree is not None
@@ -95,7 +96,7 @@ def test_frequencies_and_their_copies_have_the_same_tree(task: Any, seed: int) -
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_raw_rows_counted_have_the_same_tree(task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, group, _ = many(7, n=20_000)
-    aside = {} if isinstance(task, F1) else {"sensitive_features": group}
+    aside: dict[str, Any] = {} if isinstance(task, F1) else {"sensitive_features": group}
     rows: list[int | None] = []
 
     def noted(data: Dataset, parts: Array) -> Any:
