@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.bnb.choosing import next_side
 from streed.bnb.expand import open_node
-from streed.bnb.improve import aim, enter, improve, leave, next_side, use_edge
+from streed.bnb.improve import aim, enter, improve, leave, use_edge
 from streed.bnb.nodes import find_node, nodes_of, sort_edges
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at

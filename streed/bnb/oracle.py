@@ -21,6 +21,7 @@ from streed.bnb.session import (
     bounds_of,
     depth_and_budget,
     extract_best,
+    is_one_unit,
     is_short,
     link_units,
     scratch_bytes,
@@ -132,7 +133,7 @@ class NativeOracle(LinearOracle):
         if is_short(self.packed, depth):
             self._procedure.run(workspace, depth, budget, 0, 1)
         else:
-            used += self._prepare_helpers()
+            used += [] if is_one_unit(depth, budget) else self._prepare_helpers()
             deadline = None if time_limit is None else clock() + time_limit
             searches = [
                 functools.partial(self._procedure.run, each, depth, budget, thread, len(used))

@@ -12,7 +12,7 @@ from streed.bnb.shared_layout import HEAD
 from streed.bnb.workspace import Space, Workspace
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, INFINITE, NODE, UNLIMITED
+from streed.kernels.records import CHILD, EDGE, INFINITE, NODE, SHALLOW, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -207,6 +207,11 @@ def is_short(packed: PackedProblem, depth: int) -> bool:
     # the columns of the last two levels, after every split above them, whose sides share all rows
     pairs = float(packed.n_columns) ** max(2, depth)
     return pairs * (len(packed.row_bits) * per_row + per_pair) < _SHORT
+
+
+def is_one_unit(depth: int, budget: int) -> bool:
+    """Whether the whole problem is solved by one work unit, which threads do not share."""
+    return depth <= SHALLOW and budget == UNLIMITED
 
 
 def statistics(
