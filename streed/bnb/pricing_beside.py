@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, final
 
@@ -21,6 +22,9 @@ from streed.row_prices.prices import Prices
 MOST_CLASSES = 2000
 """Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
 
+_STEP = 0.02
+"""Seconds between looks of a search that rests."""
+
 
 @final
 class PricingBeside:
@@ -32,6 +36,10 @@ class PricingBeside:
     def __init__(self, problem: Problem, encoding: Encoding, control: Array) -> None:
         self.bound = LOWEST
         """A lower bound of all trees, a code."""
+        self.searched = LOWEST
+        """What the search has proved itself, a code."""
+        self.epoch = 0
+        """Counts prices that raised the bound of all rows above what was proved."""
         self._problem, self._encoding, self._control = problem, encoding, control
         self._row_space = len(encoding.packed.row_bits)
         self._generation: Generation | None = None
@@ -46,6 +54,18 @@ class PricingBeside:
             self._end = threading.Event()
             work = contextvars.copy_context().run
             waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
+
+    @property
+    def promises(self) -> bool:
+        """Whether prices are being made that may come close to the optimum."""
+        end, made = self._end, self._generation
+        return end is not None and not end.is_set() and (made is None or made.promises)
+
+    def wait(self, seconds: float) -> None:
+        """Returns after so many seconds, or soon after prices promise nothing any more, or the search is to stop."""
+        until = time.perf_counter() + seconds
+        while self.promises and not self._control[STOP] and time.perf_counter() < until:
+            time.sleep(_STEP)
 
     def finish(self) -> None:
         """Waits for its end, which the search's end makes come soon."""
@@ -87,9 +107,12 @@ class PricingBeside:
                 words = prices.words(leaves, places, self._row_space, len(self._handed_over) + 1)
                 self._handed_over.append(words)
                 self._control[ROW_PRICES] = words.ctypes.data
+                self.epoch += prices.code(leaves) > max(self.bound, self.searched)
                 self.bound = max(self.bound, prices.code(leaves))
 
-            self._generation = Generation(leaves, self._control, tell, lambda: float(self._control[UPPER]))
+            self._generation = Generation(
+                leaves, self._control, tell, lambda: float(self._control[UPPER]), lambda: float(self.searched)
+            )
             self._generation.run()
         except waiting.Abandoned:
             pass

@@ -60,6 +60,12 @@ An enumeration does not list leaves that are overcharged no more than larger one
 _GAP = 0.0005
 """Of the program's value: prices whose bound is so close to it are good enough."""
 
+_PROMISING = 0.75
+"""Of what the best tree costs: a program of less value promises no bound that ends a search."""
+
+_ROOM = 1.2
+"""A program's value, in its box, times this is all that may come of it: once a search has proved more, it is done."""
+
 _STALE = 6
 """Enumerations in a row that raise the bound by less than that, after which nothing more is expected."""
 
@@ -75,8 +81,12 @@ class Generation:
     tell: Callable[[Prices], None]
     """Called with prices that give a better bound than those before."""
     goal: Callable[[], float] = attrs.field(default=lambda: np.inf)
-    """No bound above this is asked for, in codes."""
+    """No bound above this is asked for, in codes: what the best tree costs."""
+    searched: Callable[[], float] = attrs.field(default=lambda: -np.inf)
+    """What the search has proved itself, in codes."""
     best: Prices | None = attrs.field(default=None, init=False)
+    promises: bool = attrs.field(default=True, init=False)
+    """Whether the bound may come close to the goal."""
     columns: int = attrs.field(default=0, init=False)
     """Leaves in the linear program."""
     rounds: int = attrs.field(default=0, init=False)
@@ -107,6 +117,9 @@ class Generation:
                 return
             prices, value = solved
             self.rounds += 1
+            self.promises = value >= _PROMISING * self.goal()
+            if _ROOM * value < self.searched():
+                return
             units = pricing.in_units(prices)
             found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
             new = master.add(self._members(found.columns))
