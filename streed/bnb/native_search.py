@@ -15,6 +15,7 @@ from streed.bnb.session import (
     bounds_of,
     depth_and_budget,
     extract_best,
+    is_one_unit,
     is_short,
     make_workspaces,
     statistics,
@@ -78,7 +79,7 @@ def _search(
     relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
-    threads = 1 if is_short(packed, depth) else search_limits.threads
+    threads = 1 if is_short(packed, depth) or is_one_unit(depth, budget) else search_limits.threads
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
     workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)

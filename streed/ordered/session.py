@@ -203,7 +203,7 @@ class OrderedSession:
             "split_cost": rows.price,
             "min_leaf": rows.min_leaf,
             "restrictable": int(not counts),
-            "bounded": 1,
+            "bounded": int(rows.bounded),
             "uniform": int(worst[0]) if is_uniform else 0,
             "least": 0,
             "whole": int(rows.whole),
