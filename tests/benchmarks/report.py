@@ -35,6 +35,7 @@ from tests.benchmarks import (
     startup,
     stopping,
     threads,
+    threshold_tasks,
     thresholds,
     user_tasks,
 )
@@ -65,6 +66,7 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "stopping": ("Stopping", stopping.render),
     "threads": ("Threads", threads.render),
     "thresholds": ("All thresholds of raw numbers", thresholds.render),
+    "threshold-tasks": ("All thresholds: other tasks, and many rows", threshold_tasks.render),
     "user-tasks": ("Tasks of users", user_tasks.render),
 }
 """For each benchmark, its title and what makes its tables."""
