@@ -125,12 +125,18 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
     """
     engine = workspace.engine
     search = search_share if shared else search_root
+    turns = None if shared else workspace.turns
     if depth == UNLIMITED and not again:
         grow_first(engine.address, depth, budget)
         again = True
     seen: set[int] = set()
+    if turns is not None:
+        turns.begin()
     while True:
         search(engine.address, depth, budget, again)
+        if turns is not None and turns.take():
+            again = True
+            continue
         if engine["crowded"] == 0 or evict(engine.address) > MOST_KEPT * workspace.space.nodes:
             return
         if engine["kept"] in seen:

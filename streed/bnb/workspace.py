@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -21,6 +21,9 @@ from streed.kernels.entries import find_rows
 from streed.kernels.packed import PackedProblem
 from streed.kernels.record_proxy import RecordProxy
 from streed.kernels.records import EDGE, INFINITE, LANES, LOWEST, NODE
+
+if TYPE_CHECKING:
+    from streed.bnb.turns import Turns
 
 _SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
@@ -59,6 +62,8 @@ class Workspace:
         self.lane_type = lane_type
         self.control = control
         self.space = space
+        self.turns: Turns | None = None
+        """With what is made beside the search, if anything is."""
         self.engine = RecordProxy()
         scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
         worst_bits, worst_step = _worst_slices(problem)
