@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +33,9 @@ _EXACT_FLOATS = 2.0**53
 
 _FEW = 512
 """Of so few numbers, equal ones are read one by one: to find them takes longer."""
+
+_MANY_DIGITS = 40
+"""Beyond so many zeros, numbers are not written out."""
 
 _GRID_BITS = 44
 
@@ -199,9 +203,12 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
 def _decimals(numbers: list[float]) -> tuple[list[int], int]:
     """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
     written = repr(numbers)[1:-1].split(", ") if numbers else []
-    if any("e" in text for text in written):
+    small = [at for at, text in enumerate(written) if "e" in text]
+    if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in small):
         return _powers([_decimal(text) for text in written])
-    places = [len(text) - text.index(".") - 1 for text in written]
+    for at in small:
+        written[at] = format(Decimal(written[at]), "f")
+    places = [len(text) - text.index(".") - 1 if "." in text else 0 for text in written]
     most = max(places, default=0)
     zeros = ["0" * (most - n) for n in range(most + 1)]
     return [int(text.replace(".", "") + zeros[n]) for text, n in zip(written, places, strict=True)], 10**most

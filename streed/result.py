@@ -130,8 +130,21 @@ class Result:
             status += ": the search ended, and rounding keeps the bounds apart"
         elif self.status == "optimal" and self.gap:
             status += f" within {number(self.gap)}, the rounding of real numbers"
-        lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}", ""]
+        lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}"]
+        lines += [f"over    {self.searched_over}"] if self.searched_over else []
+        lines.append("")
         return "\n".join([*lines, self.tree.to_text()])
+
+    @property
+    def searched_over(self) -> str:
+        """Among which splits of numbers the tree is best, and what is known of the others; empty of other data."""
+        from streed.tree.text import number
+
+        said, bound = str(self.stats.get("searched_over", "")), self.stats.get("bound_over_all_thresholds")
+        if not said or bound is None:
+            return said
+        beyond = "more" if self.task.maximize else "less"
+        return f"{said}; no tree over all thresholds is worth {beyond} than {number(bound)}"
 
     @property
     def _is_front(self) -> bool:
@@ -147,6 +160,7 @@ class Result:
         if self.tree is None:
             return f"<pre>{escaped(self.to_text())}</pre>"
         verdict = verdict_html(self.value, self.status == "optimal", self.lower_bound, self.upper_bound, self.gap)
+        verdict += f"; over {escaped(self.searched_over)}" if self.searched_over else ""
         return tree_html(self.tree, verdict) + (front_html(self.front) if len(self.front) > 1 else "")
 
     def __str__(self) -> str:

@@ -187,6 +187,15 @@ def solve(
         stats = {**outcome.stats}
         if "trace" in stats:
             stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
+        if data.is_cut and front and needed <= 1 and outcome.score_bound is None and outcome.lower is not None:
+            from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
+
+            least = bound_over_all(bound, data, outcome.lower, (most_depth, most_nodes), totals)
+            if least is not None:
+                score = task.score(least, totals)
+                stats[OVER_ALL] = readable_bound(score, None, upper=task.maximize, real=outcome.real)
+        if data.ordered:
+            stats["searched_over"] = data.extent
         stats |= {
             "stopped": outcome.stopped,
             "seconds_compile": compilation.seconds,

@@ -191,6 +191,8 @@ def evict(engine):  # type: ignore[no-untyped-def]
         path[i] = number[path[i]]
     e.root = path[0]
     e.node_count = count
+    if e.shared_slots > 0:
+        vector(e.node_entries, e.node_space, int32)[:count] = 0
     _rebuild_index(e)
     e.archive_count = 0
     e.kept = _digest(e)

@@ -21,6 +21,7 @@ from numba import int32, int64, uint64
 
 from streed.bnb.bounds import bound_by_equal_rows
 from streed.bnb.branch_cache import extend_branch, literal
+from streed.bnb.choosing import choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.expand import ask, ask_like, is_shallow, open_node
 from streed.bnb.nodes import (
     below,
@@ -36,10 +37,12 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
+from streed.bnb.shared_bounds import enter_shared, is_shared, leave_shared, threads_in
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
+from streed.kernels.simd import load_atomic, lower_atomic
 from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
@@ -72,6 +75,8 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
             report(e)
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
+        if level == 0 and is_shared(e):
+            target = min(target, load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), SHARED_UPPER))
         if node.lower >= min(target, node.upper):
             break
         edge, least, second = choose_edge(e, path[level])
@@ -82,10 +87,18 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         if node.rest < least:
             open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
             continue
+        insists = True
+        if is_shared(e):
+            edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
+            second = max(second, int64(edges_of(e)[node.edges + edge].lower))
         goal = goal_of(e, level, target, min(second, int64(node.rest)))
         raised = int64(0)
         side = next_side(e, level, edge, goal)
         while side != NONE and enter(e, level, edge, side):
+            if not insists and threads_in(e, path[level + 1]) > 1:
+                # to be seen only now: another edge is free
+                leave(e, level, edge, side)
+                break
             # calling itself only: two functions that call each other crash when numba loads them from its cache
             side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
             improve(e, level + 1, side_target, side_high, side_low)
@@ -155,74 +168,6 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         remember(e, v)
 
 
-@inline
-def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
-    """The lower bound up to which the node's best edge is improved before the next one is looked at.
-
-    `second` is the least lower bound of the others. Best-first search turns to them as soon as they are better.
-    """
-    upper = int64(nodes_of(e)[vector(e.path, e.path_space, int64)[level]].upper)
-    if e.best_first == 0 or level > e.frontier:
-        return min(target, upper)
-    if level == e.frontier:
-        # what is found below may be forgotten, so it is searched to the end
-        return upper
-    return min(target, upper, second + 1)
-
-
-@native
-def choose_edge(e, v):  # type: ignore[no-untyped-def]
-    """(the edge of least lower bound or NONE, this bound, the next larger or equal one); INFINITE where there is none.
-
-    Of equal ones it is that of least upper bound. Drops edges that cannot improve, and raises the node's lower bound.
-    """
-    node = nodes_of(e)[v]
-    edges = edges_of(e)
-    begin = int64(node.edges)
-    best = int64(NONE)
-    least = int64(INFINITE)
-    second = int64(INFINITE)
-    k = int64(0)
-    while k < node.n_edges:
-        edge = edges[begin + k]
-        if edge.lower >= node.upper:
-            node.n_edges -= 1
-            edges[begin + k] = edges[begin + node.n_edges]
-            continue
-        lower = int64(edge.lower)
-        if best == NONE or lower < least or (lower == least and edge.upper < edges[begin + best].upper):
-            second = least
-            least = lower
-            best = k
-        else:
-            second = min(second, lower)
-        k += 1
-    node.lower = max(int64(node.lower), min(least, int64(node.rest), int64(node.upper)))
-    return best, least, second
-
-
-@native
-def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
-    """The unsettled side to improve next.
-
-    Where splits cost something, the side of least upper bound is settled most cheaply; where they cost nothing, the
-    side of largest upper bound most often raises the edge to the goal by itself (docs/explanation/search.md).
-    NONE if all are settled, if the edge's lower bound has reached the goal, or if the search is to stop.
-    """
-    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
-    at = edges_of(e)[node.edges + edge]
-    best = int64(NONE)
-    if at.lower >= goal or stopped(e) or e.crowded == 1:
-        return best
-    children = children_of(e)
-    for side in range(at.n_children):
-        child = children[at.children + side]
-        if child.lower < child.upper:  # noqa: SIM102 - numba compiles nested ifs better than chained conditions
-            if best == NONE or (child.upper > children[at.children + best].upper) == (e.relaxed == 1):
-                best = int64(side)
-    return best
-
-
 @native
 def aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
     """(target, branch) for a side: what the other sides, at best, and the branching cost leave of the goal."""
@@ -267,6 +212,8 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         child.node = u
     node = nodes[int64(child.node)]
     node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))
+    if is_shared(e):
+        enter_shared(e, int64(child.node))
     path[level + 1] = child.node
     return True
 
@@ -277,6 +224,8 @@ def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     node = nodes[path[level + 1]]
+    if is_shared(e):
+        leave_shared(e, path[level + 1])
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
     before = _step_of(child)
@@ -395,4 +344,4 @@ def report(e):  # type: ignore[no-untyped-def]
     control[NODES] = e.visits
     control[LOWER] = root.lower
     control[UPPER] = root.upper
-    control[SHARED_UPPER] = min(control[SHARED_UPPER], int64(root.upper))
+    lower_atomic(control, SHARED_UPPER, int64(root.upper))

@@ -15,11 +15,13 @@ from streed.bnb.session import (
     bounds_of,
     depth_and_budget,
     extract_best,
+    is_one_unit,
     is_short,
     make_workspaces,
     statistics,
 )
 from streed.bnb.trace import Trace
+from streed.bnb.turns import Turns
 from streed.bnb.workspace import Workspace
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise
@@ -77,7 +79,7 @@ def _search(
     relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
-    threads = 1 if is_short(packed, depth) else search_limits.threads
+    threads = 1 if is_short(packed, depth) or is_one_unit(depth, budget) else search_limits.threads
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
     workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)
@@ -88,6 +90,8 @@ def _search(
     if row_prices and depth == UNLIMITED and search_limits.memory_limit is None:
         # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
         beside = PricingBeside(problem, encoding, control)
+        if threads == 1:
+            workspaces[0].turns = Turns(workspaces[0], beside)
     packed_at = time.perf_counter()
     if beside is not None:
         beside.start_after(_PATIENCE, 0.0)
@@ -102,6 +106,9 @@ def _search(
         nodes, lower, upper = bounds_of(workspaces)
         if beside is not None:
             beside.start_after(_PATIENCE, time.perf_counter() - packed_at)
+            beside.searched = lower
+            if workspaces[0].turns is not None:
+                workspaces[0].turns.ask()
             lower = max(lower, min(beside.bound, upper))
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
         best, bound = best_of(upper), bound_of(lower)
@@ -125,6 +132,9 @@ def _search(
             control[STOP] = reason not in (None, "proved")
             if beside is not None:
                 beside.finish()
+                if workspaces[0].turns is not None:
+                    workspaces[0].turns.end()
+                    workspaces[0].turns = None
         searched_at = time.perf_counter()
         nodes, lower, upper = bounds_of(workspaces)
         if beside is not None:

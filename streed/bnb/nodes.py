@@ -143,6 +143,8 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0
     node.child_space = 0
+    if e.shared_slots > 0:
+        vector(e.node_entries, e.node_space, int32)[new] = 0
     e.node_count = new + 1
     if 2 * e.node_count > e.slot_count:
         _grow_index(e)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.bnb.choosing import next_side
 from streed.bnb.expand import open_node
-from streed.bnb.improve import use_edge
+from streed.bnb.improve import aim, enter, improve, leave, use_edge
 from streed.bnb.nodes import find_node, nodes_of, sort_edges
-from streed.bnb.threads import improve_edge
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE
-from streed.kernels.views import vector
+from streed.kernels.views import native, vector
 
 
 @entry
@@ -44,3 +44,20 @@ def search_edge(engine, depth, budget, again, edge, goal):  # type: ignore[no-un
     if e.crowded == 1:
         return
     use_edge(e, int64(0), edge, raised)
+
+
+@native
+def improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
+    """The bits of the sides whose bounds are to be pushed, of an edge of the root.
+
+    Its sides are improved until its lower bound reaches the goal or all are settled.
+    """
+    raised = int64(0)
+    side = next_side(e, int64(0), edge, goal)
+    while side != NONE and enter(e, int64(0), edge, side):
+        target, high, low = aim(e, int64(0), edge, side, goal, uint64(0), uint64(0))
+        improve(e, int64(1), target, high, low)
+        settled, bit = leave(e, int64(0), edge, side)
+        raised |= bit
+        side = next_side(e, int64(0), edge, goal) if settled else int64(NONE)
+    return raised

@@ -12,16 +12,27 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+import attrs
 import numpy as np
 
 from streed.bnb import cache_sizes, runner
 from streed.bnb.procedure import Procedure
-from streed.bnb.session import depth_and_budget, extract_best, is_short, link_units, scratch_bytes, statistics
+from streed.bnb.session import (
+    bounds_of,
+    depth_and_budget,
+    extract_best,
+    is_one_unit,
+    is_short,
+    link_units,
+    scratch_bytes,
+    shared_table,
+    statistics,
+)
 from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts, category_counts
 from streed.exact import Array
 from streed.kernels.compilation import clock
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.counting.groups import NO_TIMES, Groups
 from streed.kernels.entries import count_kinds, find_floors, place_groups, set_prices
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
@@ -42,7 +53,7 @@ RowSetsMaker = Callable[["NativeOracle", Array, Array, SearchLimits], RowSets | 
 
 @final
 class NativeOracle(LinearOracle):
-    """The workspace of a problem, and its record as each solve begins with it."""
+    """The workspace of a problem, one more for each further thread, and its record as each solve begins with it."""
 
     def __init__(
         self,
@@ -68,15 +79,26 @@ class NativeOracle(LinearOracle):
             self.packed,
             search_limits.memory_limit,
             scratch_bytes(self.packed, _WIDEST),
-            1,
+            search_limits.threads,
             None if limit >= UNLIMITED else limit,
             budget != UNLIMITED,
             relaxed,
         )
         self._relaxed = relaxed
-        self.workspace = Workspace(self.packed, space, _WIDEST, self.control, relaxed)
+        self._shared = None
+        if search_limits.threads > 1:
+            self._shared = shared_table(self.packed, space, search_limits.memory_limit)
+        self._threads = search_limits.threads
+        self._helpers: list[Workspace] = []
+        self._helper_states: dict[int, dict[Any, Array]] = {}
+        self._in_use = 1
+        self._make_workspace = functools.partial(
+            Workspace, self.packed, space, _WIDEST, self.control, relaxed, self._shared
+        )
+        self.workspace = self._make_workspace()
         self.workspace.engine["best_first"] = procedure.best_first
         self.workspace.engine["frontier"] = UNLIMITED
+        self.workspace.engine["shared_slots"] = 0
         self.rows = self.workspace.rows
         self._bit_columns: Array | None = None
         if self.packed.n_binary == self.packed.n_columns:
@@ -107,20 +129,28 @@ class NativeOracle(LinearOracle):
         engine["root_target"] = target
         reason = None
         begin = time.perf_counter()
+        used = [workspace]
         if is_short(self.packed, depth):
             self._procedure.run(workspace, depth, budget, 0, 1)
         else:
+            used += [] if is_one_unit(depth, budget) else self._prepare_helpers()
             deadline = None if time_limit is None else clock() + time_limit
-            search = functools.partial(self._procedure.run, workspace, depth, budget, 0, 1)
-            reason = runner.run([search], self.control, deadline, lambda: self._tell(report, base, divisor))
+            searches = [
+                functools.partial(self._procedure.run, each, depth, budget, thread, len(used))
+                for thread, each in enumerate(used)
+            ]
+            reason = runner.run(searches, self.control, deadline, lambda: self._tell(used, report, base, divisor))
+            self.control[STOP] = reason is not None
+            engine["shared_slots"] = 0
+        self._in_use = len(used)
         self._seconds = time.perf_counter() - begin
-        lower, upper = workspace.root_bounds
-        nodes = engine["visits"]
+        nodes, lower, upper = bounds_of(used)
+        workspace = min(used, key=lambda each: each.root_bounds[1])
         stopped = (reason or "memory") if lower < min(upper, target) else None
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        engine["root_target"] = INFINITE
+        workspace.engine["root_target"] = INFINITE
         preorder = extract_best(workspace, self.packed, depth, budget)
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
 
@@ -134,13 +164,40 @@ class NativeOracle(LinearOracle):
         return self._make_row_sets(self, entries, split, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
-        found = statistics([self.workspace], self.packed, 0.0, 0.0, self._seconds)
-        nodes = self.workspace.engine["visits"]
+        used = [self.workspace, *self._helpers][: self._in_use]
+        found = statistics(used, self.packed, 0.0, 0.0, self._seconds)
+        nodes = sum(each.engine["visits"] for each in used)
         search = self._procedure.name
         return {"search": search, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
 
     def close(self) -> None:
-        self.workspace.close()
+        for each in (self.workspace, *self._helpers):
+            each.close()
+
+    def _prepare_helpers(self) -> list[Workspace]:
+        """The workspaces of further threads, with the costs of this oracle's own; all then share an empty table."""
+        if self._shared is None:
+            return []
+        if not self._helpers:
+            self._helpers = [self._make_workspace() for _ in range(self._threads - 1)]
+            self._procedure.compile(self.limits(None)[0], shared=True)
+        self._shared[:] = 0
+        workspace, engine = self.workspace, self.workspace.engine
+        engine["shared_slots"] = len(self._shared)
+        workspace.forget_root()
+        lane_type = workspace.lane_type
+        for at, each in enumerate(self._helpers):
+            states = self._helper_states.setdefault(at, {})
+            if lane_type not in states:
+                each.lane_type = lane_type
+                if states:
+                    each.restore(next(iter(states.values())))
+                link_units(each, self.packed.kind, self._relaxed)
+                each.engine["best_first"] = self._procedure.best_first
+                each.engine["frontier"] = UNLIMITED
+                states[lane_type] = each.state()
+            each.begin_like(states[lane_type], workspace)
+        return self._helpers
 
     def set_costs(self, costs: Array, split: int, owner: RowSets | None = None) -> tuple[int, int]:
         """(what every tree pays, the unit of the engine's codes); the workspace is as new, with these costs."""
@@ -179,13 +236,15 @@ class NativeOracle(LinearOracle):
         given = [each for each in (max_depth, self.problem.max_depth) if each is not None]
         return depth_and_budget(self.packed, min(given, default=None), self.problem.max_nodes)
 
-    def _tell(self, report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int) -> None:
+    def _tell(
+        self, used: list[Workspace], report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int
+    ) -> None:
         if report is not None:
-            lower, upper = self.workspace.root_bounds
+            nodes, lower, upper = bounds_of(used)
             report(
                 base + divisor * upper if upper < INFINITE else None,
                 base + divisor * lower if lower > LOWEST else None,
-                self.workspace.engine["visits"],
+                nodes,
                 "searching",
             )
 
@@ -201,4 +260,9 @@ def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, spli
         counted = problem.data.size
     groups = Groups(places, words, profits, 0, 0, counted=counted)
     codes = writable(problem.data.X)
+    if problem.data.frequency is not None:
+        # which columns are turned round is told by all rows that these stand for, so that their trees are the same
+        ones = 2 * (problem.data.frequency @ (codes != 0))
+        flips = (ones > problem.data.size) | ((ones == problem.data.size) & (codes[0] != 0))
+        groups = attrs.evolve(groups, flips=flips.astype(np.int8))
     return pack(codes, category_counts(problem), groups, n_labels, int(splits), problem.min_leaf)

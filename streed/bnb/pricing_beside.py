@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, final
 
+from streed.bnb.turns import processors
 from streed.encoding.encoding import Encoding
 from streed.exact import Array
 from streed.kernels import waiting
@@ -21,6 +23,12 @@ from streed.row_prices.prices import Prices
 MOST_CLASSES = 2000
 """Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
 
+_STEP = 0.02
+"""Seconds between looks of whoever rests."""
+
+_REST = 3.0
+"""Times the time that prices of little promise took: they get a quarter of the only processor."""
+
 
 @final
 class PricingBeside:
@@ -32,6 +40,10 @@ class PricingBeside:
     def __init__(self, problem: Problem, encoding: Encoding, control: Array) -> None:
         self.bound = LOWEST
         """A lower bound of all trees, a code."""
+        self.searched = LOWEST
+        """What the search has proved itself, a code."""
+        self.epoch = 0
+        """Counts prices that raised the bound of all rows above what was proved."""
         self._problem, self._encoding, self._control = problem, encoding, control
         self._row_space = len(encoding.packed.row_bits)
         self._generation: Generation | None = None
@@ -46,6 +58,18 @@ class PricingBeside:
             self._end = threading.Event()
             work = contextvars.copy_context().run
             waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
+
+    @property
+    def promises(self) -> bool:
+        """Whether prices are being made that may come close to the optimum."""
+        end, made = self._end, self._generation
+        return end is not None and not end.is_set() and made is not None and made.promises is True
+
+    def wait(self, seconds: float) -> None:
+        """Returns after so many seconds, or soon after prices promise nothing any more, or the search is to stop."""
+        until = time.perf_counter() + seconds
+        while self.promises and not self._control[STOP] and time.perf_counter() < until:
+            time.sleep(_STEP)
 
     def finish(self) -> None:
         """Waits for its end, which the search's end makes come soon."""
@@ -73,6 +97,15 @@ class PricingBeside:
             **{f"seconds_{what}": seconds for what, seconds in made.seconds.items()},
         }
 
+    def _make_room(self, seconds: float) -> None:
+        """After so many seconds of work that promises little, leaves the only processor to the search."""
+        made = self._generation
+        if made is None or made.promises is not False or processors() > 1:
+            return
+        until = time.perf_counter() + _REST * seconds
+        while not self._control[STOP] and made.promises is False and time.perf_counter() < until:
+            time.sleep(_STEP)
+
     def _work(self, end: threading.Event) -> None:
         waiting.stopped.set(lambda: bool(self._control[STOP]))
         try:
@@ -87,9 +120,12 @@ class PricingBeside:
                 words = prices.words(leaves, places, self._row_space, len(self._handed_over) + 1)
                 self._handed_over.append(words)
                 self._control[ROW_PRICES] = words.ctypes.data
+                self.epoch += self.promises and prices.code(leaves) > max(self.bound, self.searched)
                 self.bound = max(self.bound, prices.code(leaves))
 
-            self._generation = Generation(leaves, self._control, tell, lambda: float(self._control[UPPER]))
+            self._generation = Generation(
+                leaves, self._control, tell, lambda: float(self._control[UPPER]), self._make_room
+            )
             self._generation.run()
         except waiting.Abandoned:
             pass

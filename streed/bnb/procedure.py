@@ -54,7 +54,7 @@ class Improvement(Procedure):
     def compile(self, depth: int, shared: bool) -> None:
         if shared:
             search_share.make_ready()
-        if depth == UNLIMITED and not shared:
+        if depth == UNLIMITED:
             grow_first.make_ready()
 
     def run(self, workspace: Workspace, depth: int, budget: int, thread: int, threads: int) -> None:

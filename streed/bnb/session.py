@@ -8,10 +8,11 @@ import numpy as np
 
 from streed.bnb import cache_sizes, entries, warmup
 from streed.bnb.entries import evict, extract_tree, grow_first, search_root, search_share
-from streed.bnb.workspace import Workspace
+from streed.bnb.shared_layout import HEAD
+from streed.bnb.workspace import Space, Workspace
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, INFINITE, NODE, NONE, UNLIMITED
+from streed.kernels.records import CHILD, EDGE, INFINITE, NODE, SHALLOW, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ MOST_KEPT = 0.9
 
 _MOST_REPAIRS = 16
 """Parts of a tree that are searched again because they were forgotten."""
+
+_SHARED = 2**26
+"""Bytes for the bounds that threads share, at most,"""
+
+_SHARE_OF_LIMIT = 32
+"""and of a limit of the memory one for so many."""
 
 _COUNT, _SUM = 1e-12, 1.2e-11
 """Seconds per pair of columns, row and plane, a generous estimate: of rows that are counted, and that are summed."""
@@ -66,18 +73,27 @@ def make_workspaces(
         budget != UNLIMITED,
         relaxed,
     )
+    shared = shared_table(packed, space, search_limits.memory_limit) if threads > 1 else None
     workspaces = []
     for _ in range(threads):
-        workspace = Workspace(packed, space, lane_type, control, relaxed)
+        workspace = Workspace(packed, space, lane_type, control, relaxed, shared)
+        workspace.forget_root()
         link_units(workspace, packed.kind, relaxed)
         procedure.compile(depth, threads > 1)
         if search_limits.memory_limit is not None:
             evict.make_ready()  # not in the middle of the search
         workspace.engine["best_first"] = procedure.best_first
         workspace.engine["frontier"] = UNLIMITED
-        workspace.engine["taken"] = NONE
         workspaces.append(workspace)
     return workspaces
+
+
+def shared_table(packed: PackedProblem, space: Space, memory_limit: int | None) -> Any:
+    """(slots, words) int64: an empty table of the bounds that threads share, a power of two of slots."""
+    words = HEAD + packed.key_bytes // 8
+    room = _SHARED if memory_limit is None else min(_SHARED, memory_limit // _SHARE_OF_LIMIT)
+    slots = min(room // (8 * words), 2 * space.nodes)
+    return np.zeros((1 << max(4, slots.bit_length() - 1), words), np.int64)
 
 
 def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: int | None) -> tuple[int, int]:
@@ -92,21 +108,13 @@ def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: in
 
 
 def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
-    """(nodes visited, lower, upper) of the root, by all threads together.
-
-    Of several threads, each edge was taken by one, whose lower bound of it is the largest. A thread that was stopped
-    while it opened the root, or is looked at then, has some of its edges only, and has taken none.
-    """
+    """(nodes visited, lower, upper) of the root, by all threads together."""
     if len(workspaces) == 1:
         return workspaces[0].engine["visits"], *workspaces[0].root_bounds
     nodes = sum(each.engine["visits"] for each in workspaces)
     lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
-    lower, upper = max(lowers), min(uppers)
-    opened = [each for each in workspaces if each.engine["taken"] != NONE]
-    if lower < upper and len({int(each.root["n_edges"]) for each in opened}) == 1:
-        edges = np.max([each.root_edges["lower"] for each in opened], axis=0)
-        lower = max(lower, min(upper, int(edges.min(initial=upper))))
-    return nodes, lower, upper
+    upper = min(uppers)
+    return nodes, min(max(lowers), upper), upper
 
 
 def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
@@ -117,12 +125,18 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
     """
     engine = workspace.engine
     search = search_share if shared else search_root
-    if depth == UNLIMITED and not shared and not again:
+    turns = None if shared else workspace.turns
+    if depth == UNLIMITED and not again:
         grow_first(engine.address, depth, budget)
         again = True
     seen: set[int] = set()
+    if turns is not None:
+        turns.begin()
     while True:
         search(engine.address, depth, budget, again)
+        if turns is not None and turns.take():
+            again = True
+            continue
         if engine["crowded"] == 0 or evict(engine.address) > MOST_KEPT * workspace.space.nodes:
             return
         if engine["kept"] in seen:
@@ -199,6 +213,11 @@ def is_short(packed: PackedProblem, depth: int) -> bool:
     # the columns of the last two levels, after every split above them, whose sides share all rows
     pairs = float(packed.n_columns) ** max(2, depth)
     return pairs * (len(packed.row_bits) * per_row + per_pair) < _SHORT
+
+
+def is_one_unit(depth: int, budget: int) -> bool:
+    """Whether the whole problem is solved by one work unit, which threads do not share."""
+    return depth <= SHALLOW and budget == UNLIMITED
 
 
 def statistics(

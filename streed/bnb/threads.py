@@ -1,74 +1,40 @@
-"""Several threads over the splits of the root.
+"""Several threads over one problem, each with a store of its own.
 
-Every thread has a store of its own, expands the root alike and sorts its edges alike. They take edges from a shared
-counter, one after the other, and prune by the best value that any of them has found. When no edge is left to take, that
-value is the optimum. What a thread learnt about an edge stands in its own copy of it.
+All search the same root by `improve`, and share three things: the best value that any of them has found, lower bounds
+of nodes, and who is in which node (shared_bounds.py). A thread keeps away from the sides that others are in, as long as
+there is another side or edge to improve, at every level; so they part at the root, and meet again in what is left of
+the last edges. The first whose root is solved stops the others.
 """
 
 from __future__ import annotations
 
-from numba import int64, uint64
+from numba import int64
 
-from streed.bnb.expand import is_shallow, open_node
-from streed.bnb.improve import aim, enter, improve, leave, next_side, solve_shallow, use_edge
-from streed.bnb.nodes import find_node, nodes_of, sort_edges
+from streed.bnb.expand import is_shallow
+from streed.bnb.improve import improve, solve_shallow
+from streed.bnb.nodes import nodes_of
+from streed.bnb.root import place_root
 from streed.kernels.compiled import entry
-from streed.kernels.control import NEXT_EDGE, ROWS_OF_CONTROL, SHARED_UPPER
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import INFINITE, NONE
-from streed.kernels.simd import add_atomic, load_atomic, lower_atomic
-from streed.kernels.stopping import stopped
-from streed.kernels.views import native, vector
+from streed.kernels.simd import load_atomic, lower_atomic, store_release
+from streed.kernels.views import vector
 
 
 @entry
 def search_share(engine, depth, budget, again):  # type: ignore[no-untyped-def]
-    """Searches edges of the root e.root until none is left to take, the search is stopped, or there is no more room."""
+    """As `search_root`, by one of several threads; returns also when another has solved the problem."""
     e = engine_at(engine)
-    path = vector(e.path, e.path_space, int64)
-    nodes = nodes_of(e)
     control = vector(e.control, ROWS_OF_CONTROL, int64)
     if not again:
-        e.root = find_node(e, depth, budget, True)
-        nodes[e.root].upper = INFINITE
-        e.taken = NONE
+        place_root(e, depth, budget)
     e.crowded = 0
-    path[0] = e.root
-    if is_shallow(nodes[e.root]):
-        solve_shallow(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
-        return
-    if nodes[e.root].n_edges == NONE:
-        open_node(e, int64(0), int64(INFINITE), uint64(0), uint64(0))
-        if e.crowded == 1:
-            return
-        sort_edges(e, nodes[e.root])
-        lower_atomic(control, SHARED_UPPER, int64(nodes[e.root].upper))
-    while not stopped(e):
-        if e.taken == NONE:
-            e.taken = add_atomic(control, NEXT_EDGE, int64(1))
-        if e.taken >= nodes[e.root].n_edges:
-            return
-        goal = min(int64(nodes[e.root].upper), load_atomic(control, SHARED_UPPER))
-        raised = improve_edge(e, e.taken, goal)
-        if e.crowded == 1:
-            return
-        use_edge(e, int64(0), e.taken, raised)
-        lower_atomic(control, SHARED_UPPER, int64(nodes[e.root].upper))
-        e.taken = NONE
-
-
-@native
-def improve_edge(e, edge, goal):  # type: ignore[no-untyped-def]
-    """The bits of the sides whose bounds are to be pushed, of an edge of the root.
-
-    Its sides are improved until its lower bound reaches the goal or all are settled.
-    """
-    raised = int64(0)
-    side = next_side(e, int64(0), edge, goal)
-    while side != NONE and enter(e, int64(0), edge, side):
-        target, high, low = aim(e, int64(0), edge, side, goal, uint64(0), uint64(0))
-        improve(e, int64(1), target, high, low)
-        settled, bit = leave(e, int64(0), edge, side)
-        raised |= bit
-        side = next_side(e, int64(0), edge, goal) if settled else int64(NONE)
-    return raised
+    vector(e.path, e.path_space, int64)[0] = e.root
+    root = nodes_of(e)[e.root]
+    if is_shallow(root):
+        solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
+    else:
+        improve(e, int64(0), e.root_target, e.root_high, e.root_low)
+    lower_atomic(control, SHARED_UPPER, int64(root.upper))
+    if root.lower >= load_atomic(control, SHARED_UPPER):
+        store_release(control, int64(STOP), int64(1))

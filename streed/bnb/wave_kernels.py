@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from numba import int32, int64
 
+from streed.bnb.choosing import choose_edge
 from streed.bnb.expand import is_shallow, open_node
-from streed.bnb.improve import aim, choose_edge, enter, leave, solve_shallow, use_edge
+from streed.bnb.improve import aim, enter, leave, solve_shallow, use_edge
 from streed.bnb.nodes import children_of, edges_of, free_edges, nodes_of, sort_edges
 from streed.bnb.root import place_root
 from streed.kernels.compiled import entry

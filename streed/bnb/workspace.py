@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -20,10 +20,16 @@ from streed.kernels.buffers import ALIGNMENT, address_of
 from streed.kernels.entries import find_rows
 from streed.kernels.packed import PackedProblem
 from streed.kernels.record_proxy import RecordProxy
-from streed.kernels.records import EDGE, INFINITE, LANES, NODE
+from streed.kernels.records import EDGE, INFINITE, LANES, LOWEST, NODE
+
+if TYPE_CHECKING:
+    from streed.bnb.turns import Turns
 
 _SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
+
+_OF_COSTS = ("split_cost", "class_bound", "floor_mask", "floors", "root_target")
+"""What a linear oracle writes for the costs of each of its solves."""
 
 _WORST_DIGITS = 10
 """Binary digits to which the worst costs of summed rows are rounded up."""
@@ -43,10 +49,21 @@ class Space:
 class Workspace:
     """The record, its arrays and the control words; native functions take `engine.address`."""
 
-    def __init__(self, problem: PackedProblem, space: Space, lane_type: Any, control: Array, relaxed: bool) -> None:
+    def __init__(
+        self,
+        problem: PackedProblem,
+        space: Space,
+        lane_type: Any,
+        control: Array,
+        relaxed: bool,
+        shared: Array | None = None,
+    ) -> None:
+        """`shared` (slots, words) int64 is the table of bounds that several threads share, see shared_bounds.py."""
         self.lane_type = lane_type
         self.control = control
         self.space = space
+        self.turns: Turns | None = None
+        """With what is made beside the search, if anything is."""
         self.engine = RecordProxy()
         scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
         worst_bits, worst_step = _worst_slices(problem)
@@ -60,6 +77,9 @@ class Workspace:
             problem.literals, problem.column, problem.flipped, control,
         )  # fmt: skip
         arrays: dict[str, Array] = {}
+        if shared is not None:
+            self.engine["shared_slots"] = len(shared)
+            arrays["shared"] = shared
         if scoring is not None:
             arrays["numbers"] = scoring.numbers
             if scoring.row_floors is not None:
@@ -150,6 +170,18 @@ class Workspace:
         """Forgets all that was searched; `profits` and `signed_costs` may then be written anew."""
         self.engine.restore(state)
         empty_caches(self.engine.address, self.rows)
+
+    def begin_like(self, state: Array, other: Workspace) -> None:
+        """Begins a further search as `restore` does, with the costs and the target of another workspace."""
+        self.restore(state)
+        self.profits[:] = other.profits
+        self.signed_costs[:] = other.signed_costs
+        self.engine.write({name: other.engine[name] for name in _OF_COSTS})
+        self.forget_root()
+
+    def forget_root(self) -> None:
+        """Makes the bounds of a root that was not placed yet say nothing: they may be looked at any time."""
+        self.nodes[0]["lower"], self.nodes[0]["upper"] = LOWEST, INFINITE
 
     @cached_property
     def nodes(self) -> Array:

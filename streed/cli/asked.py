@@ -81,14 +81,15 @@ class Asked:
         """The rows, and how they were read; says what was made of columns that are no plain categories."""
         from streed import datasets as bundled
         from streed.binarize import Settings
-        from streed.cli.preparation import ALL, make_dataset, plan, present
+        from streed.cli.preparation import ALL, AUTO, make_dataset, plan, present
         from streed.datasets.reading import read_table
+        from streed.ordered.extent import affordable_cuts
 
         table, found = read_table(self.data, self.target)
         if found is None:
             fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
         table = present(table, self.frequency)
-        every = self.thresholds == ALL
+        every = self.thresholds in (ALL, AUTO)
         reading = plan(
             table,
             found,
@@ -101,11 +102,13 @@ class Asked:
             frequency=self.frequency,
             every_threshold=every,
         )
+        data = make_dataset(table, reading)
+        most = affordable_cuts(data, self.max_depth) if self.thresholds == AUTO else None
         if reading.ordered:
-            click.echo(_tried(table, reading), err=True)
+            click.echo(_tried(table, reading, most), err=True)
         if reading.recipes:
             click.echo(_made(reading, self.thresholds), err=True)
-        return make_dataset(table, reading), reading
+        return data if most is None else make_dataset(table, reading, max_cuts=most), reading
 
 
 def gathered(command: Callable[..., None]) -> Callable[..., None]:
@@ -118,12 +121,13 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _tried(table: Mapping[str, list[Any]], reading: Reading) -> str:
+def _tried(table: Mapping[str, list[Any]], reading: Reading, most: int | None) -> str:
     from streed.data.visible import visible
 
     told = [f"{visible(name)} ({len(set(table[name]) - {None}):,} values)" for name in reading.ordered[:_MOST_TOLD]]
     rest = len(reading.ordered) - _MOST_TOLD
-    return f"all thresholds of {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
+    tried = "all thresholds of" if most is None else f"at most {counted(most, 'thresholds')} of each of"
+    return f"{tried} {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
 
 
 def _made(reading: Reading, thresholds: str) -> str:

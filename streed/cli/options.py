@@ -88,7 +88,8 @@ def question_options(command: Command) -> Command:
         metavar="METHOD",
         default="quantiles",
         show_default=True,
-        help="Where to cut numbers and dates: all, quantiles, midpoints, mdlp, tree, guesses (last two: scikit-learn).",
+        help="Where to cut numbers and dates: all, auto (all, or as many as are soon searched), quantiles, midpoints, "
+        "mdlp, tree, guesses (last two: scikit-learn).",
     )
     return _with([method, most], command)
 

@@ -23,6 +23,9 @@ ALL = "all"
 """In place of the columns of numbers that are categories: every one of them. In place of a way to choose thresholds:
 all of them, so that numbers and dates are taken as they are."""
 
+AUTO = "auto"
+"""In place of a way to choose thresholds: all of them, or as many as the search is expected to finish with."""
+
 
 def plan(
     table: Table,
@@ -125,8 +128,11 @@ def _teacher(labels: list[Any]) -> Teacher:
     return Teacher(data.targets if measured else data.y, measured)
 
 
-def make_dataset(table: Table, reading: Reading) -> Dataset:
-    """The table's rows as `reading` says; raises InputError for columns that are not there."""
+def make_dataset(table: Table, reading: Reading, *, max_cuts: int | None = None) -> Dataset:
+    """The table's rows as `reading` says, with all thresholds of ordered columns or at most so many of each.
+
+    Raises InputError for columns that are not there.
+    """
     groups = [("sensitive", name) for name in reading.sensitive]
     counted = ("frequency", reading.frequency)
     for argument, name in (("target", reading.target), ("weights", reading.weights), counted, *groups):
@@ -153,7 +159,7 @@ def make_dataset(table: Table, reading: Reading) -> Dataset:
     if not reading.one_hot or not columns or reading.ordered:
         listed = [name for name in reading.categorical if name in columns]
         X: Any = columns or np.zeros((len(labels), 0), dtype=np.uint8)
-        return Dataset.make(X, labels, categorical=listed or None, **beside)
+        return Dataset.make(X, labels, categorical=listed or None, max_cuts=max_cuts, **beside)
     codes = np.array(list(columns.values()), dtype=np.uint8).T
     named = list(columns)
     return Dataset.make(codes, labels, names=named, **beside)

@@ -33,6 +33,9 @@ from streed.cli.query import query_data
 if TYPE_CHECKING:
     from streed.tree import Reading, Tree
 
+_TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
+"""Statistics that are said elsewhere, or are too long."""
+
 
 @click.command(epilog=CODES)
 @data_argument
@@ -125,7 +128,7 @@ def solve(
 
             for found in result.stats.get("limits", ()):
                 click.echo(kept(found))
-            told = {key: value for key, value in result.stats.items() if key not in ("limits", "trace")}
+            told = {key: value for key, value in result.stats.items() if key not in _TOLD}
             if told:
                 click.echo("\n" + "  ".join(f"{key} {brief(value)}" for key, value in told.items()))
         sys.exit(code_of(result))

@@ -231,6 +231,17 @@ class Dataset:
         return self.n_columns - len(self.ordered) + sum(each.n_questions for each in self.ordered.values())
 
     @property
+    def is_cut(self) -> bool:
+        """Whether there are thresholds of ordered columns that are no questions, see `max_cuts` of `make`."""
+        return any(len(each.cuts) < len(each.values) - 1 for each in self.ordered.values())
+
+    @property
+    def extent(self) -> str:
+        """Among which splits a tree for the data is best, such as "all 22,599 thresholds" or "160 questions"."""
+        every = bool(self.ordered) and not self.is_cut
+        return f"all {self.n_questions:,} thresholds" if every else f"{self.n_questions:,} questions"
+
+    @property
     def n_classes(self) -> int:
         return len(self.classes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import TYPE_CHECKING
 
@@ -102,8 +103,8 @@ def at_most(numbers: Array, threshold: float) -> Array:
 
 def _single(number: float) -> float:
     """The number in single precision."""
-    with np.errstate(over="ignore"):
-        return float(np.float32(number))
+    # unlike numpy's conversion, this one takes no context in which numbers may be too large
+    return ctypes.c_float(number).value
 
 
 def _beside_infinity(low: float, high: float) -> float:

@@ -15,6 +15,9 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
 
+_MOST_KINDS, _ROWS_OF_KIND = 512, 256
+"""So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
+
 
 @attrs.frozen
 class Native(Driver):
@@ -40,8 +43,9 @@ class Native(Driver):
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows, for one thread; with many thresholds by the ordered search."""
-        if search_limits.threads > 1 or int(kinds.max(initial=0)) >= MOST_GROUPS:
+        """Takes problems of few kinds of rows; with many thresholds by the ordered search, which has one thread."""
+        n_kinds = int(kinds.max(initial=0)) + 1
+        if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
 
         from streed.bnb.oracle import NativeOracle

@@ -19,6 +19,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.certificate import nest_preorder
 from streed.encoding.row_costs import category_counts
+from streed.enumerate.counted_rows import count_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
@@ -99,14 +100,17 @@ class Trees:
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
     kinds: Array = attrs.field(init=False)
-    """(n,) int64: which kind each row is; rows of a kind have equal parts, and equal frequencies if leaves count."""
+    """(r,) int64: which kind each row is, of the problem's n or the counted ones; rows of a kind have equal parts, and
+    equal frequencies if leaves count."""
     sizes: Array = attrs.field(init=False)
-    """(G,) how many rows of each kind there are."""
+    """(G,) how many of these rows are of each kind."""
     vectors: Array = attrs.field(init=False)
     """(G, K, m) the parts of a row of each kind."""
     arity: Array = attrs.field(init=False)
     """(p,) as in `EvaluatedTree`."""
     _data: Dataset = attrs.field(init=False)
+    _place: Array | None = attrs.field(init=False)
+    """(n,) which of the counted rows each row is among; None where rows are not counted."""
     _codes: Array = attrs.field(init=False)
     _deadline: float | None = attrs.field(init=False)
     _depth: int | None = attrs.field(init=False)
@@ -115,11 +119,15 @@ class Trees:
 
     def __attrs_post_init__(self) -> None:
         self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
+        parts, self._place = self.parts, None
+        counted = None if self.problem.questions is not None else count_rows(self._data, self.parts)
+        if counted is not None:
+            self._data, parts, self._place = counted.data, counted.parts, counted.place
         self._codes = writable(self._data.X)
         limit = self.search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
-        m, n, labels = self.parts.shape
-        words = np.ascontiguousarray(self.parts.transpose(1, 2, 0)).reshape(n, m * labels)
+        m, n, labels = parts.shape
+        words = np.ascontiguousarray(parts.transpose(1, 2, 0)).reshape(n, m * labels)
         told_apart = words
         if self._data.frequency is not None and self.problem.min_leaf > 1:
             told_apart = np.hstack([words, self._data.frequency[:, None]])
@@ -169,7 +177,7 @@ class Trees:
 
     @property
     def data(self) -> Dataset:
-        """The rows, each once: weights are in the parts."""
+        """The rows, each once or counted: weights are in the parts."""
         return self._data
 
     def cheapest(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
@@ -328,6 +336,9 @@ class Trees:
         vector = self._vector(found.preorder, sums.sum(axis=0))
         if vector != found.vector:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
+        if self._place is not None:
+            leaf = leaf[self._place]
+            rows = np.bincount(leaf, minlength=len(rows))
         return Weighed(found.labels[leaf], leaf, rows, sums)
 
     def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import numbers
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -21,8 +22,10 @@ from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
 from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
 from streed.exact import Array
+from streed.ordered.extent import affordable_cuts
 from streed.result import Result
 from streed.task import Limit, Task
+from streed.task.analysis.cut_loss import OVER_ALL
 from streed.tree import Tree
 from streed.tree.html import tree_html, verdict_html
 
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "time_limit", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
+
+ALL, AUTO = "all", "auto"
+"""Of `cuts`: every threshold, or as many as the search can be expected to finish."""
 
 _PARAMETERS = (*_PASSED, "cost_complexity", "limits")
 
@@ -43,11 +49,15 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     `Task.subject_to`, such as `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`,
     `threads`: as for `streed.solve`. `binarizer`: "auto" (a `Binarizer()`), a `Binarizer`, or None for the table as it
     is, in which every threshold of numbers and dates is tried, and texts have a child for each value; a whole number
-    instead: at most so many thresholds of each column, at quantiles.
+    instead: at most so many thresholds of each column, at quantiles. `cuts` says the same in other words, in place of
+    `binarizer`: "all" (every threshold), "auto" (every threshold where the search is expected to end soon, else as many
+    as will, see `streed.ordered.extent`), a whole number or a `Binarizer`.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`;
-    `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds".
+    `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds";
+    `bound_over_all_thresholds_`: where only some thresholds were tried, and a bound is known, no tree over all of them
+    is worth more than this (or less, of costs), else None.
     """
 
     _numeric_target = False
@@ -64,6 +74,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         limits: Any = (),
         search: Any = "depth-first",
         binarizer: Any = "auto",
+        cuts: Any = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
         threads: int = 1,
@@ -76,6 +87,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         self.limits = limits
         self.search = search
         self.binarizer = binarizer
+        self.cuts = cuts
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.threads = threads
@@ -129,23 +141,51 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         masses = given.get(FREQUENCY) if weights is None else weights * given.get(FREQUENCY, 1)
         labels = y.tolist() if isinstance(y, np.ndarray) else y
         held = None if weights is None or (weights == 1).all() else _whole(weights)
-        cuts = self.binarizer
-        if cuts is None or (isinstance(cuts, numbers.Integral) and not isinstance(cuts, bool)):
+        questions = self._questions()
+        if not isinstance(questions, Binarizer):
             self.binarizer_ = None
             names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-            most = None if cuts is None else int(cuts)
-            return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most, **given)
-        if not (isinstance(self.binarizer, Binarizer) or self.binarizer == "auto"):
-            found = f"{self.binarizer!r} is no Binarizer"
-            raise InputError(
-                "binarizer", found, 'give "auto", a streed.Binarizer, None or a whole number; others go into a pipeline'
-            )
-        made = Binarizer() if isinstance(self.binarizer, str) else clone(self.binarizer)
+            most = questions if isinstance(questions, int) else None
+            made_of = functools.partial(Dataset.make, X, labels, sample_weight=held, names=names, **given)
+            data: Dataset = made_of(max_cuts=most)
+            if questions == AUTO:
+                most = affordable_cuts(data, self._deepest())
+                if most is not None:
+                    data = made_of(max_cuts=most)
+            return data
+        made: Binarizer = clone(questions)
         if made.target_type == "auto":
             made.set_params(target_type="numbers" if self._numeric_target else "classes")
         self.binarizer_ = made.fit(X, y, masses)
         recipe = made.recipe_
         return recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
+
+    def _questions(self) -> Binarizer | int | str:
+        """What makes questions of columns of numbers: a binarizer, the most thresholds of each, ALL or AUTO of them."""
+        if self.cuts is None:
+            if self.binarizer is None:
+                return ALL
+            if isinstance(self.binarizer, str) and self.binarizer == "auto":
+                return Binarizer()
+            if isinstance(self.binarizer, Binarizer) or _is_whole(self.binarizer):
+                return self.binarizer if isinstance(self.binarizer, Binarizer) else int(self.binarizer)
+            found = f"{self.binarizer!r} is no Binarizer"
+            raise InputError(
+                "binarizer", found, 'give "auto", a streed.Binarizer, None or a whole number; others go into a pipeline'
+            )
+        if not (isinstance(self.binarizer, str) and self.binarizer == "auto"):
+            raise InputError("cuts", "binarizer= says the same", "give one of the two")
+        if isinstance(self.cuts, str) and self.cuts in (ALL, AUTO):
+            return self.cuts
+        if isinstance(self.cuts, Binarizer):
+            return self.cuts
+        if _is_whole(self.cuts):
+            return int(self.cuts)
+        raise InputError("cuts", f"{self.cuts!r}", 'give "auto", "all", a whole number or a streed.Binarizer')
+
+    def _deepest(self) -> int | None:
+        """The largest depth that is searched; that of the parameter unless overridden."""
+        return self.max_depth
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
         """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
@@ -173,8 +213,10 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             self.value_, self.lower_bound_, self.upper_bound_ = (
                 None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
             )
-        every = "all " if data.ordered and self.binarizer is None else ""
-        self.searched_over_ = f"{every}{data.n_questions:,} {'thresholds' if every else 'questions'}"
+        self.searched_over_ = data.extent
+        self.bound_over_all_thresholds_ = result.stats.get(OVER_ALL)
+        if self.bound_over_all_thresholds_ is not None and self.value_ != result.value:
+            self.bound_over_all_thresholds_ = -self.bound_over_all_thresholds_
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
         self._accept_leaves(tree, self.nodes_)
@@ -289,7 +331,10 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         if not hasattr(self, "tree_"):
             return ""
         bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
-        return tree_html(self.tree_, f"{verdict_html(self.value_, self.optimal_, *bounds)}; over {self.searched_over_}")
+        over = f"over {self.searched_over_}"
+        if self.bound_over_all_thresholds_ is not None:
+            over += f" (bound over all thresholds: {self.bound_over_all_thresholds_:.6g})"
+        return tree_html(self.tree_, f"{verdict_html(self.value_, self.optimal_, *bounds)}; {over}")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree
@@ -333,6 +378,10 @@ def _checked_price(cost_complexity: Any) -> Any:
         found = f"{cost_complexity!r} is no number from 0 on"
         raise InputError("cost_complexity", found, "give what a branching node costs, such as 0.01")
     return cost_complexity
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _limit(limit: Any) -> Limit:

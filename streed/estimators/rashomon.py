@@ -48,6 +48,7 @@ class RashomonTreeClassifier(OptimalTreeClassifier):
         cost_complexity: Any = 0,
         limits: Any = (),
         binarizer: Any = "auto",
+        cuts: Any = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> None:
@@ -59,6 +60,7 @@ class RashomonTreeClassifier(OptimalTreeClassifier):
             cost_complexity=cost_complexity,
             limits=limits,
             binarizer=binarizer,
+            cuts=cuts,
             time_limit=time_limit,
             memory_limit=memory_limit,
         )

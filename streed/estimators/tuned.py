@@ -60,6 +60,7 @@ class _Tuned(OptimalTree):
         limits: Any = (),
         search: Any = "depth-first",
         binarizer: Any = "auto",
+        cuts: Any = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
         threads: int = 1,
@@ -70,6 +71,7 @@ class _Tuned(OptimalTree):
             limits=limits,
             search=search,
             binarizer=binarizer,
+            cuts=cuts,
             time_limit=time_limit,
             memory_limit=memory_limit,
             threads=threads,
@@ -80,6 +82,9 @@ class _Tuned(OptimalTree):
         self.scoring = scoring
         self.one_standard_error = one_standard_error
         self.n_jobs = n_jobs
+
+    def _deepest(self) -> int | None:
+        return int(max(self.max_depths))
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         if self.by not in BY:

@@ -122,6 +122,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     following = np.zeros(deep, np.int64)
     path = np.zeros((deep, LONGEST + 1), np.int32)
     length = np.zeros(deep, np.int64)
+    missing = np.empty(n, np.uint64)
     left = np.empty(n, np.int64)
     size = 64
     while size < 4 * n:
@@ -185,7 +186,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                         negative_rows += own[d, t] < 0
                     if negative_rows * (n_rows[d] - negative_rows) <= _PAIRS:
                         surplus = gain - threshold
-                        if flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, left) >= surplus:
+                        if flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, spare, missing, left) >= surplus:
                             break
                 dropped = False
                 free = int64(-1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-STOP, NODES, LOWER, UPPER, SHARED_UPPER, NEXT_EDGE, MEMORY, ROW_PRICES = 0, 1, 2, 3, 4, 5, 6, 7
-"""Words of `control`: set to stop the search; nodes visited so far; bounds of the root; for several threads the best
-value found by any of them, and the next root split that nobody has taken; set by the search when memory is short; the
-address of the prices of rows, zero if there are none (bnb/row_prices.py)."""
+STOP, NODES, LOWER, UPPER, SHARED_UPPER, MEMORY, ROW_PRICES = 0, 1, 2, 3, 4, 6, 7
+"""Words of `control`: set to stop the search; nodes visited so far; bounds of the root; the best value that any thread
+has found; set by the search when memory is short; the address of the prices of rows, zero if there are none
+(bnb/row_prices.py)."""
 
 ROWS_OF_CONTROL = 16
 

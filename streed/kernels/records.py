@@ -39,6 +39,7 @@ SIZES = [
     ("branch_space", np.int64),
     ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
     ("path_space", np.int64),
+    ("shared_slots", np.int64),  # of the table that threads share, a power of two; 0 if there is none
 ]
 """Of the problem, and of the space that its caches may grow into. Written once by `Workspace`."""
 
@@ -134,6 +135,9 @@ ADDRESSES = [
     ("price_sums", np.int64),  # int64 (P): what the rows of the node at hand with each column are charged
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     ("followed", np.int64),  # int32 (node_space): how far limited discrepancy search followed each node's edges
+    # what threads share
+    ("shared", np.int64),  # int64 (shared_slots, HEAD + key words): see shared_bounds.py
+    ("node_entries", np.int64),  # int32 (node_space), if there is such a table: 1 + the entry of each node, 0 if none
     # what the search shares with the caller's thread
     ("control", np.int64),  # int64 (ROWS_OF_CONTROL): see control.py
 ]
@@ -210,7 +214,6 @@ ANSWER = [
     ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
     # by a search
     ("root", np.int64),  # the node that is searched
-    ("taken", np.int64),  # the root's edge that this thread works on, or NONE
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("child_at", np.int64),  # where the next children are written
@@ -234,6 +237,7 @@ STATE = [
     ("stride", np.int64),  # n_active padded to 32 lanes
     ("weight", np.int64),  # worst costs of its rows
     ("worst_pairs", np.int64),  # the plane of the pair sums that holds worst costs
+    ("dense", np.int64),  # if `wide`: 1 if its rows have many of its columns, written by pair_sums.py
     # of the caches: each written by its own module, and all by `evict`
     ("node_count", np.int64),
     ("edge_count", np.int64),

@@ -56,7 +56,9 @@ def merge(planes, n_planes, weights, counts, n, stamps, keys, at, now, drop):  #
 
     The others are those that no literal removes. With `drop`, rows whose weights cancel go.
     """
-    size = len(stamps)
+    size = int64(64)
+    while size < 4 * n:
+        size *= 2
     q = 0
     settled = int64(0)
     rows_settled = int64(0)
@@ -105,25 +107,46 @@ def merge(planes, n_planes, weights, counts, n, stamps, keys, at, now, drop):  #
 
 
 @native
-def flow(planes, n_planes, weights, n, enough, left):  # type: ignore[no-untyped-def]
-    """What of the positive weight is set against negative rows that come along with it, up to about `enough`."""
+def flow(planes, n_planes, weights, n, enough, above, missing, left):  # type: ignore[no-untyped-def]
+    """What of the positive weight is set against negative rows that come along with it, up to about `enough`.
+
+    `above` (planes, n) uint64, `missing` (n,) uint64 and `left` (n,) int64 are for the bits of positive rows, those
+    of a negative row that each lacks, and what each still weighs.
+    """
+    positive = int64(0)
     for t in range(n):
-        left[t] = weights[t]
+        if weights[t] > 0:
+            left[positive] = weights[t]
+            for k in range(n_planes):
+                above[k, positive] = planes[k, t]
+            positive += 1
     flow = int64(0)
     for t in range(n):
         need = -weights[t]
         if need <= 0:
             continue
-        for u in range(n):
-            if left[u] > 0 and planes[0, t] & ~planes[0, u] == uint64(0):
-                inside = True
-                for k in range(1, n_planes):
-                    inside = inside and planes[k, t] & ~planes[k, u] == uint64(0)
-                if inside:
+        bits = planes[0, t]
+        for u in range(positive):
+            missing[u] = bits & ~above[0, u]
+        for k in range(1, n_planes):
+            bits = planes[k, t]
+            for u in range(positive):
+                missing[u] |= bits & ~above[k, u]
+        offered = int64(0)
+        for u in range(positive):
+            offered += left[u] if missing[u] == uint64(0) else int64(0)
+        if offered <= need:
+            if offered > 0:
+                for u in range(positive):
+                    left[u] = int64(0) if missing[u] == uint64(0) else left[u]
+            flow += offered
+        else:
+            flow += need
+            for u in range(positive):
+                if missing[u] == uint64(0):
                     taken = min(left[u], need)
                     left[u] -= taken
                     need -= taken
-                    flow += taken
                     if need == 0:
                         break
         if flow >= enough:

@@ -348,5 +348,44 @@ def _atomic(name: str, doc: str, operation: str) -> Any:
     return intrinsic(typed)
 
 
+@intrinsic
+def load_acquire(typing: Any, array: Any, index: Any) -> Any:
+    """array[index] of an int64 array; what was written before `store_release` wrote it there is seen after this."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        struct = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(array, types.intp), generate
+
+
+@intrinsic
+def store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = value of an int64 array, after all that was written before."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        struct = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        builder.store_atomic(args[2], pointer, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.int64), generate
+
+
+@intrinsic
+def swap_atomic(typing: Any, array: Any, index: Any, before: Any, after: Any) -> Any:
+    """Whether array[index] of an int64 array was `before`, in whose place `after` was then written, in one step."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        struct = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        found = builder.cmpxchg(pointer, args[2], args[3], "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(array, types.intp, types.int64, types.int64), generate
+
+
 add_atomic = _atomic("add_atomic", "array[index] of an int64 array, to which the value is then added.", "add")
 lower_atomic = _atomic("lower_atomic", "array[index] of an int64 array, which is then lowered to the value.", "min")
+raise_atomic = _atomic("raise_atomic", "array[index] of an int64 array, which is then raised to the value.", "max")

@@ -246,7 +246,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             bound_left = left[f, t]
             bound_right = right[f, t]
             slack = worst_of(e, orders, n, f, t, last)
-            slack = max(slack, worst_of(e, orders, n, f, first, t)) >> 1
+            slack = max(slack, worst_of(e, orders, n, f, first, t)) if e.bounded == 1 else limit
             target = limit - price + slack
             upper_left = int64(INFEASIBLE)
             upper_right = int64(INFEASIBLE)

@@ -1,6 +1,7 @@
 """Rows whose leaves cost what a task's own methods make of the sums of their statistics, for the ordered search.
 
-The search needs costs that grow with the rows, and by no more than is known of each: what `worst_per_row` promises.
+The search needs costs that grow with the rows, and is much quicker if they grow by no more than is known of each: what
+`worst_per_row` promises. The first also holds of costs from 0 on that splits never raise (`superadditive`).
 Whole costs are exact. Real costs are rounded down to a grid, by a step more than the methods can lose, and worst costs
 up; then every bound of the search is one of the true costs, and what it cannot tell apart lies within a few steps.
 """
@@ -50,6 +51,7 @@ class GeneratedRows:
     scale: float
     """Units of cost in 1."""
     whole: bool
+    bounded: bool
     amounts: Array
     """(n, S + 1) float64: statistics, and how many rows each row stands for."""
     numbers: Array
@@ -95,7 +97,10 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
         return None
     worst = own.worst_per_row(data)
     methods = CompiledMethods.of(task, data.n_columns)
-    if worst is None or methods.calls or methods.combines or methods.limits:
+    if methods.calls or methods.combines or methods.limits:
+        return None
+    # costs from 0 on that splits never raise grow with the rows, too; but only that is known then
+    if worst is None and (not own.superadditive or not own.adds_values or problem.min_leaf > 1):
         return None
     table = split_table(methods.terms, problem)
     if table is not None and ((table != table[0]).any() or table[0] < 0):
@@ -134,21 +139,25 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
     scale, on_grains = grid_of(shape.coding, own, max(probe.largest, NOISE * largest_sum))
     on_grains = on_grains and (integral or per_unit is not None)
     numbers, kept = methods.words(scale, per_unit)
-    weights = 1 if data.weights is None else data.weights
-    steps = np.ceil(worst.astype(np.float64) * weights * counts * scale * (1 + 2.0**-40))
-    if not (steps >= 0).all() or steps.sum() >= _MOST:
-        return None
     first, place = places_of(ranks)
     amounts = _by_place(np.column_stack([values, counts]).astype(np.float64), place, len(first))
-    merged = _by_place(steps + (0 if is_whole else 1), place, len(first)).astype(np.int64)
+    merged = np.zeros(len(first), np.int64)
+    if worst is not None:
+        weights = counts if data.weights is None else data.weights  # those of all rows that a row stands for
+        steps = np.ceil(worst.astype(np.float64) * weights * scale * (1 + 2.0**-40))
+        if not (steps >= 0).all() or steps.sum() >= _MOST:
+            return None
+        merged = _by_place(steps + (0 if is_whole else 1), place, len(first)).astype(np.int64)
     price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if is_whole or on_grains else 1 - 2.0**-40))
+    dearest = _MOST if worst is None else int(merged.sum()) + 1
     rows = GeneratedRows(
         np.ascontiguousarray(ranks[:, first]),
         merged,
-        min(price, int(merged.sum()) + 1),
+        min(price, dearest),
         problem.min_leaf,
         scale,
         is_whole or on_grains,
+        worst is not None,
         amounts,
         numbers,
         compiled,

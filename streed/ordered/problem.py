@@ -53,6 +53,10 @@ class SearchedRows(Protocol):
         """(n,) int64: what a row adds at most to the cost of a tree."""
 
     @property
+    def bounded(self) -> bool:
+        """Whether `worst` is known; else it is 0, and only a tree's cost on more rows bounds that on fewer."""
+
+    @property
     def whole(self) -> bool:
         """Whether the kernels' costs are those of the trees, and not rounded down."""
 
@@ -100,6 +104,7 @@ class OrderedRows:
     min_leaf: int = 1
 
     whole = True
+    bounded = True
 
     @property
     def n_rows(self) -> int:

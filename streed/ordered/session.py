@@ -118,7 +118,7 @@ class OrderedSession:
         space = self._arena_bytes(min(depth, splits), memory)
         arena = buffers.borrow(space)
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
-        answer = np.zeros(2, np.int64)
+        answer = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
         self.control[:] = 0
         self.control[UPPER] = INFEASIBLE
         words = self._record
@@ -203,7 +203,7 @@ class OrderedSession:
             "split_cost": rows.price,
             "min_leaf": rows.min_leaf,
             "restrictable": int(not counts),
-            "bounded": 1,
+            "bounded": int(rows.bounded),
             "uniform": int(worst[0]) if is_uniform else 0,
             "least": 0,
             "whole": int(rows.whole),

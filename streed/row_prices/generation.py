@@ -60,6 +60,9 @@ An enumeration does not list leaves that are overcharged no more than larger one
 _GAP = 0.0005
 """Of the program's value: prices whose bound is so close to it are good enough."""
 
+_PROMISING = 0.65
+"""Of what the best tree costs: a program of less value promises no bound that ends a search."""
+
 _STALE = 6
 """Enumerations in a row that raise the bound by less than that, after which nothing more is expected."""
 
@@ -75,8 +78,12 @@ class Generation:
     tell: Callable[[Prices], None]
     """Called with prices that give a better bound than those before."""
     goal: Callable[[], float] = attrs.field(default=lambda: np.inf)
-    """No bound above this is asked for, in codes."""
+    """No bound above this is asked for, in codes: what the best tree costs."""
+    rest: Callable[[float], None] = attrs.field(default=lambda seconds: None)
+    """Called after every step with the seconds of processor time that it took."""
     best: Prices | None = attrs.field(default=None, init=False)
+    promises: bool | None = attrs.field(default=None, init=False)
+    """Whether the bound may come close to the goal; None as long as too few leaves are known to say so."""
     columns: int = attrs.field(default=0, init=False)
     """Leaves in the linear program."""
     rounds: int = attrs.field(default=0, init=False)
@@ -107,6 +114,8 @@ class Generation:
                 return
             prices, value = solved
             self.rounds += 1
+            if self.rounds > 1:
+                self.promises = value >= _PROMISING * self.goal()
             units = pricing.in_units(prices)
             found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
             new = master.add(self._members(found.columns))
@@ -195,8 +204,9 @@ class Generation:
         return np.unique(every, axis=0)
 
     def _timed(self, what: str, call: Callable[[], T]) -> T:
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.thread_time()
         try:
             return call()
         finally:
             self.seconds[what] += time.perf_counter() - begin
+            self.rest(time.thread_time() - used)

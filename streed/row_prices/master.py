@@ -49,6 +49,10 @@ class Master:
         if highs.setOptionValue("solver", "ipx") != highspy.HighsStatus.kOk:
             highs.setOptionValue("solver", "ipm")  # older releases have no other one
         self._infinity = highspy.kHighsInf
+        says = highspy.HighsModelStatus
+        self._impossible = {
+            says.kInfeasible, says.kUnbounded, says.kUnboundedOrInfeasible, says.kModelError, says.kSolveError,
+        }  # fmt: skip
 
         def look(event: Any) -> None:
             if stopped():
@@ -97,9 +101,15 @@ class Master:
         return len(self._known)
 
     def solve(self) -> tuple[Array, float] | None:
-        """(prices in codes, value in codes with the due of one leaf less); None if it was stopped."""
+        """(prices in codes, value in codes with the due of one leaf less); None if it was stopped.
+
+        Raises RuntimeError if the solver calls the program infeasible or unbounded, which it never is, or fails.
+        """
         highs = self._highs
         highs.run()
+        status = highs.getModelStatus()
+        if status in self._impossible:
+            raise RuntimeError(f"HiGHS says of the linear program of leaves: {highs.modelStatusToString(status)}")
         solution = highs.getSolution()
         if not solution.dual_valid:
             return None

@@ -29,10 +29,13 @@ from tests.benchmarks import (
     proofs,
     quick,
     rashomon,
+    scale,
     sparse,
     sparse_scores,
     startup,
     stopping,
+    threads,
+    threshold_tasks,
     thresholds,
     user_tasks,
 )
@@ -56,11 +59,14 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "proofs": ("Proofs beside their solves", proofs.render),
     "quick": ("Quick solves", quick.render),
     "rashomon": ("Every near-optimal tree", rashomon.render),
+    "scale": ("Many rows", scale.render),
     "sparse": ("Sparse trees of any depth", sparse.render),
     "sparse-scores": ("A price for every node, and no limit on the depth", sparse_scores.render),
     "startup": ("Starting", startup.render),
     "stopping": ("Stopping", stopping.render),
+    "threads": ("Threads", threads.render),
     "thresholds": ("All thresholds of raw numbers", thresholds.render),
+    "threshold-tasks": ("All thresholds: other tasks, and many rows", threshold_tasks.render),
     "user-tasks": ("Tasks of users", user_tasks.render),
 }
 """For each benchmark, its title and what makes its tables."""

@@ -21,6 +21,7 @@ from tests.benchmarks import (
     quick_solves,
     report,
     stopping,
+    threshold_tasks,
     thresholds,
 )
 
@@ -227,6 +228,33 @@ def test_the_thresholds_that_must_hold() -> None:
         "1.7",
         "1.7",
     ]
+
+
+def test_other_tasks_over_all_thresholds() -> None:
+    asked = threshold_tasks.jobs()
+    assert {job["task"] for job in asked} == set(threshold_tasks.TASKS)
+    assert [job["depth"] for job in asked if job["task"] == "squared error"] == [3, 4]
+    row: harness.Record = {
+        "dataset": "a",
+        "task": "F1",
+        "depth": None,
+        "rows": 9,
+        "columns": 2,
+        "thresholds": 1234,
+        "splits": 1,
+    }
+    row |= {"value": 0.5, "status": "feasible", "bounds": [0.5, 0.75], "seconds": 1.5, "peak_bytes": 3e8, "route": "r"}
+
+    def outcome(**changes: Any) -> str:
+        return threshold_tasks.render({"rows": [{**row, **changes}]}).splitlines()[2].split("|")[8].strip()
+
+    assert outcome() == "bound 0.75"
+    assert outcome(value=5, bounds=[3, 5]) == "bound 3"
+    assert outcome(status="optimal") == "proved"
+    assert outcome(value=5, bounds=[None, 5]) == "no bound"
+    X, y = threshold_tasks.make_rows(1000)
+    turned = ((X[:, 0] * X[:, 1] + X[:, 2] > 0) != y).mean()
+    assert 0.08 < turned < 0.12
 
 
 def test_quick_solves_must_agree() -> None:

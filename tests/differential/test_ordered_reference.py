@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streed.bnb import runner
 from streed.exact import Array
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
@@ -120,3 +121,13 @@ def test_a_stopped_search_has_a_tree_and_a_bound() -> None:
     assert session.solve(5, memory=4096).stopped == "memory"
     again = session.solve(2)
     assert (again.stopped, again.lower) == (None, again.cost)
+
+
+def test_a_search_that_is_stopped_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "run", lambda *given: "time")
+    rng = np.random.default_rng(11)
+    costs = rng.integers(-3, 9, (30, 2))
+    rows = OrderedRows(rng.integers(0, 20, (3, 30)).astype(np.int32), costs)
+    found = OrderedSession(rows).solve(3)
+    assert (found.cost, found.tree, found.stopped) == (None, None, "time")
+    assert found.lower == costs.min(axis=1).sum()

@@ -214,6 +214,7 @@ class Bench:
         space: Space = SPACE,
         control: Array | None = None,
         flags: Mapping[str, int] | None = None,
+        shared: Array | None = None,
     ) -> None:
         self.instance = instance
         self.packed = instance.packed
@@ -222,7 +223,9 @@ class Bench:
         lane = lane or self.packed.lane_type()
         # a buffer that is used again holds anything
         with mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8)):
-            self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed)
+            self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed, shared)
+        if shared is not None:
+            self.workspace.forget_root()
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE
         for name, value in (flags or {}).items():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.bnb import runner, session
+from streed.bnb import runner, session, shared_layout
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
 from streed.kernels.records import INFINITE
 from tests.unit.kernel_harness import KINDS, SPACE, Bench, Instance, make_instance
@@ -180,19 +180,24 @@ def test_the_control_words_tell_how_far_it_is() -> None:
 
 @given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS[:5]), threads=st.integers(2, 3))
 @settings(max_examples=25, deadline=None)
-def test_threads_share_the_splits_of_the_root(seed: int, limits: tuple[int | None, int | None], threads: int) -> None:
+def test_threads_share_bounds_and_keep_apart(seed: int, limits: tuple[int | None, int | None], threads: int) -> None:
     instance = _instance(np.random.default_rng(seed))
     optimum = instance.optimum(instance.everything(), *limits)
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     relaxed = instance.split == 0 and limits[0] is not None and limits[1] is None
-    benches = [Bench(instance, control=control, relaxed=relaxed) for _ in range(threads)]
+    words = shared_layout.HEAD + instance.packed.key_bytes // 8
+    shared = np.zeros((2 ** int(np.random.default_rng(seed).integers(1, 12)), words), np.int64)
+    benches = [Bench(instance, control=control, relaxed=relaxed, shared=shared) for _ in range(threads)]
 
     def work(bench: Bench) -> None:
         bench.search(*limits, shared=True)
 
     runner.run([lambda b=bench: work(b) for bench in benches], control, None, lambda: None)  # type: ignore[misc]
+    control[STOP] = 0
     _, lower, upper = session.bounds_of([bench.workspace for bench in benches])
     assert (lower, upper) == (optimum, optimum)
+    assert not shared[:, shared_layout.THREADS].any()
+    assert not (shared[:, shared_layout.TAG] == 1).any()
     if optimum < INFINITE:
         best = min(benches, key=lambda bench: int(bench.workspace.root["upper"]))
         assert instance.cost_of(best.extract(*limits)) == optimum

@@ -46,6 +46,21 @@ def test_every_threshold_of_numbers_and_dates(table: str, tmp_path: Path) -> Non
     assert "not ok" not in run("verify", out, table).stdout
 
 
+def test_as_many_thresholds_as_are_soon_searched(table: str, tmp_path: Path) -> None:
+    said = run("solve", table, "--target", "y", "--thresholds", "auto", "--max-depth", "2")
+    assert said.stderr.splitlines()[0] == "all thresholds of age (5 values), day (5 values)"
+    assert "over    all 22 thresholds" in said.stdout
+    # depth five over 600 values ends later than over 60 questions
+    path = tmp_path / "many.csv"
+    path.write_text("x,y\n" + "".join(f"{each},{each // 200 % 2}\n" for each in range(600)), encoding="utf-8")
+    many = run(
+        "solve", str(path), "--target", "y", "--thresholds", "auto", "--max-depth", "5", "--out", str(tmp_path / "t")
+    )
+    assert many.stderr.splitlines()[0] == "at most 60 thresholds of each of x (600 values)"
+    assert "over    60 questions" in many.stdout
+    assert "not ok" not in run("verify", str(tmp_path / "t"), str(path)).stdout
+
+
 @pytest.mark.parametrize("column", ["age", "day"])
 def test_trees_on_one_column(column: str, table: str, tmp_path: Path) -> None:
     rows = [

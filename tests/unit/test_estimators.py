@@ -171,6 +171,36 @@ def test_without_a_binarizer_the_table_is_taken_as_it_is() -> None:
     refused("binarizer", "StandardScaler", call=lambda: OptimalTreeClassifier(binarizer=StandardScaler()).fit(X, y))
 
 
+def test_cuts_say_how_many_thresholds_are_tried() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+
+    def grown(**given: Any) -> OptimalTreeClassifier:
+        return OptimalTreeClassifier("misclassifications", max_depth=1, **given).fit(X, y)
+
+    every, few, some = grown(cuts="all"), grown(cuts=3), grown(cuts=Binarizer(n_thresholds=2))
+    assert (every.searched_over_, few.searched_over_) == ("all 78 thresholds", "6 questions")
+    assert some.searched_over_ == grown(binarizer=Binarizer(n_thresholds=2)).searched_over_ == "4 questions"
+    assert grown(cuts="auto").searched_over_ == every.searched_over_
+    assert grown(binarizer=None).value_ == every.value_ <= few.value_
+    assert every.bound_over_all_thresholds_ is None
+    assert few.bound_over_all_thresholds_ <= every.value_
+    assert f"(bound over all thresholds: {few.bound_over_all_thresholds_:.6g})" in few._tree_html()
+    assert "bound over all" not in every._tree_html()
+    refused("cuts", "'most'", call=lambda: grown(cuts="most"))
+    refused("cuts", "binarizer= says the same", call=lambda: grown(cuts="all", binarizer=None))
+
+
+def test_as_many_cuts_as_will_where_there_is_much_to_search() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
+    deep = OptimalTreeClassifier(max_depth=5, cuts="auto", time_limit=5.0).fit(X, y)
+    assert deep.searched_over_ == "60 questions"
+    assert OptimalTreeClassifier(max_depth=2, cuts="auto").fit(X, y).searched_over_ == "all 598 thresholds"
+    tuned = TunedOptimalTreeClassifier(max_depths=(1, 5), cuts="auto", cv=2, time_limit=1.0)
+    assert tuned._deepest() == 5
+
+
 def test_tasks_limits_and_search_reach_the_solver() -> None:
     y = np.array(["no", "yes"])[TRUTH]
     best = OptimalTreeClassifier("f1", max_depth=2).fit(TABLE, y)

@@ -291,3 +291,14 @@ def test_quantiles_of_long_decimals() -> None:
     own = sum(sum(abs(v - part[2]) for v in part) for part in (left, right)) / 2
     assert result.value == float(own)
     assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_floats_of_any_size_are_the_decimals_that_python_prints(seed: int) -> None:
+    """Written out, up to 40 zeros, and as figures and powers beyond; 1e22 and -0.0 among them."""
+    rng = np.random.default_rng(seed)
+    for most in (5, 39, 60, 300):
+        values = rng.normal(size=200) * 10.0 ** rng.integers(-most, most, 200)
+        values[:5] = [0.0, -0.0, 1e16, 1e22, 1.5e-7]
+        whole, unit = exact_integers(values)
+        assert [int(x) * unit for x in whole.tolist()] == [Fraction(repr(x)) for x in values.tolist()]

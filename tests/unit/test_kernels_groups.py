@@ -115,3 +115,12 @@ def test_the_least_common_divisor_is_one() -> None:
     assert common_divisor(np.full((3, 2), 9), 0) == 1
     assert common_divisor(np.array([[0, 6], [4, 0]]), 0) == 2
     assert common_divisor(np.array([[0, 6], [4, 0]]), 3) == 1
+
+
+@pytest.mark.parametrize(("share", "summed"), [(0.5, True), (0.5, False)])
+def test_rows_of_many_columns_and_fine_costs_are_summed(share: float, summed: bool) -> None:
+    """Costs of many digits under many labels are summed, where slices of each digit would take longer; few are not."""
+    rng = np.random.default_rng(0)
+    codes = (rng.random((2000, 100)) < share).astype(np.uint8)
+    costs = rng.integers(0, 2**40 if summed else 64, (2000, 20 if summed else 2))
+    assert (group_rows(costs, 1, False, codes).values is not None) == summed

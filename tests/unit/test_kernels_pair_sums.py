@@ -91,9 +91,14 @@ def test_sums_over_listed_rows_in_many_columns(kernel: Any, lanes: int, number: 
             assert (into == expected).all()
 
 
-def summed(rng: np.random.Generator, rows: int, columns: int, labels: int, scale: int, min_leaf: int) -> Instance:
-    """Different rows, each of costs of its own, so that sums over rows take less time than groups."""
-    X = (rng.random((4 * rows, columns)) < 0.15).astype(np.uint8)
+def summed(
+    rng: np.random.Generator, rows: int, columns: int, labels: int, scale: int, min_leaf: int, share: float = 0.15
+) -> Instance:
+    """Different rows, each of costs of its own, so that sums over rows take less time than groups.
+
+    `share`: of the columns that a row has.
+    """
+    X = (rng.random((4 * rows, columns)) < share).astype(np.uint8)
     X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])][:rows]
     costs = rng.integers(0, 1000, (len(X), labels)) * scale
     costs -= costs.min(axis=1, keepdims=True)
@@ -117,12 +122,15 @@ class Wide(Instance):
 
 
 @pytest.mark.parametrize("lane", [np.int32, np.int64])
-@pytest.mark.parametrize("columns", [8, 31, 32, 33, 63, 64, 65])
+@pytest.mark.parametrize(("columns", "share"), [(8, 0.15), (31, 0.15), (32, 0.15), (33, 0.15), (63, 0.15), (64, 0.15),
+                                                (65, 0.15), (65, 0.45), (96, 0.45), (130, 0.45)])  # fmt: skip
 @pytest.mark.parametrize(("labels", "min_leaf"), [(2, 1), (3, 1), (3, 2), (4, 2)])
-def test_pair_sums_of_rows_with_numbers_of_their_own(lane: Any, columns: int, labels: int, min_leaf: int) -> None:
-    """Both ways: in registers up to 64 columns, row by row beyond; of four planes and of more."""
+def test_pair_sums_of_rows_with_numbers_of_their_own(
+    lane: Any, columns: int, share: float, labels: int, min_leaf: int
+) -> None:
+    """Both ways: in registers up to 64 columns or where rows have many, else row by row; of four planes and of more."""
     rng = np.random.default_rng(columns)
-    instance = summed(rng, 90, columns, labels, 2**40 if lane is np.int64 else 1, min_leaf)
+    instance = summed(rng, 90, columns, labels, 2**40 if lane is np.int64 else 1, min_leaf, share)
     costs, planes = instance.costs, labels + 1 + (min_leaf > 1)
     worst = costs.max(axis=1)
     amounts = np.column_stack([worst[:, None] - costs, worst, np.ones(len(costs), np.int64)])[:, :planes]
@@ -131,6 +139,7 @@ def test_pair_sums_of_rows_with_numbers_of_their_own(lane: Any, columns: int, la
         bench.load(rows)
         bench.call("prepare")
         active, stride = len(bench.active()), int(bench.engine["stride"])
+        assert bench.engine["dense"] == (share > 0.4)
         having = np.column_stack([bench.rows_with(f) for f in bench.active()]).astype(np.int64)
 
         def check(field: str, side: Array) -> None:

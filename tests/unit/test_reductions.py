@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import Any
+from typing import Any, ClassVar, final
 
 import numpy as np
 import pytest
 
 import streed
+from streed.bnb.procedure import DEPTH_FIRST, Procedure
 from streed.data import Dataset
+from streed.drivers.native import Native
 from streed.enumerate.keys import encode
 from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.numbered_rows import NumberedRowSets
@@ -18,7 +20,7 @@ from streed.enumerate.packed_rows import PackedRowSets
 from streed.enumerate.vector_trees import Trees
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.problem import Problem, SearchLimits
+from streed.problem import Driver, Problem, SearchLimits
 from streed.problem.oracle_by_search import FixedCosts, preorder_of
 from streed.reductions.dinkelbach import is_settled
 from streed.reductions.lagrangian import Relaxation, minimise
@@ -27,11 +29,24 @@ from streed.tasks import Accuracy, DemographicParity
 from streed.tree import Node, route
 from streed.tree.predictions import predict_rows
 
+DRIVER = streed.DepthFirst()
 
-def make_trees(seed: int, labels: int = 2, threads: int = 1, **limits: Any) -> Trees:
+
+@final
+class Unprepared(Native):
+    """Depth-first search without a linear oracle: sets of rows are numbered then."""
+
+    name: ClassVar[str] = "depth-first"
+    procedure: ClassVar[Procedure] = DEPTH_FIRST
+
+    def linear_oracle(self, *_: Any) -> None:
+        return None
+
+
+def make_trees(seed: int, labels: int = 2, driver: Driver = DRIVER, **limits: Any) -> Trees:
     """Twelve rows of three columns with three random sums; the last two of them are signed.
 
-    Their sets of rows are packed for one thread, and numbered for more.
+    Their sets of rows are packed by depth-first search, and numbered by `Unprepared`.
     """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (12, 3))
@@ -46,7 +61,7 @@ def make_trees(seed: int, labels: int = 2, threads: int = 1, **limits: Any) -> T
     parts[:, :, 0] *= rng.integers(0, 2, 12)
     allowed = {"max_depth": 2, "max_nodes": None, "min_leaf": 1, **limits}
     problem = Problem(data, FixedCosts(parts[0], 0), **allowed)
-    return Trees(problem, parts.astype(np.int64), (1, 0, 0), streed.DepthFirst(), SearchLimits(threads=threads))
+    return Trees(problem, parts.astype(np.int64), (1, 0, 0), driver, SearchLimits())
 
 
 def all_vectors(trees: Trees) -> dict[tuple[int, ...], Node]:
@@ -85,16 +100,16 @@ KINDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("threads", [1, 2])
-def test_all_trees_within_the_budget_are_enumerated(threads: int, kind: dict[str, Any], seed: int) -> None:
-    trees = make_trees(seed, threads=threads, **kind)
+@pytest.mark.parametrize("driver", [DRIVER, Unprepared()], ids=["packed", "numbered"])
+def test_all_trees_within_the_budget_are_enumerated(driver: Driver, kind: dict[str, Any], seed: int) -> None:
+    trees = make_trees(seed, driver=driver, **kind)
     vectors = all_vectors(trees)
     scale, multipliers = 3, (2, -1)
     cost = {v: scale * v[0] + multipliers[0] * v[1] + multipliers[1] * v[2] for v in vectors}
     least = min(cost.values())
     for slack in (0, 5, 40):
         near_optimal = NearOptimalTrees(trees, [1], [1, 2], scale, multipliers, [(-1000, 1000)] * 2)
-        is_packed = threads == 1 and not kind.get("categories")
+        is_packed = driver is DRIVER and not kind.get("categories")
         assert isinstance(near_optimal._rows, PackedRowSets if is_packed else NumberedRowSets)
         entries = near_optimal.every(least + slack)
         best: dict[tuple[int, int], int] = {}
@@ -110,10 +125,10 @@ def test_all_trees_within_the_budget_are_enumerated(threads: int, kind: dict[str
         assert entries[:, 0].tolist() == sorted(entries[:, 0].tolist())
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_keys_that_fill_their_word_are_enumerated(threads: int) -> None:
+@pytest.mark.parametrize("driver", [DRIVER, Unprepared()], ids=["packed", "numbered"])
+def test_keys_that_fill_their_word_are_enumerated(driver: Driver) -> None:
     """The largest sums together take 61.2 bits of the 62 that a word has."""
-    trees = make_trees(0, threads=threads)
+    trees = make_trees(0, driver=driver)
     parts = trees.parts.copy()
     parts[1:, :, 0] = 0
     parts[1, :, 1], parts[2, :, 1] = 2**26, 2**28
@@ -128,9 +143,9 @@ def test_keys_that_fill_their_word_are_enumerated(threads: int) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("threads", [1, 2])
-def test_the_least_sum_within_intervals(kind: dict[str, Any], seed: int, threads: int) -> None:
-    trees = make_trees(seed, threads=threads, **kind)
+@pytest.mark.parametrize("driver", [DRIVER, Unprepared()], ids=["packed", "numbered"])
+def test_the_least_sum_within_intervals(kind: dict[str, Any], seed: int, driver: Driver) -> None:
+    trees = make_trees(seed, driver=driver, **kind)
     vectors = all_vectors(trees)
     draw = random.Random(seed)
     for intervals in ([(-3, 3), (-6, 2)], [(0, 0), (-100, 100)], [(draw.randint(-9, 0), 1), (2, 30)], [(300, 400)] * 2):

@@ -211,6 +211,29 @@ def test_prices_leave_their_box_where_new_leaves_need_it() -> None:
     assert np.all(every_leaf @ prices <= leaves.costs_of(every_leaf) * 1.01)
 
 
+def test_a_program_that_is_called_impossible_is_a_failure() -> None:
+    program = Master(leaves_of(pose(1, 0)), lambda: False)
+    n = program._highs.getNumCol()
+    program._highs.changeColsBounds(n, np.arange(n, dtype=np.int32), np.zeros(n), np.zeros(n))
+    with pytest.raises(RuntimeError, match="Infeasible"):
+        program.solve()
+
+
+def test_prices_of_a_bound_far_from_the_best_tree_promise_nothing() -> None:
+    leaves = leaves_of(pose(3, 0, rows=120, columns=8))
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    rests: list[float] = []
+    plain = Generation(leaves, control, lambda prices: None, rest=rests.append)
+    plain.run()
+    assert plain.best is not None
+    assert plain.rounds > 1
+    assert len(rests) >= 2 * plain.rounds
+    assert min(rests) >= 0
+    poor = Generation(leaves, control, lambda prices: None, goal=lambda: 10.0**9)
+    poor.run()
+    assert poor.promises is False
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_prices_are_feasible_and_bounds_admissible(kind: str) -> None:
     for number in range(12):

@@ -6,7 +6,10 @@ part of the base.
 
 from __future__ import annotations
 
+import math
+
 import attrs
+import numpy as np
 
 from streed.exact import Array
 from streed.kernels.entries import find_classes, sum_distinct
@@ -14,6 +17,14 @@ from streed.kernels.records import FOUR
 
 _STEP = 2.5
 """The time to add four numbers, in that of counting 16 rows for 32 columns."""
+
+_BLOCK_STEP = 6.0
+"""The time to add four numbers to a block of columns."""
+
+_BLOCK = 16
+
+_DENSE = 4
+"""As in pair_sums.py: rows of so many columns are added by blocks."""
 
 
 @attrs.frozen(eq=False)
@@ -38,4 +49,14 @@ def merge_rows(codes: Array, costs: Array, divisor: int, count_rows: bool) -> Di
     planes = costs.shape[1] + 1 + count_rows
     width = -(-planes // FOUR) * FOUR
     values, base, worst, pairs = sum_distinct(codes, costs, divisor, count_rows, first, class_of, width)
-    return DistinctRows(first, values, int(base), int(worst), float(pairs) * (width // FOUR) * _STEP)
+    steps = min(float(pairs) * _STEP, _by_blocks(codes, first))
+    return DistinctRows(first, values, int(base), int(worst), steps * (width // FOUR))
+
+
+def _by_blocks(codes: Array, first: Array) -> float:
+    """Roughly the steps of adding four planes of the rows to all blocks of columns; infinite where rows have few."""
+    ones = np.count_nonzero(codes[first], axis=0)
+    columns, together = len(ones), float(np.minimum(ones, len(first) - ones).sum())
+    if _DENSE * together <= len(first) * columns:
+        return math.inf
+    return together * columns / (2 * _BLOCK) * _BLOCK_STEP

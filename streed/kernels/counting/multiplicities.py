@@ -15,7 +15,7 @@ from streed.exact import Array
 from streed.kernels.counting.groups import Groups
 from streed.kernels.entries import count_copies, find_classes, place_copies
 
-_MANY_ROWS = 2**14
+MANY_ROWS = 2**14
 """Of fewer rows, finding equal ones takes as long as it saves."""
 
 _SAMPLE = 2**12
@@ -34,7 +34,7 @@ def merge_counted(groups: Groups, codes: Array) -> Groups:
     """
     n = len(groups.places) // 2
     counted = groups.values is None and not groups.sliced
-    if n < _MANY_ROWS or not counted or not _often_equal(codes):
+    if n < MANY_ROWS or not counted or not often_equal(codes):
         return groups
     first, class_of = find_classes(codes)
     kinds = len(groups.words) - 1
@@ -58,7 +58,7 @@ def merge_counted(groups: Groups, codes: Array) -> Groups:
     )
 
 
-def _often_equal(codes: Array) -> bool:
+def often_equal(codes: Array) -> bool:
     """Whether a sample makes it likely that the rows are of much fewer kinds than there are rows."""
     n = len(codes)
     sample = np.ascontiguousarray(codes[:: max(1, n // _SAMPLE)][:_SAMPLE])

@@ -17,7 +17,11 @@ from streed.kernels.simd import count_ones, first_one, store_set_bits
 from streed.kernels.views import inline, matrix, native, vector
 
 _FEW_BLOCKS = 8
-"""Of so many blocks of columns, sums are made in registers, over the rows that have a column; of more, row by row."""
+"""Of so many blocks of columns, sums are made in registers, over the rows that have a column; of more, row by row,
+unless rows have many columns."""
+
+_DENSE = 4
+"""Rows have many columns if they have one for so many of them."""
 
 BLOCK = 8
 """Pair sums for scored tasks end with the block of columns that holds the diagonal."""
@@ -45,6 +49,11 @@ def sum_node(e, lane, number, planes):  # type: ignore[no-untyped-def]
         for p in range(planes):
             totals[p] += values[rows[r] * width + p]
     pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
+    ones = vector(e.ones, e.width, int64)
+    together = int64(0)
+    for k in range(e.n_active):
+        together += ones[k]
+    e.dense = int64(_DENSE * together > e.n_rows * e.stride)
     if has_few_blocks(e):
         _sum_blocks(e, values, width, pairs, planes, int64(NONE), int64(1))
         if e.scored == 0:
@@ -141,8 +150,8 @@ def _list_columns(e):  # type: ignore[no-untyped-def]
 
 @inline
 def has_few_blocks(e):  # type: ignore[no-untyped-def]
-    """Whether rows have so few columns that to pass over blocks of them in which a row has none takes little time."""
-    return e.stride <= _FEW_BLOCKS * BLOCK
+    """Whether to pass over blocks of columns in which a row has none takes little time: few blocks, or many columns."""
+    return e.stride <= _FEW_BLOCKS * BLOCK or e.dense == 1
 
 
 @native

@@ -1,0 +1,79 @@
+"""Rows of few kinds, however often each of them occurs: numbers of copies are written in binary.
+
+Rows that agree in every column go to the same leaf of every tree. If their parts are multiples of the same vector, 3
+and 5 times it, they count as 8 copies of one row with that vector. Copies that stand for themselves would be of a kind
+for every number that occurs, which are many; 13 copies are therefore three rows, of 8, 4 and 1 copies, whose parts are
+8, 4 and 1 times the vector. All sums over the rows of any leaf are what they were.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.exact import Array
+from streed.kernels.counting.groups import MOST_GROUPS
+from streed.kernels.counting.multiplicities import MANY_ROWS, often_equal
+from streed.kernels.entries import find_classes
+
+_SHARE = 4
+"""Rows without frequencies are counted where at most one for so many of them remains."""
+
+
+@attrs.frozen(eq=False)
+class CountedRows:
+    """Rows in place of others, with the same sums in every leaf of every tree."""
+
+    data: Dataset
+    """(r rows), whose frequencies are powers of two times those of a copy."""
+    parts: Array
+    """(m, r, K) int64."""
+    place: Array
+    """(n,) int64: one of the rows that agree with each of those they stand for."""
+
+
+def count_rows(data: Dataset, parts: Array) -> CountedRows | None:
+    """The rows counted, for parts (m, n, K) int64; None where that gives no fewer kinds or rows.
+
+    Worth its time where frequencies make many kinds of rows, or where many of very many rows are equal.
+    """
+    m, n, labels = parts.shape
+    given = data.frequency
+    if data.X.dtype != np.uint8 or (given is None and (n < MANY_ROWS or not often_equal(data.X))):
+        return None
+    words = np.ascontiguousarray(parts.transpose(1, 2, 0)).reshape(n, m * labels)
+    copies = np.gcd.reduce(words, axis=1)
+    if given is not None:
+        if _number_of(np.hstack([words, given[:, None]])) <= MOST_GROUPS:
+            return None
+        copies = np.gcd(copies, given)
+    copies = np.maximum(copies, 1)
+    vectors = words // copies[:, None]
+    if given is not None:
+        vectors = np.hstack([vectors, (given // copies)[:, None]])
+    firsts, kind = find_classes(vectors.view(np.uint8))
+    if len(firsts) > MOST_GROUPS:
+        return None
+    first, place = find_classes(np.hstack([data.X, kind[:, None].astype(np.uint8)]))
+    totals = np.zeros(len(first), np.int64)
+    np.add.at(totals, place, copies)
+    digits = [np.flatnonzero((totals >> b) & 1) for b in range(int(totals.max()).bit_length())]
+    classes = np.concatenate(digits)
+    if given is None and len(classes) * _SHARE > n:
+        return None
+    order = np.argsort(classes, kind="stable")
+    classes = classes[order]
+    times = np.concatenate([np.full(len(each), 1 << b, np.int64) for b, each in enumerate(digits)])[order]
+    begins = np.searchsorted(classes, np.arange(len(first)))
+    chosen = first[classes]
+    frequency = times if given is None else times * (given // copies)[chosen]
+    counted = attrs.evolve(data.subset(chosen), weights=None, sample_weight=None, frequency=frequency)
+    rows = words[chosen] // copies[chosen][:, None] * times[:, None]
+    return CountedRows(
+        counted, np.ascontiguousarray(rows.reshape(len(chosen), labels, m).transpose(2, 0, 1)), begins[place]
+    )
+
+
+def _number_of(vectors: Array) -> int:
+    return len(find_classes(np.ascontiguousarray(vectors).view(np.uint8))[0])
