@@ -20,6 +20,7 @@ from streed.errors import InputError
 from streed.estimators.binarizer import Binarizer
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
+from streed.estimators.questions import AUTO, questions_of
 from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
 from streed.exact import Array
 from streed.ordered.extent import affordable_cuts
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "time_limit", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
-
-ALL, AUTO = "all", "auto"
-"""Of `cuts`: every threshold, or as many as the search can be expected to finish."""
 
 _PARAMETERS = (*_PASSED, "cost_complexity", "limits")
 
@@ -141,7 +139,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         masses = given.get(FREQUENCY) if weights is None else weights * given.get(FREQUENCY, 1)
         labels = y.tolist() if isinstance(y, np.ndarray) else y
         held = None if weights is None or (weights == 1).all() else _whole(weights)
-        questions = self._questions()
+        questions = questions_of(self.cuts, self.binarizer)
         if not isinstance(questions, Binarizer):
             self.binarizer_ = None
             names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
@@ -159,29 +157,6 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         self.binarizer_ = made.fit(X, y, masses)
         recipe = made.recipe_
         return recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
-
-    def _questions(self) -> Binarizer | int | str:
-        """What makes questions of columns of numbers: a binarizer, the most thresholds of each, ALL or AUTO of them."""
-        if self.cuts is None:
-            if self.binarizer is None:
-                return ALL
-            if isinstance(self.binarizer, str) and self.binarizer == "auto":
-                return Binarizer()
-            if isinstance(self.binarizer, Binarizer) or _is_whole(self.binarizer):
-                return self.binarizer if isinstance(self.binarizer, Binarizer) else int(self.binarizer)
-            found = f"{self.binarizer!r} is no Binarizer"
-            raise InputError(
-                "binarizer", found, 'give "auto", a streed.Binarizer, None or a whole number; others go into a pipeline'
-            )
-        if not (isinstance(self.binarizer, str) and self.binarizer == "auto"):
-            raise InputError("cuts", "binarizer= says the same", "give one of the two")
-        if isinstance(self.cuts, str) and self.cuts in (ALL, AUTO):
-            return self.cuts
-        if isinstance(self.cuts, Binarizer):
-            return self.cuts
-        if _is_whole(self.cuts):
-            return int(self.cuts)
-        raise InputError("cuts", f"{self.cuts!r}", 'give "auto", "all", a whole number or a streed.Binarizer')
 
     def _deepest(self) -> int | None:
         """The largest depth that is searched; that of the parameter unless overridden."""
@@ -378,10 +353,6 @@ def _checked_price(cost_complexity: Any) -> Any:
         found = f"{cost_complexity!r} is no number from 0 on"
         raise InputError("cost_complexity", found, "give what a branching node costs, such as 0.01")
     return cost_complexity
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _limit(limit: Any) -> Limit:
