@@ -67,21 +67,26 @@ class CodedTable:
         return text.getvalue().encode()
 
     def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
-        """The tree as the header of a proof has it; `labels` by the number of a leaf's label, none to number leaves."""
+        """The tree as the header of a proof has it; `labels` by the number of a leaf's label.
+
+        Without labels the leaves that have rows are numbered, of which there are no more than rows; others are "0".
+        """
         made: dict[int, dict[str, Any]] = {}
         leaves = 0
-        stack: list[tuple[Node, bool]] = [(tree.root, False)]
+        stack: list[tuple[Node, bool, Array]] = [(tree.root, False, np.arange(len(self.X)))]
         while stack:
-            node, ready = stack.pop()
+            node, ready, rows = stack.pop()
             if isinstance(node, Leaf):
-                made[id(node)] = {"label": labels[node.label] if labels else str(leaves)}
-                leaves += 1
+                made[id(node)] = {"label": labels[node.label] if labels else str(leaves if len(rows) else 0)}
+                leaves += len(rows) > 0
             elif ready:
                 column, codes = self._asked_by(node)
                 children = {str(code): made[id(child)] for code, child in zip(codes, node.children, strict=True)}
                 made[id(node)] = {"column": column, "children": children}
             else:
-                stack += [(node, True), *((child, False) for child in node.children)]
+                column, codes = self._asked_by(node)
+                sides = [rows[self.X[rows, column] == code] for code in codes]
+                stack += [(node, True, rows), *zip(node.children, [False] * len(codes), sides, strict=True)]
         return made[id(tree.root)]
 
     def _asked_by(self, node: Branch) -> tuple[int, list[int]]:

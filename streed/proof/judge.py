@@ -5,7 +5,6 @@ It says which record is the first that does not follow. What is wrong with that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
@@ -203,7 +202,9 @@ class Judge:
             about = self.problem, numbers, some, self.place_of, most, self.count, self.n_sides, self.claims
             self.count, self.n_sides = judge(*about)
             if self.count < wanted:
-                self._reject(check.read_records(numbers[starts[begin + self.count - wanted + len(some)] :].tolist()))
+                at = begin + self.count - wanted + len(some)
+                end = starts[at + 1] if at + 1 < len(starts) else len(numbers)
+                self._reject(check.read_records(numbers[starts[at] : end].tolist())[0])
 
     def _make_room(self, more: int) -> None:
         def grown(array: Array, used: int) -> Array:
@@ -216,10 +217,9 @@ class Judge:
         sides = grown(self.claims.sides, self.n_sides)
         self.claims = Claims._make([*(grown(each, self.count) for each in self.claims[:-1]), sides])
 
-    def _reject(self, records: Sequence[Record]) -> None:
+    def _reject(self, record: Record) -> None:
         """Says by `check.Proof` what is wrong with the next record."""
         proof = Proof(self.sums)
-        record = records[0]
         nothing: Any = None
         proof.claims = [nothing] * self.count
         for back in record.anchors:

@@ -163,3 +163,13 @@ def test_too_many_sets_leave_what_the_claims_say(monkeypatch: pytest.MonkeyPatch
     made = proof.prove(streed.solve(SquaredError(), X, y, max_depth=4), X, y)
     assert not made.optimal
     assert float(made.cost - made.bound) < 1e-6
+
+
+def test_leaves_without_rows_do_not_make_more_leaves_than_rows() -> None:
+    X, y = [[0, 0], [1, 1], [2, 3], [0, 3]], [0, 5, 9, 2]
+    result = streed.solve(SquaredError(), X, y, max_depth=3, categorical=[0, 1])
+    assert result.tree is not None
+    assert result.tree.n_leaves > len(X)
+    made = proof.prove(result, X, y, categorical=[0, 1])
+    assert made.optimal
+    assert "it is optimal" in made.check()
