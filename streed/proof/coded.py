@@ -85,6 +85,9 @@ class CodedTable:
                 made[id(node)] = {"column": column, "children": children}
             else:
                 column, codes = self._asked_by(node)
+                if column >= len(self.names):
+                    found = f"it splits column {column}, counted from 0, of data with {len(self.names)}"
+                    raise InputError("tree", found, "give its own data")
                 sides = [rows[self.X[rows, column] == code] for code in codes]
                 stack += [(node, True, rows), *zip(node.children, [False] * len(codes), sides, strict=True)]
         return made[id(tree.root)]
