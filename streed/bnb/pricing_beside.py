@@ -34,7 +34,7 @@ _REST = 3.0
 class PricingBeside:
     """Begins once a search has taken so long that prices may help; what they prove counts at once.
 
-    One thread, whose share of time is that of each thread of the search.
+    One thread. Where the search has the only processor, they share it as turns.py and `_make_room` say.
     """
 
     def __init__(self, problem: Problem, encoding: Encoding, control: Array) -> None:
@@ -43,7 +43,7 @@ class PricingBeside:
         self.searched = LOWEST
         """What the search has proved itself, a code."""
         self.epoch = 0
-        """Counts prices that raised the bound of all rows above what was proved."""
+        """Counts prices that raised the bound of all rows above what was proved, where they promise more."""
         self._problem, self._encoding, self._control = problem, encoding, control
         self._row_space = len(encoding.packed.row_bits)
         self._generation: Generation | None = None

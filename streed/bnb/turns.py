@@ -1,9 +1,9 @@
 """One processor for a search and for the prices of its rows, which are made beside it: they take turns.
 
 Where there is a processor for each, they run at once. Where there is one, the search rests for as long as it has run,
-while the prices promise to raise the bound of all rows above what the search has proved: a bound that is close to the
-optimum ends the search within moments, and without it the search may take days. New prices that raise that bound also
-change what is best to look at next, so that a depth-first search goes best-first for some visits after them.
+while the prices promise to come close to the best tree (`Generation.promises`): such a bound ends the search within
+moments. New prices that raise the bound of all rows above what the search has proved also change what is best to look
+at next, so that a depth-first search goes best-first for some visits after them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from streed.proof.sides import ENDLESS, UNLIMITED, open_sides
 DONE, PAUSED, FULL = range(3)
 
 CLAIMS, LINKS, LEVEL, THREES, COLUMNS, STEPS = range(6)
-"""Places in `Claims.counts`: how many there are of each, and the topmost frame."""
+"""Places in `Found.counts`: how many there are of each, the topmost frame, and the steps so far."""
 
 SIMILAR, RECENT = 6, 256
 """How many earlier claims of depth three may lend the bounds of their sides, and among how many of the last ones."""
