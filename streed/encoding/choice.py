@@ -6,17 +6,24 @@ Prices of splits may come to costs per row, if the task says what they are.
 from __future__ import annotations
 
 from streed.encoding.encoding import Encoding
-from streed.encoding.row_costs import RowCosts
+from streed.encoding.row_costs import RowCosts, row_costs_of
+from streed.exact import IntegerCosts
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 
 
 def encoding_of(problem: Problem) -> Encoding | None:
     """The problem packed for the engine; None if it is a front or only the general route can take it."""
-    costs = RowCosts.of(problem)
-    if costs is not None:
-        return costs
-    if problem.task.reads_rows or not can_generate(problem.task, problem.data, problem.sums):
+    return encoding_with(problem, row_costs_of(problem))
+
+
+def encoding_with(problem: Problem, costs: IntegerCosts | None) -> Encoding | None:
+    """As `encoding_of`, where it is known already what `row_costs_of` gives for the problem."""
+    by_row = RowCosts.with_costs(problem, costs)
+    if by_row is not None:
+        return by_row
+    task, data = problem.task, problem.data
+    if task.reads_rows or not can_generate(task, data, problem.sums, lambda: problem.first_costs):
         return None
     from streed.encoding.generated import Scored
 

@@ -16,6 +16,7 @@ right sides, and UNKNOWN otherwise.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import int64, uint32
 
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
@@ -44,6 +45,46 @@ def bound_by_node(e, orders, n, columns, value, total, left, right):  # type: ig
                 passed += worst[int64(rows[f, r] & uint32(ROW))]
             left[f, r] = bound_left
             right[f, r] = bound_right
+
+
+@native
+def bound_by_leaves(e, orders, n, columns, total, left, right):  # type: ignore[no-untyped-def]
+    """Raises the bounds of sides to what they cost as leaves, or to the price of a split, whichever is less.
+
+    A side A that saves no more than the price of the split, opt(A) >= w(A) - price, is not worth it: the tree of the
+    other side serves all rows for no more. Such splits, of which an optimum has no need, cost INFEASIBLE here.
+    """
+    rows = matrix(orders, columns, n + 1, uint32)
+    worst = vector(e.worst, e.rows, int64)
+    costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
+    everything = np.zeros(e.labels, np.int64)
+    passed = np.zeros(e.labels, np.int64)
+    price = e.split_cost
+    for r in range(n):
+        row = int64(rows[0, r] & uint32(ROW))
+        for k in range(e.labels):
+            everything[k] += costs[row, k]
+    for f in range(columns):
+        passed[:] = 0
+        served = int64(0)
+        for r in range(n):
+            entry = rows[f, r]
+            if entry >= uint32(NEW):
+                on_left = passed[0]
+                on_right = everything[0] - passed[0]
+                for k in range(1, e.labels):
+                    on_left = min(on_left, passed[k])
+                    on_right = min(on_right, everything[k] - passed[k])
+                left[f, r] = max(left[f, r], min(on_left, e.least + price))
+                right[f, r] = max(right[f, r], min(on_right, e.least + price))
+                if served - left[f, r] <= price:
+                    left[f, r] = INFEASIBLE
+                if total - served - right[f, r] <= price:
+                    right[f, r] = INFEASIBLE
+            row = int64(entry & uint32(ROW))
+            served += worst[row]
+            for k in range(e.labels):
+                passed[k] += costs[row, k]
 
 
 @native

@@ -8,10 +8,6 @@
             raise the bounds of all thresholds of all columns by what is now known of the two sides
 
 A side is solved with some slack beyond what could still be better, so that its bound is of use to its neighbours.
-
-A tree is written down as a plan, int64: the number of entries, then for each node in preorder three words. A split:
-its column of the whole problem, the rank below which rows go left (or at which), 0. What is not split by the plan: -1,
-the depth (0 or 1), 0: the best tree of that depth, which is quicker found again than kept.
 """
 
 from __future__ import annotations
@@ -22,60 +18,14 @@ from numba import int32, int64, uint8, uint32
 from streed.kernels.control import LOWER, STOP, UPPER
 from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
 from streed.kernels.ordered.pointers import ask
-from streed.kernels.ordered.record import INFEASIBLE, ROW
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.bounds import UNKNOWN, bound_by_node, lowest_run, push, push_within, worst_of
+from streed.ordered.bounds import UNKNOWN, bound_by_leaves, bound_by_node, lowest_run, push, push_within, worst_of
+from streed.ordered.cache import recall, remember
 from streed.ordered.depth_two import is_stopped, solve_two
-from streed.ordered.layout import UNLIMITED, WORDS
-
-_DEEP = 30
-"""Depths from which on a number of splits is never as good as any."""
-
-
-@native
-def plan_size(depth, n):  # type: ignore[no-untyped-def]
-    """Words of the largest plan of a node of n rows."""
-    most = 2 * n
-    if depth < _DEEP:
-        most = min(most, int64(1) << depth)
-    return 1 + WORDS * (most + 1)
-
-
-@native
-def write_rest(plan, depth):  # type: ignore[no-untyped-def]
-    """A plan of a single node that is not split by it."""
-    plan[0] = 1
-    plan[1] = -1
-    plan[2] = depth
-    plan[3] = 0
-
-
-@native
-def write_split(e, plan, column, rank):  # type: ignore[no-untyped-def]
-    """Begins a plan with a split."""
-    plan[0] = 1
-    plan[1] = column
-    plan[2] = rank
-    plan[3] = 0
-
-
-@native
-def append(plan, other):  # type: ignore[no-untyped-def]
-    """Appends the entries of another plan."""
-    at = 1 + WORDS * plan[0]
-    for i in range(WORDS * other[0]):
-        plan[at + i] = other[1 + i]
-    plan[0] += other[0]
-
-
-@native
-def append_rest(plan, depth):  # type: ignore[no-untyped-def]
-    """Appends a node that is not split by the plan."""
-    at = 1 + WORDS * plan[0]
-    plan[at] = -1
-    plan[at + 1] = depth
-    plan[at + 2] = 0
-    plan[0] += 1
+from streed.ordered.layout import DEEP, UNLIMITED
+from streed.ordered.plans import append, append_rest, plan_size, write_rest, write_split
+from streed.ordered.stumps import bound_by_stumps
 
 
 @native
@@ -87,13 +37,24 @@ def rank_of(e, orders, n, columns, names, column, position):  # type: ignore[no-
 
 
 @native
+def position_of(e, orders, n, columns, names, column, rank):  # type: ignore[no-untyped-def]
+    """The position of the split whose rows left of it have this rank at most."""
+    rows = matrix(orders, columns, n + 1, uint32)
+    ranks = matrix(e.ranks, e.columns, e.rows, int32)
+    position = int64(0)
+    while position < n and ranks[names[column], int64(rows[column, position] & uint32(ROW))] <= rank:
+        position += 1
+    return position
+
+
+@native
 def plan_two(e, orders, n, columns, names, left_depth, right_depth, plan):  # type: ignore[no-untyped-def]
     """Writes the plan of the tree that `solve_two` found."""
     column = e.found_column
     if column < 0:
         write_rest(plan, int64(1))
         return
-    write_split(e, plan, names[column], rank_of(e, orders, n, columns, names, column, e.found_position))
+    write_split(plan, names[column], rank_of(e, orders, n, columns, names, column, e.found_position))
     append_rest(plan, left_depth)
     append_rest(plan, right_depth)
 
@@ -138,9 +99,37 @@ def reserve(e, size):  # type: ignore[no-untyped-def]
 
 
 @native
+def end_of_leaf(e, orders, n, columns, f, first, last, middle, left, right):  # type: ignore[no-untyped-def]
+    """Which threshold of a run to solve: where its best one has a leaf on one side, the last of as cheap a leaf.
+
+    The other side costs least there, so what it costs closes all of them.
+    """
+    rows = matrix(orders, columns, n + 1, uint32)
+    best = middle
+    for r in range(first, last + 1):
+        if rows[f, r] >= uint32(NEW) and left[f, r] + right[f, r] < left[f, best] + right[f, best]:
+            best = r
+    most = e.least + e.split_cost
+    found = best
+    if left[f, best] < most and left[f, best] <= right[f, best]:
+        for r in range(best, last + 1):
+            if left[f, r] > left[f, best]:
+                break
+            found = r if rows[f, r] >= uint32(NEW) else found
+        return found
+    if right[f, best] < most:
+        for r in range(best, first - 1, -1):
+            if right[f, r] > right[f, best]:
+                break
+            found = r if rows[f, r] >= uint32(NEW) else found
+        return found
+    return middle
+
+
+@native
 def tell(e, n, lower, upper):  # type: ignore[no-untyped-def]
     """Tells the caller's thread the bounds of the root, if this is it."""
-    if n == e.rows:
+    if n == e.rows and e.told == 1:
         control = vector(e.control, UPPER + 1, int64)
         control[UPPER] = min(control[UPPER], upper)
         control[LOWER] = max(control[LOWER], lower)
@@ -154,19 +143,19 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     a bound that is known. `names` int64 (columns,): the columns of the whole problem that those of the node are.
     """
     none = int64(0)
+    allowed = min(depth, splits)
     depth = min(depth, splits, n - 1)
     if depth <= 2 or columns == 0:
         found = solve_shallow(e, depth, orders, n, columns, names, splits, budget, lower, plan)
         tell(e, n, found[0], found[1])
         return found
     e.nodes += 1
+    price = e.split_cost
     lower = max(lower, e.least)
-    low, upper = solve_shallow(
-        e, int64(2), orders, n, columns, names, min(splits, int64(3)), int64(INFEASIBLE), e.least, plan
-    )
+    enough = budget if e.sparse == 1 else int64(INFEASIBLE)
+    low, upper = solve_shallow(e, int64(2), orders, n, columns, names, min(splits, int64(3)), enough, e.least, plan)
     column = e.found_column
     position = e.found_position
-    price = e.split_cost
     # a tree of depth d has d splits at least, and what is not of depth two has three
     lower = max(lower, min(low, e.least + 3 * price))
     limit = min(upper, budget)
@@ -179,8 +168,10 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
         return lower, upper
     if depth <= 2:
         return max(lower, min(low, limit)), upper
+    # what is known of a side is of use to others if it is of all depths that are allowed
+    side_depth = depth - 1 if e.sparse == 0 or depth == 3 else allowed - 1
     used = e.arena_used
-    side_plan = plan_size(depth - 1, n)
+    side_plan = plan_size(side_depth, n)
     bounds_at = reserve(e, 16 * columns * n)
     orders_at = reserve(e, 4 * columns * (n + 2))
     names_at = reserve(e, 16 * columns)
@@ -201,8 +192,8 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     total = worst_of(e, orders, n, none, none, n)
     share = int64(UNLIMITED)
     last_share = share
-    if not (depth < _DEEP and splits >= (int64(1) << depth) - 1) and splits < UNLIMITED:
-        most = int64(UNLIMITED) if depth > _DEEP else (int64(1) << (depth - 1)) - 1
+    if not (depth < DEEP and splits >= (int64(1) << depth) - 1) and splits < UNLIMITED:
+        most = int64(UNLIMITED) if depth > DEEP else (int64(1) << (depth - 1)) - 1
         share = max(none, splits - 1 - most)
         last_share = min(most, splits - 1)
     shares = last_share - share + 1
@@ -211,7 +202,12 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
         left_splits = share
         right_splits = int64(UNLIMITED) if share == UNLIMITED else splits - 1 - share
         share += 1
-        bound_by_node(e, orders, n, columns, low if depth == 3 else e.least, total, left, right)
+        bound_by_node(e, orders, n, columns, max(low, lower) if side_depth == 2 else lower, total, left, right)
+        if price > 0 and e.bounded == 1:
+            if e.leaf_costs != 0:
+                bound_by_leaves(e, orders, n, columns, total, left, right)
+            if e.restrictable == 1:
+                bound_by_stumps(e, orders, n, columns, min(upper, budget) - price, left, right)
         begun = column < 0
         while True:
             limit = min(upper, budget)
@@ -238,6 +234,8 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 first = run[1]
                 last = run[2]
                 t = nearest_position(rows[f], (first + last) >> 1, first, last)
+                if e.sparse == 1:
+                    t = end_of_leaf(e, orders, n, columns, f, first, last, t, left, right)
             mark_sides(e, orders, n, f, t, side)
             right_orders = orders_at + 4 * columns * (t + 1)
             n_left, n_right = split_orders(
@@ -247,6 +245,8 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             bound_right = right[f, t]
             slack = worst_of(e, orders, n, f, t, last)
             slack = max(slack, worst_of(e, orders, n, f, first, t)) if e.bounded == 1 else limit
+            if e.sparse == 1:
+                slack = min(slack, price >> 3)
             target = limit - price + slack
             upper_left = int64(INFEASIBLE)
             upper_right = int64(INFEASIBLE)
@@ -254,37 +254,57 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 # the larger side first; the other one only if it can still pay
                 if turn == 1 and bound_left + bound_right >= target:
                     break
-                if (2 * t >= n) == (turn == 0):
-                    found, upper_left = solve(
-                        e,
-                        depth - 1,
-                        orders_at,
-                        t,
-                        n_left,
-                        left_names,
-                        left_splits,
-                        target - bound_right,
-                        bound_left,
-                        left_plan,
+                is_left = (2 * t >= n) == (turn == 0)
+                side_orders = orders_at if is_left else right_orders
+                side_rows = t if is_left else n - t
+                side_columns = n_left if is_left else n_right
+                side_names = left_names if is_left else right_names
+                side_splits = left_splits if is_left else right_splits
+                side_budget = target - (bound_right if is_left else bound_left)
+                known = bound_left if is_left else bound_right
+                its_plan = left_plan if is_left else right_plan
+                found = known
+                its_upper = int64(INFEASIBLE)
+                if e.cache != 0 and side_columns > 0:
+                    found, its_upper = recall(
+                        e, side_depth, side_orders, side_rows, side_columns, side_names, side_splits, its_plan
                     )
+                    found = max(found, known)
+                if found < min(side_budget, its_upper):
+                    found, its_upper = solve(
+                        e,
+                        side_depth,
+                        side_orders,
+                        side_rows,
+                        side_columns,
+                        side_names,
+                        side_splits,
+                        side_budget,
+                        found,
+                        its_plan,
+                    )
+                    if e.cache != 0 and side_columns > 0:
+                        remember(
+                            e,
+                            side_depth,
+                            side_orders,
+                            side_rows,
+                            side_columns,
+                            side_names,
+                            side_splits,
+                            found,
+                            its_upper,
+                            its_plan,
+                        )
+                if is_left:
                     bound_left = max(bound_left, found)
+                    upper_left = its_upper
                 else:
-                    found, upper_right = solve(
-                        e,
-                        depth - 1,
-                        right_orders,
-                        n - t,
-                        n_right,
-                        right_names,
-                        right_splits,
-                        target - bound_left,
-                        bound_right,
-                        right_plan,
-                    )
                     bound_right = max(bound_right, found)
+                    upper_right = its_upper
             if upper_left < INFEASIBLE and upper_right < INFEASIBLE and price + upper_left + upper_right < upper:
                 upper = price + upper_left + upper_right
-                write_split(e, plan, names[f], rank_of(e, orders, n, columns, names, f, t))
+                write_split(plan, names[f], rank_of(e, orders, n, columns, names, f, t))
                 append(plan, left_plan)
                 append(plan, right_plan)
                 tell(e, n, lower, upper)

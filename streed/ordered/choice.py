@@ -7,6 +7,9 @@ from streed.problem import Problem
 FEW = 250
 """Questions up to which counting pairs of them is the quicker way."""
 
+FEWEST = 500
+"""Binary columns from which on it is looked whether they are thresholds of a few numbers."""
+
 
 def is_for_thresholds(problem: Problem) -> bool:
     """Whether the search over thresholds takes the problem's columns, and there are so many that it is quicker.

@@ -65,6 +65,7 @@ class GeneratedRows:
     divisor = 1
     n_labels = 1
     scratch_vectors = 1
+    costs_by_label = None
 
     @property
     def n_rows(self) -> int:

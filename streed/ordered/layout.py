@@ -8,6 +8,9 @@ SIGNED, LABELLED, MATRIX = "signed", "labelled", "matrix"
 UNLIMITED = 2**40
 """Any number of splits."""
 
+DEEP = 30
+"""Depths from which on a number of splits is never as good as any."""
+
 WORDS = 3
 """Of an entry of a plan."""
 

@@ -73,6 +73,10 @@ class SearchedRows(Protocol):
         """The addresses of the kernels that score splits, and that find the best one."""
 
     @property
+    def costs_by_label(self) -> Array | None:
+        """(n, K) int64: what a row costs in a leaf of each label, if costs are those of rows."""
+
+    @property
     def scratch_vectors(self) -> int:
         """Vectors that the kernels write down."""
 
@@ -183,6 +187,10 @@ class OrderedRows:
     def kernels(self) -> tuple[int, int]:
         counts = self.min_leaf > 1
         return entries.score(self.kind, self.lane, counts), entries.stump(self.kind, self.lane, counts)
+
+    @property
+    def costs_by_label(self) -> Array | None:
+        return self.reduced
 
     @property
     def scratch_vectors(self) -> int:

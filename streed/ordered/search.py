@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import attrs
 import numpy as np
 
 from streed.bnb.trace import Trace
+from streed.data import Dataset
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
@@ -21,17 +22,38 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution, process_mem
 from streed.task import Value
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.tree import Leaf, Node
+from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
 
 _SPARE = 2**22
 """Bytes that nodes are given in any case."""
 
 
-def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+class ReadColumns(Protocol):
+    """Columns as the search reads them, and their thresholds as branching nodes."""
+
+    @property
+    def ranks(self) -> Array:
+        """(F, n) int32."""
+
+    @property
+    def thresholds(self) -> int:
+        """How many there are in all."""
+
+    def branch(self, data: Dataset, feature: int, rank: int, rows: int) -> Branch:
+        """A branching node without children."""
+
+    def is_turned(self, feature: int, rank: int) -> bool:
+        """Whether its child 0 is for what is above the threshold."""
+
+
+def search_ordered(
+    problem: Problem, search_limits: SearchLimits, name: str, features: ReadColumns | None = None
+) -> Outcome | None:
     """The outcome, as of the driver of that name; None for what this search does not take.
 
-    It takes costs per row and label that fit 64 bits exactly, on binary and ordered columns.
+    It takes costs per row and label that fit 64 bits exactly, on binary and ordered columns. `features`: what is read
+    of the columns, if it is not the columns themselves; a price per split is then not taken.
     """
     begin = time.perf_counter()
     data = problem.data
@@ -41,9 +63,9 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     if form is None:
         return None
     costs = exact_costs(form, data)
-    if costs.wide is not None:
+    if costs.wide is not None or (features is not None and costs.split > 0):
         return None
-    search = _Search(problem, costs, Features.of(data))
+    search = _Search(problem, costs, Features.of(data) if features is None else features)
     prepared = time.perf_counter()
     below = None if search_limits.beat is None else costs.above(search_limits.beat)
     answer = search.run(search_limits, below)
@@ -82,7 +104,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
 class _Search:
     """One search: its session and trace, and how its numbers and trees become values and solutions."""
 
-    def __init__(self, problem: Problem, costs: IntegerCosts, features: Features) -> None:
+    def __init__(self, problem: Problem, costs: IntegerCosts, features: ReadColumns) -> None:
         data = problem.data
         self.features = features
         self.trace = Trace()

@@ -27,6 +27,15 @@ _SHORT = 5e5
 _HEAP = 2**16
 """Intervals that are kept at once, beside one for each column."""
 
+_UNKEPT = 4
+"""Up to this depth nothing is kept of row sets."""
+
+_POOL = 2**23
+"""Words that are kept of row sets,"""
+
+_PLACES = 2**19
+"""and places of the table that leads to them."""
+
 
 @final
 @attrs.frozen
@@ -125,10 +134,14 @@ class OrderedSession:
         words[
             [
                 PLACE[name]
-                for name in ("batches", "splits", "nodes", "full", "unsettled", "raised", "inexact", "arena_used")
+                for name in (
+                    *("batches", "splits", "nodes", "recalled", "full", "unsettled", "raised", "inexact"),
+                    "arena_used",
+                )
             ]
         ] = 0
         words[PLACE["arena"]], words[PLACE["arena_space"]] = address_of(arena), space
+        kept = self._keep(min(depth, splits), memory)
         names = np.arange(self._n_columns, dtype=np.int64)
         search = functools.partial(
             entries.search_tree,
@@ -154,6 +167,7 @@ class OrderedSession:
             tree = _Planting(self, plan).tree()
         finally:
             buffers.give_back(arena)
+            del kept
         return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
 
     def bounds(self) -> tuple[int, int | None, int]:
@@ -171,7 +185,7 @@ class OrderedSession:
 
     def counters(self) -> dict[str, int]:
         """What was done, by name."""
-        return {name: int(self._record[PLACE[name]]) for name in ("batches", "splits", "nodes")}
+        return {name: int(self._record[PLACE[name]]) for name in ("batches", "splits", "nodes", "recalled")}
 
     def _fill(self) -> None:
         """Writes the record."""
@@ -194,6 +208,9 @@ class OrderedSession:
             "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
             "heap": heap,
         }
+        found_costs = rows.costs_by_label
+        if found_costs is not None and rows.price > 0:
+            arrays["leaf_costs"] = found_costs
         for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
             arrays[name] = np.zeros(SPLITS, np.int64)
         found = {
@@ -207,6 +224,7 @@ class OrderedSession:
             "uniform": int(worst[0]) if is_uniform else 0,
             "least": 0,
             "whole": int(rows.whole),
+            "leaf_costs": 0,
             "heap_space": heap_space,
             "scratch_space": vectors,
             "score": rows.kernels[0],
@@ -215,6 +233,26 @@ class OrderedSession:
         }
         for name, word in found.items():
             self._record[PLACE[name]] = word
+
+    def _keep(self, depth: int, memory: int | None) -> tuple[Array, ...]:
+        """Room for what is found of row sets, half of `memory` at most; none for shallow trees, whose sets differ."""
+        deep = depth > _UNKEPT and self._n_columns > 0
+        words_kept = _POOL if memory is None else min(_POOL, memory // 16)
+        pool = np.empty(words_kept if deep else 1, np.int64)
+        table = np.zeros(_PLACES if deep else 1, np.int64)
+        key = np.zeros(self._n_columns + 1, np.int64)
+        words = self._record
+        for name, word in {
+            "cache": address_of(pool) if deep else 0,
+            "cache_table": address_of(table),
+            "cache_key": address_of(key),
+            "cache_space": len(pool),
+            "cache_places": len(table),
+            "cache_used": 1,
+            "cache_entries": 0,
+        }.items():
+            words[PLACE[name]] = word
+        return pool, table, key
 
     def _arena_bytes(self, depth: int, memory: int | None) -> int:
         """What the nodes of a path need together, at most `memory`."""

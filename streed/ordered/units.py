@@ -12,7 +12,7 @@ from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.orders import mark_sides, split_orders
 from streed.kernels.ordered.pointers import ask, record_at
 from streed.kernels.pointers import KERNEL
-from streed.ordered.branch import solve
+from streed.ordered.deepening import deepen
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
@@ -47,7 +47,7 @@ def search_tree(address, depth, splits, budget, lower, orders, names, plan, answ
     """Searches all rows, whose orders are given; answer (2,): lower and upper bound."""
     e = record_at(address)
     n = e.rows
-    answer[0], answer[1] = solve(e, depth, int64(orders.ctypes.data), n, e.columns, names, splits, budget, lower, plan)
+    deepen(e, depth, int64(orders.ctypes.data), n, e.columns, names, splits, budget, lower, plan, answer)
 
 
 @entry

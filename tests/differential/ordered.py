@@ -164,7 +164,10 @@ TASKS: dict[str, Callable[[Draw, int], Task]] = {
     "gini": lambda draw, k: Gini(),
     "entropy": lambda draw, k: Entropy(),
     "own columns": lambda draw, k: OwnUpperHalf(),
+    "own price": lambda draw, k: OwnMajority() + draw.choice((0.3, 0.5, 1)) * Splits(),
 }
+
+_PRICED = ("price", "own price")
 
 _TWO_LABELS = ("F1", "parity")
 _UNWEIGHTED = ("own gini", "tests")
@@ -199,11 +202,13 @@ def make_instance(seed: int, number: int) -> Instance:
         arguments["costs"] = [[draw.randint(0, 4) for _ in range(labels)] for _ in y]
     if kind == "parity":
         arguments["sensitive_features"] = ["a", "b", *(draw.choice("ab") for _ in y[2:])]
-    limits = {
+    limits: dict[str, Any] = {
         "max_depth": depth,
         "max_nodes": draw.choice((None, None, None, 1, 2, 3)),
         "min_leaf": draw.choice((1, 1, 1, 2, 3)),
     }
+    if kind in _PRICED and draw.random() < 0.5:
+        limits["max_depth"] = None
     search = draw.choice(_SEARCHES)
     if search == "branches" and kind in ("F1", "parity"):
         search = "depth-first"
@@ -262,7 +267,7 @@ def judge(instance: Instance) -> tuple[str, list[str]]:
         wrong.append("the tree breaks a limit")
     if min(rows for rows in seen.leaf_rows if rows) < limits["min_leaf"]:
         wrong.append("a leaf is too small")
-    if tree.depth > limits["max_depth"] or tree.n_branches > (limits["max_nodes"] or tree.n_branches):
+    if tree.depth > (limits["max_depth"] or tree.depth) or tree.n_branches > (limits["max_nodes"] or tree.n_branches):
         wrong.append("the tree is too large")
     route = "thresholds" if result.stats.get("route") == "thresholds" else "otherwise"
     return f"{judged}, {route}", wrong + _wrong_with(tree, instance)
@@ -273,7 +278,7 @@ def _optimum(task: Task, data: Dataset, limits: dict[str, Any]) -> tuple[str, li
     splits, labels = data.n_questions, len(task.bind(data).labels(data))
     depth = limits["max_depth"]
     trees = splits * labels**2 if depth == 1 else splits**3 * labels**4 / 4
-    if depth <= 2 and trees <= _MOST_WORK:
+    if depth is not None and depth <= 2 and trees <= _MOST_WORK:
         return "enumerated", [value for value, _ in best_trees(task, data, **limits)]
     return "recursion", [value for value, _ in optimal_front(task, data, **limits)]
 
