@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from streed.drivers.discrepancy import LimitedDiscrepancy
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
+    from streed.many import solve_many
     from streed.progress import Progress
     from streed.rashomon import RashomonSet, rashomon
     from streed.result import Result
-    from streed.solve import solve, solve_many
+    from streed.solve import solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
     from streed.task.algebra import maximize, minimize
     from streed.task.analysis.facts import explain
@@ -89,7 +90,7 @@ _HOMES = {
     "minimize": "streed.task.algebra",
     "rashomon": "streed.rashomon",
     "solve": "streed.solve",
-    "solve_many": "streed.solve",
+    "solve_many": "streed.many",
 }
 
 _SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")

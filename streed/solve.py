@@ -9,7 +9,7 @@ import math
 import numbers
 import operator
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -121,10 +121,7 @@ def solve(
 
         bound = task.bind(data)
         totals = Totals(task, data)
-        supports = [limit.support for limit in bound.limits if limit.support is not None]
-        # more rows than there are: no leaf has them, however many more
-        needed = min(max([leaf_rows, *supports]), data.size + 1)
-        problem = Problem(data, bound, most_depth, most_nodes, needed)
+        problem = Problem(data, bound, most_depth, most_nodes, rows_needed(bound, leaf_rows, data))
         known = None if warm_start is None else adopt(warm_start, problem)
         goal = read_upper_bound(upper_bound)
         if known is not None:
@@ -159,7 +156,7 @@ def solve(
             outcome = _beating(task, outcome, goal, known, hopeless, totals)
         if not shipped:
             for solution in outcome.solutions:
-                check_declarations(bound, data, solution.root)
+                check_declarations(bound, data, solution.root, problem.sums)
         bound_score, score_bound = readable(outcome.score_bound), None
         if bound_score is None and outcome.lower is not None:
             score_bound = task.score(outcome.lower, totals)
@@ -187,7 +184,13 @@ def solve(
         stats = {**outcome.stats}
         if "trace" in stats:
             stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
-        if data.is_cut and front and needed <= 1 and outcome.score_bound is None and outcome.lower is not None:
+        if (
+            data.is_cut
+            and front
+            and problem.min_leaf <= 1
+            and outcome.score_bound is None
+            and outcome.lower is not None
+        ):
             from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 
             least = bound_over_all(bound, data, outcome.lower, (most_depth, most_nodes), totals)
@@ -219,27 +222,6 @@ def solve(
             stats["proof"] = None
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
-
-
-def solve_many(problems: Iterable[Mapping[str, Any]], *, n_jobs: int = -1, **shared: Any) -> list[Result]:
-    """The results of independent solves, in their order, by `n_jobs` processes of joblib (-1: one for each core).
-
-    Each problem is a dict of the arguments of `solve`, "task" and "X" among them; `shared` are those of all that do not
-    say otherwise: folds, paths over parameters, several tasks on the same data. joblib's own backends, such as Dask's,
-    apply. Raises InputError for what is no such dict, and where joblib is not installed; and what a solve raises.
-    """
-    try:
-        from joblib import Parallel, delayed
-    except ImportError:
-        raise InputError("joblib", "it is not installed", 'pip install "streed[cluster]"') from None
-    asked = []
-    for place, problem in enumerate(problems):
-        given = {**shared, **problem} if isinstance(problem, Mapping) else {}
-        if not {"task", "X"} <= set(given):
-            found = f"problem {place} is {problem!r}"[:200]
-            raise InputError("problems", found, 'give dicts of the arguments of solve, with "task" and "X"')
-        asked.append(given)
-    return list(Parallel(n_jobs=n_jobs)(delayed(solve)(**given) for given in asked))
 
 
 def _beating(
@@ -321,6 +303,13 @@ def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
     if number < least:
         raise InputError(name, f"{value} is too small", f"give an int >= {least}")
     return None if rows is not None and number >= rows else number
+
+
+def rows_needed(bound: Task, leaf_rows: int, data: Dataset) -> int:
+    """The rows that a leaf needs, by `min_leaf` and by the limits of the bound task."""
+    supports = [limit.support for limit in bound.limits if limit.support is not None]
+    # more rows than there are: no leaf has them, however many more
+    return min(max([leaf_rows, *supports]), data.size + 1)
 
 
 def _capped(order: Any) -> Any:

@@ -28,16 +28,25 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
     codes = writable(data.X)
-    labels, rows, leaf_costs, depths = measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()
+    measured = [preorder.tolist(), *measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()]
     if data.frequency is not None:
         leaf_of, end = route_rows(preorder, codes, arity)
         sizes = _sums_by_leaf(data.frequency, leaf_of, len(preorder))
-        rows = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
-    is_leaf = (preorder == LEAF).tolist()
-    branches = is_leaf.count(False)
-    _check_limits(problem, max(depths), branches, [n for n, here in zip(rows, is_leaf, strict=True) if here and n])
-    root = nest_preorder(preorder, arity, labels, rows, leaf_costs)
-    return sum(leaf_costs) + costs.split * branches, root
+        measured[2] = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
+    return check_measured(problem, measured, arity, costs.split)
+
+
+def check_measured(problem: Problem, measured: list[list[int]], arity: Array, split: int) -> tuple[int, Node]:
+    """(cost, root) of a tree that was measured; raises MismatchError if it breaks a limit.
+
+    `measured` are the column, label, rows, cost and depth of every node, in preorder; splits cost `split` each.
+    """
+    columns, labels, rows, leaf_costs, depths = measured
+    leaf_rows = [n for n, column in zip(rows, columns, strict=True) if column == LEAF and n]
+    branches = len(columns) - columns.count(LEAF)
+    _check_limits(problem, max(depths), branches, leaf_rows)
+    root = nest_columns(columns, arity, labels, rows, leaf_costs)
+    return sum(leaf_costs) + split * branches, root
 
 
 def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solution:
@@ -88,8 +97,12 @@ def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
 
 def nest_preorder(preorder: Array, arity: Array, labels: list[int], rows: list[int], costs: list[int]) -> Node:
     """The nested nodes of a tree in preorder, with the labels, rows and costs of its nodes."""
+    return nest_columns(preorder.tolist(), arity, labels, rows, costs)
+
+
+def nest_columns(columns: list[int], arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
+    """The nested nodes of a tree by the columns of its nodes in preorder, -1 for leaves, and what else they have."""
     stack: list[Node] = []
-    columns = preorder.tolist()
     for at in range(len(columns) - 1, -1, -1):
         if columns[at] == LEAF:
             stack.append(Leaf(labels[at], rows[at], costs[at]))

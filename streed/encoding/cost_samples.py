@@ -17,7 +17,7 @@ from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.task.analysis.facts import first_costs, is_larger_better
+from streed.task.analysis.facts import is_larger_better
 from streed.task.constrained import objective
 
 _LARGEST_NATIVE = 2.0**62
@@ -54,8 +54,7 @@ class CostSamples:
         """Of the problem; `table` holds the branching costs that depend on the split only, if there are any."""
         task, sums = problem.task, problem.sums
         own = objective(task)
-        seen = first_costs(task, sums, problem.data)
-        seen += _branching_costs(task, problem.data)
+        seen = [*problem.first_costs, *_branching_costs(task, problem.data)]
         if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)

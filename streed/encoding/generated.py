@@ -30,10 +30,11 @@ from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
 from streed.kernels.records import INFINITE, LOWEST
 from streed.problem import Problem, Solution
-from streed.task import State, Task, Value, exact_sums, state_of
+from streed.task import State, Task, Value
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.constrained import objective
+from streed.task.row_sums import state_of_first
 
 _GRID_BITS = 44
 """Bits of a code for the largest cost that was seen beforehand."""
@@ -161,8 +162,10 @@ class Scored(Encoding):
     @functools.cached_property
     def _own_bound(self) -> Value | None:
         """The task's own bound at the state of all rows."""
-        sums = state_of(self.problem.sums, np.arange(self.problem.data.n_rows), self.problem.data)
-        return None if self.exact else self.task.lower_bound(sums)
+        if self.exact:
+            return None
+        data = self.problem.data
+        return self.task.lower_bound(state_of_first(self.problem.sums, data.n_rows, data))
 
     def rounding(self, preorder: Array) -> float:
         return 0.0 if self.exact else self._slack(0)
@@ -233,7 +236,7 @@ class Scored(Encoding):
         planes = self.planes
         if planes.integral:
             return measure_task(problem, preorder, planes.codes, planes.sums, planes.counts)
-        found = exact_sums(problem.task, problem.data)
+        found = problem.exact_sums
         sums = {name: whole for name, (whole, _) in found.items()}
         units = {name: unit for name, (_, unit) in found.items()}
         counts = problem.data.counts

@@ -57,9 +57,13 @@ class RowCosts(Encoding):
     @classmethod
     def of(cls, problem: Problem) -> RowCosts | None:
         """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
-        form = row_cost_form(problem.task, problem.data)
-        if form is not None:
-            return cls.packing(problem, exact_costs(form, problem.data), None)
+        return cls.with_costs(problem, row_costs_of(problem))
+
+    @classmethod
+    def with_costs(cls, problem: Problem, costs: IntegerCosts | None) -> RowCosts | None:
+        """As `of`, where it is known already what `row_costs_of` gives for the problem."""
+        if costs is not None:
+            return cls.packing(problem, costs, None)
         found = costs_with_tests(problem)
         return None if found is None else cls.packing(problem, *found)
 
@@ -134,6 +138,12 @@ class RowCosts(Encoding):
     def _total(self, code: int) -> int:
         """A code in whole costs."""
         return self.packed.groups.base + self.divisor * code
+
+
+def row_costs_of(problem: Problem) -> IntegerCosts | None:
+    """The task's costs per row and label in whole numbers; None if it is not shown to be described by them."""
+    form = row_cost_form(problem.task, problem.data)
+    return None if form is None else exact_costs(form, problem.data)
 
 
 def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> groups.Groups:

@@ -19,7 +19,6 @@ from streed.kernels.entries import find_classes
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import FOUR
 from streed.problem import Problem
-from streed.task import exact_sums
 
 Places = dict[str, tuple[tuple[int, ...], bool]]
 """The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
@@ -149,7 +148,7 @@ def _decimals(problem: Problem, values: Array, names: list[str]) -> tuple[Array,
         if float(np.abs(each).sum()) * _FINEST < 2**53 and (np.rint(each * _FINEST) / _FINEST != each).any():
             return None
     try:
-        found = exact_sums(problem.task, problem.data)
+        found = problem.exact_sums
     except InputError:
         return None
     sums = {name: found[name] for name in names}

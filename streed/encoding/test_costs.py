@@ -39,8 +39,9 @@ class CostsOfTests:
     def packed(self, column: Array, divisor: int, n_rows: int) -> Prices:
         """The prices by bit column, which stand for these columns, divided by `divisor`."""
         there = np.ascontiguousarray(self.given[np.ix_(column, column)] // divisor)
-        _, first, alike = np.unique(there, axis=0, return_index=True, return_inverse=True)
-        return Prices(self.full[column] // divisor, there, first[alike.ravel()].astype(np.int64), n_rows)
+        first: dict[bytes, int] = {}
+        alike = [first.setdefault(row.tobytes(), number) for number, row in enumerate(there)]
+        return Prices(self.full[column] // divisor, there, np.array(alike, np.int64), n_rows)
 
     def paid(self, node: Node, path: tuple[int, ...] = ()) -> int:
         """What the rows of a subtree pay for its splits, where the columns of `path` were tested above."""

@@ -58,6 +58,8 @@ class Scratch(NamedTuple):
     rows: np.ndarray[tuple[int], np.dtype[np.int32]]
     all_words: np.ndarray[tuple[int, int], np.dtype[np.int16]]
     words: np.ndarray[tuple[int], np.dtype[np.int16]]
+    units: np.ndarray[tuple[int, int], np.dtype[np.int8]]
+    """Room for what words are split into where rows are counted by tables (`kernels/counting/look_up.py`)."""
     pairs: np.ndarray[tuple[int], np.dtype[np.int64]]
     """Flat, int32 where all keys fit."""
     popcounts: np.ndarray[tuple[int, int], np.dtype[np.int16]]

@@ -12,7 +12,7 @@ from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
 from streed.kernels.entries import pack_columns
 from streed.kernels.packed import NO_FLIPS, writable
-from streed.kernels.records import LANES, WORD_ROWS
+from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.pareto.arrays import DIRECTIONS, FrontRows, Scratch
 from streed.pareto.vectors import Keys
 from streed.problem import Problem
@@ -61,6 +61,7 @@ class Packed:
             np.zeros(row_space + 64, np.int32),
             np.zeros((most_words, width), np.int16),
             np.zeros(most_words * width, np.int16),
+            np.zeros((CHUNK, UNIT_BYTES * width), np.int8),
             np.zeros(
                 planes * width * width, np.int32 if self.keys.narrow or self.rows.differences.shape[1] else np.int64
             ),

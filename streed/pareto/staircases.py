@@ -45,7 +45,7 @@ def _front_of_signed_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, rows.differences, planes, pairs, stride)
+    count_pairs(words, scratch.begins, groups, kept, rows.differences, planes, pairs, stride, scratch.units)
     directions = _directions(layout, keys)
     _bound_columns(rows, scratch, pairs, stride, kept, directions)
     corners = np.empty((DIRECTIONS, _MOST_CORNERS), np.int64)

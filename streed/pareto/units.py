@@ -139,7 +139,7 @@ def front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride)
+    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
     for j in range(kept):
         column = scratch.active[j]
         if layout.buckets:

@@ -12,7 +12,8 @@ import attrs
 from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
-from streed.task import Task, Value, quick_sums
+from streed.task import Task, Value, exact_sums, quick_sums
+from streed.task.analysis.facts import first_costs
 from streed.tree import Node
 
 
@@ -33,6 +34,16 @@ class Problem:
     def sums(self) -> dict[str, Array]:
         """The task's statistics as machine numbers, see `quick_sums`."""
         return quick_sums(self.task, self.data)
+
+    @functools.cached_property
+    def exact_sums(self) -> dict[str, tuple[Array, Fraction]]:
+        """The task's statistics as whole numbers and the worth of 1, see `exact_sums`."""
+        return exact_sums(self.task, self.data)
+
+    @functools.cached_property
+    def first_costs(self) -> list[Value]:
+        """The costs of a few leaves, of a task that reads only sums, see `first_costs` in facts.py."""
+        return first_costs(self.task, self.sums, self.data)
 
 
 @attrs.frozen(eq=False)

@@ -50,6 +50,9 @@ _HARDLY = 0.125
 _CUTS = 40
 """Solves for one multiplier in a sweep."""
 
+_FEW_COLUMNS = (0, 0, 12, 4)
+"""By the depth: with so many columns there are few trees."""
+
 _NARROW, _WIDE = 2**29, 2**58
 """Totals that fit the engine's middle lanes, and its widest ones."""
 
@@ -130,6 +133,8 @@ class Relaxation:
             return False
         if self._relaxed(self._multipliers) is None:
             return False
+        if self._has_few_trees:
+            return self._is_open()
         depth = self.trees.depth
         if depth is not None and depth > SHALLOW and self._is_open():
             with self.trees.within(depth - 1):
@@ -186,6 +191,12 @@ class Relaxation:
             if any((a, b) not in ends for b in range(low, min(high, low + 2) + 1)):
                 return False
         return True
+
+    @property
+    def _has_few_trees(self) -> bool:
+        """Whether there are so few trees that all are enumerated sooner than multipliers are found."""
+        depth = self.trees.problem.max_depth
+        return depth is not None and depth <= SHALLOW and self.trees.data.n_columns <= _FEW_COLUMNS[depth]
 
     def _is_open(self) -> bool:
         return self.upper is None or self.bound <= self.upper - 1
@@ -305,7 +316,7 @@ class Relaxation:
         near_optimal = NearOptimalTrees(self.trees, self.weights[: self.first], keys, scale, whole, self.intervals)
         start = self.bound
         most = self._most()
-        errors = -(-start.numerator // start.denominator)
+        errors = most if self._has_few_trees else -(-start.numerator // start.denominator)
         while True:
             errors = min(errors, (most if self.upper is None else self.upper) - (self.upper is not None))
             self.trees.enumerations += 1

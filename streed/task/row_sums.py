@@ -128,6 +128,13 @@ def state_of(sums: dict[str, Array], rows: Array, data: Dataset, beside: Mapping
     return State(data.count(rows), **found, **(beside or {}))
 
 
+def state_of_first(sums: dict[str, Array], m: int, data: Dataset) -> State:
+    """The state of the first m rows of `data`, of a task that reads only sums; without copies of the statistics."""
+    totals = {name: values[:m].sum(axis=0) for name, values in sums.items()}
+    found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
+    return State(m if data.frequency is None else int(data.frequency[:m].sum()), **found)
+
+
 def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
     """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
 

@@ -12,9 +12,10 @@ import numbers
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
+import attrs
 import numpy as np
 
-from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums, state_of
+from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums
 from streed.task.algebra import objective
 from streed.task.contract import ContractCheck
 from streed.tree.nodes import Leaf, Node
@@ -31,38 +32,89 @@ _CANCELLED = 2.0**-40
 """Part of the largest sums of all rows that is left where sums are subtracted."""
 
 
-def check_declarations(task: Task, data: Dataset, root: Node) -> None:
+def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Array] | None = None) -> None:
     """Raises TaskError, with the line of the task's source, if a node of the tree refutes what the bound task declares.
 
     Leaf costs of every label, and the values of the parts of the tree, are compared with the declared bounds at the
-    rows of every node; numbers that are not exact with room for their rounding.
+    rows of every node; numbers that are not exact with room for their rounding. `sums`: the task's `quick_sums`, where
+    they are known.
     """
-    _Check(task, data).visit(root, np.arange(data.n_rows), ())
+    check = _Check(task, data)
+    if check.declares:
+        check.sums = quick_sums(task, data) if sums is None else sums
+        check.visit(root, check.part(root, np.arange(data.n_rows)), ())
+
+
+@final
+@attrs.frozen(eq=False)
+class _Part:
+    """What a tree does to some rows."""
+
+    rows: Array
+    totals: dict[str, Array]
+    """The sums of the statistics over these rows."""
+    parts: tuple[_Part | None, ...]
+    """Of the children of their node; None for one without rows."""
 
 
 @final
 class _Check:
     """One task on one data set."""
 
+    sums: dict[str, Array]
+    """The task's `quick_sums`."""
+
     def __init__(self, task: Task, data: Dataset) -> None:
         self.task = objective(task)
         self.limits = task.limits
         self.data = data
         self.beside = task
-        self.sums = quick_sums(task, data)
         self.probe = ContractCheck(self.task, data)
         self.labels = range(len(task.labels(data)))
-        sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
-        self.noise = _CANCELLED * max(sizes, default=0.0)
         smaller = self.task.order == TOTAL and not self.task.overrides("better")
         worst = self.task.worst_per_row(data) if smaller else None
         weights = 1 if data.weights is None else data.weights
         self.worst: Array | None = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
 
-    def visit(self, node: Node, rows: Array, path: tuple[int, ...]) -> tuple[Value, Value | None]:
+    @property
+    def declares(self) -> bool:
+        """Whether anything is declared that could be refuted."""
+        task = self.task
+        has_bound = self.worst is not None or task.grain is not None or task.overrides("lower_bound")
+        return has_bound or task.superadditive or task.any_label
+
+    @functools.cached_property
+    def noise(self) -> float:
+        """By how much numbers may differ because sums were subtracted."""
+        sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
+        return _CANCELLED * max(sizes, default=0.0)
+
+    @functools.cached_property
+    def is_whole(self) -> bool:
+        """Whether all statistics are whole numbers, whose sums are the same in any order."""
+        return all(values.dtype.kind == "i" for values in self.sums.values())
+
+    def part(self, node: Node, rows: Array) -> _Part:
+        """How the tree at this node parts the rows, at least one."""
+        parts: tuple[_Part | None, ...] = ()
+        if not isinstance(node, Leaf):
+            codes = sides_in(self.data, node, rows)
+            sides = (rows[codes == code] for code in range(len(node.children)))
+            pairs = zip(node.children, sides, strict=True)
+            parts = tuple(self.part(child, side) if len(side) else None for child, side in pairs)
+        if parts and self.is_whole:
+            found = [each.totals for each in parts if each is not None]
+            return _Part(
+                rows, {name: functools.reduce(np.add, [each[name] for each in found]) for name in self.sums}, parts
+            )
+        return _Part(rows, {name: values[rows].sum(axis=0) for name, values in self.sums.items()}, parts)
+
+    def visit(self, node: Node, part: _Part, path: tuple[int, ...]) -> tuple[Value, Value | None]:
         """(value of the tree at this node, least cost of a leaf there), all nodes below it having been tried."""
         task = self.task
-        s = state_of(self.sums, rows, self.data, beside_sums(self.beside, self.data, rows))
+        totals = {name: tuple(each.tolist()) if each.ndim else each.item() for name, each in part.totals.items()}
+        beside = beside_sums(self.beside, self.data, part.rows)
+        s = State(self.data.count(part.rows), **totals, **beside)
         costs = [task.leaf_cost(s, k) for k in self.labels]
         least = None
         if task.order == TOTAL:
@@ -70,7 +122,7 @@ class _Check:
         if isinstance(node, Leaf):
             value = costs[node.label]
         else:
-            value = self._visit_children(node, rows, path, s, least)
+            value = self._visit_children(node, part, path, s, least)
         if all(limit.allows(s) for limit in self.limits):
             for cost in filter(task.feasible, costs):
                 self.check_bound(s, cost, "a leaf there costs")
@@ -78,18 +130,16 @@ class _Check:
         self.check_costs(s, [*costs, value])
         return value, least
 
-    def _visit_children(self, node: Any, rows: Array, path: tuple[int, ...], s: State, least: Value | None) -> Value:
+    def _visit_children(self, node: Any, part: _Part, path: tuple[int, ...], s: State, least: Value | None) -> Value:
         task = self.task
         values, parts = [], []
-        codes = sides_in(self.data, node, rows)
-        for code, child in enumerate(node.children):
-            here = rows[codes == code]
-            if len(here):
-                value, own = self.visit(child, here, (*path, node.column))
+        for child, its in zip(node.children, part.parts, strict=True):
+            if its is not None:
+                value, own = self.visit(child, its, (*path, node.column))
                 values.append(value)
-                parts.append((here, own))
+                parts.append((its.rows, own))
         if least is not None:
-            self.check_parts(s, rows, least, parts)
+            self.check_parts(s, part.rows, least, parts)
         value = functools.reduce(task.combine, values)
         price = task.branching_cost(s.rows, tuple(sorted(set(path))), node.column)
         return value if price is None else task.combine(value, price)

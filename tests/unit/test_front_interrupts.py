@@ -17,6 +17,7 @@ import streed
 from streed.cli.app import app
 from streed.enumerate.vector_trees import Trees
 from streed.progress import Progress
+from streed.reductions import lagrangian
 from streed.tasks import Accuracy, ClassErrors, DemographicParity
 from tests.unit.test_tradeoffs import SEX, X, Y
 
@@ -65,6 +66,7 @@ def test_an_interrupted_trade_off_says_where_the_rest_is(call: int, monkeypatch:
     def solved() -> streed.Result:
         return streed.solve(Accuracy() & DemographicParity(), X, Y, max_depth=2, sensitive_features=SEX)
 
+    monkeypatch.setattr(lagrangian, "_FEW_COLUMNS", (0, 0, 0, 0))  # so few columns would be enumerated at once
     whole = {value for value, _ in solved().front}
     monkeypatch.setattr(Trees, "cheapest", interrupting(Trees.cheapest, call))
     result = solved()

@@ -21,7 +21,7 @@ from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import TOTAL, Task, Value
 from streed.task.constrained import objective
-from streed.task.row_sums import quick_sums, state_of
+from streed.task.row_sums import quick_sums, state_of_first
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def facts(task: Task, data: Dataset) -> Facts:
         bounds, kernel = _declared_bounds(task, data), GENERAL
     elif form is None:
         sums = quick_sums(task, data)
-        whole = state_of(sums, np.arange(data.n_rows), data)
+        whole = state_of_first(sums, data.n_rows, data)
         value = task.leaf_cost(whole, 0)
         bounds = _bounds(task, data, whole, value, worsening, context)
         kernel = GENERATED if can_generate(task, data, sums) else GENERAL
@@ -108,10 +108,12 @@ _EXACT_FLOATS = 2**53
 _METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
 
 
-def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
+def can_generate(
+    task: Task, data: Dataset, sums: dict[str, Array], costs: Callable[[], list[Value]] | None = None
+) -> bool:
     """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >.
 
-    `sums` are its statistics, as `quick_sums` gives them.
+    `sums` are its statistics, as `quick_sums` gives them; `costs` gives its `first_costs`, where they are kept.
     """
     own = objective(task)
     if own.reads_rows or own.order != TOTAL or own.overrides("dominates"):
@@ -127,7 +129,7 @@ def can_generate(task: Task, data: Dataset, sums: dict[str, Array]) -> bool:
         return False
     if any(values.dtype.kind in "iu" and _sizes(values) >= _EXACT_FLOATS for values in sums.values()):
         return False
-    values = first_costs(task, sums, data)
+    values = first_costs(task, sums, data) if costs is None else costs()
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
     return own.adds_values or is_symmetric(own.combine, values)
@@ -140,11 +142,9 @@ def _sizes(values: Array) -> float:
 
 def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
     """The costs of a few leaves under every label: of all rows, the first half of them, the first three, the first."""
-    states = [
-        state_of(sums, np.arange(m), data)
-        for m in sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
-    ]
-    return [task.leaf_cost(s, k) for s in states for k in range(len(task.labels(data)))]
+    sizes = sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
+    labels = range(len(task.labels(data)))
+    return [task.leaf_cost(s, k) for s in (state_of_first(sums, m, data) for m in sizes) for k in labels]
 
 
 def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:

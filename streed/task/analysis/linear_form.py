@@ -47,6 +47,8 @@ class LinearForm(RowCostTask):
     """For every label, the coefficients of the entries of the statistics; `rows` is one of them."""
     split: Fraction
     limits: tuple[Limit, ...] = ()
+    known: tuple[Dataset, dict[str, Array]] | None = attrs.field(default=None, repr=False, eq=False)
+    """Data whose statistics are known, and these."""
 
     @property
     def maximize(self) -> bool:  # type: ignore[override]
@@ -64,23 +66,31 @@ class LinearForm(RowCostTask):
         return total.astype(np.int64) if whole else total
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
-        """One term per entry of a statistic that matters: its unit and (n, K) integers."""
-        statistics = self.task.statistics(data)
+        """One term per entry of a statistic that matters: its unit and (n, K) integers; one of all where that fits."""
+        statistics = self.statistics(data)
         used = sorted({key for label in self.coefficients for key, _ in label}, key=lambda key: (key[0], key[1] or 0))
-        terms: list[tuple[Fraction, Array]] = []
+        columns, factors = [], []
         for key in used:
             name, entry = key
             one_each = key == _ROWS or (key == _WEIGHT and name not in statistics)
             values = np.ones(data.n_rows, np.int64) if one_each else np.asarray(statistics[name])
-            factors = [dict(label).get(key, Fraction(0)) for label in self.coefficients]
-            integers, unit = exact_integers(values if entry is None else values[:, entry], f"statistics {name!r}")
-            terms.extend((unit * weight, costs) for weight, costs in _products(integers, factors))
+            columns.append(values if entry is None else values[:, entry])
+            factors.append([dict(label).get(key, Fraction(0)) for label in self.coefficients])
+        together = _sum_of_products(columns, factors)
+        if together is not None:
+            return [together]
+        terms: list[tuple[Fraction, Array]] = []
+        for (name, _), column, its in zip(used, columns, factors, strict=True):
+            integers, unit = exact_integers(column, f"statistics {name!r}")
+            terms.extend((unit * weight, costs) for weight, costs in _products(integers, its))
         return terms or [(Fraction(1), np.zeros((data.n_rows, len(self.coefficients)), np.int64))]
 
     def split_cost(self) -> Fraction | int:
         return self.split
 
     def statistics(self, data: Dataset) -> dict[str, Array]:  # type: ignore[misc]
+        if self.known is not None and self.known[0] is data:
+            return self.known[1]
         return self.task.statistics(data)
 
     def leaf_cost(self, s: State, k: int) -> Any:  # type: ignore[misc]
@@ -122,8 +132,26 @@ def row_cost_form(task: Task, data: Dataset) -> Task | None:
         return None
     if watch.seen_else:
         return None
-    form = LinearForm(inner, coefficients, split, task.limits)
+    form = LinearForm(inner, coefficients, split, task.limits, (data, statistics))
     return form if _agrees(form, inner, statistics) else None
+
+
+def _sum_of_products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array] | None:
+    """The weight of (n, K) integers, and these: the sum of every column (n,) times its factors (K,).
+
+    None for columns of numbers that are not whole, and for sums that may be too large.
+    """
+    if not columns or any(column.dtype.kind not in "bui" for column in columns):
+        return None
+    common = math.lcm(*(factor.denominator for its in factors for factor in its))
+    whole = [[factor.numerator * (common // factor.denominator) for factor in its] for its in factors]
+    sizes = [
+        max(int(column.max()), -int(column.min())) * max(map(abs, its))
+        for column, its in zip(columns, whole, strict=True)
+    ]
+    if sum(sizes) * len(columns[0]) >= LARGEST_TOTAL:
+        return None
+    return Fraction(1, common), np.stack(columns, axis=1).astype(np.int64) @ np.array(whole, np.int64)
 
 
 def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, Array]]:

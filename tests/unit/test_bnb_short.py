@@ -1,0 +1,139 @@
+"""Short searches in one native call answer as searches step by step do, in all that is told of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from streed.bnb import native_search, short_search
+from streed.bnb.entries import empty_caches, extract_tree, lay_out, link_problem, solve_short, solve_short_each
+from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST
+from streed.data import Dataset
+from streed.encoding.row_costs import row_costs_of
+from streed.kernels import buffers
+from streed.kernels.entries import common_divisor, find_groups, find_rows, measure_tree, pack_columns
+from streed.kernels.linking import Native
+from streed.problem import Outcome, Problem, SearchLimits
+from streed.task import Task
+from streed.tasks import Accuracy, CostSensitive, SparseAccuracy
+
+TIMES = ("seconds_setup", "seconds_search", "trace", "peak_bytes")
+"""What is never the same twice; of the trace, the times."""
+
+
+@pytest.fixture
+def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No search is taken for a short one."""
+    monkeypatch.setattr(native_search, "is_surely_short", lambda *_: False)
+
+
+def random_problem(seed: int) -> Problem:
+    """One of few rows and columns: of two or more labels, weights, prices of splits, categorical columns, limits."""
+    draw = np.random.default_rng(seed)
+    n, p = int(draw.integers(1, 150)), int(draw.integers(1, 12))
+    X: Any = draw.integers(0, 2, (n, p))
+    if seed % 4 == 1:
+        X = {f"x{j}": column if j else [f"v{v}" for v in draw.integers(0, 4, n)] for j, column in enumerate(X.T)}
+    labels = int(draw.integers(2, 5))
+    y = draw.integers(0, labels, n)
+    task: Task = SparseAccuracy(0.02) if seed % 3 == 1 else Accuracy()
+    if seed % 7 == 3:
+        prices = draw.integers(0, 1000, (labels, labels)) * (seed * 10**4)
+        task = CostSensitive(np.array(prices) - np.diag(np.diag(prices)))
+    weights = draw.integers(1, 4, n) if seed % 5 == 2 else None
+    data = Dataset.make(X, y, sample_weight=weights, categorical=True if isinstance(X, dict) else None)
+    if seed % 7 == 3 and data.n_classes != labels:
+        task = Accuracy()
+    depth, needed = int(draw.integers(0, 4)), int(draw.choice([1, 1, 3, n + 1]))
+    return Problem(data, task.bind(data), depth, None, needed)
+
+
+def told(outcome: Outcome) -> dict[str, Any]:
+    """All but times."""
+    stats = {name: what for name, what in outcome.stats.items() if name not in TIMES}
+    trace = [entry[1:] for entry in outcome.stats["trace"]]
+    return attrs.asdict(outcome, recurse=False) | {"stats": stats, "trace": trace, "solutions": roots(outcome)}
+
+
+def roots(outcome: Outcome) -> list[Any]:
+    return [(solution.value, solution.root) for solution in outcome.solutions]
+
+
+@pytest.mark.usefixtures("step_by_step")
+@pytest.mark.parametrize("part", range(4))
+def test_one_call_answers_as_many_do(part: int) -> None:
+    shapes, kernels, lanes = set(), set(), set()
+    for seed in range(part, 160, 4):
+        problem = random_problem(seed)
+        costs = row_costs_of(problem)
+        assert costs is not None
+        assert costs.exact
+        procedure = BEST_FIRST if seed % 6 == 5 else DEPTH_FIRST
+        quick = short_search.search_short(problem, costs, procedure, time.perf_counter())
+        slow = native_search.search_native(problem, SearchLimits(), procedure)
+        assert quick is not None, seed
+        assert slow is not None, seed
+        assert told(quick) == told(slow), seed
+        shapes.add((len(quick.solutions), problem.max_depth))
+        kernels.add(quick.stats["kernel"])
+        lanes.add(quick.stats["lane"])
+    assert len(shapes) > 5
+    assert part or (kernels == {"signed", "labels"} and len(lanes) > 1)
+
+
+def test_rows_of_many_kinds_are_left_to_the_search_step_by_step() -> None:
+    draw = np.random.default_rng(0)
+    data = Dataset.make(draw.integers(0, 2, (100, 5)), np.arange(100) % 2, sample_weight=np.arange(1, 101))
+    problem = Problem(data, Accuracy().bind(data), 2, None, 1)
+    costs = row_costs_of(problem)
+    assert costs is not None
+    assert short_search.search_short(problem, costs, DEPTH_FIRST, 0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "more", "columns"),
+    [
+        ((4, None), {}, 5),
+        ((None, None), {}, 5),
+        ((3, 6), {}, 5),
+        ((3, None), {"memory_limit": 2**33}, 5),
+        ((3, None), {"beat": 3}, 5),
+        ((3, None), {}, 600),
+    ],
+    ids=["deep", "any depth", "few nodes", "memory", "to beat", "many columns"],
+)
+def test_what_may_take_long_or_is_limited_is_not_short(
+    limits: tuple[int | None, int | None], more: dict[str, Any], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Native, "is_prebuilt", True)
+    draw = np.random.default_rng(1)
+    data = Dataset.make(draw.integers(0, 2, (100, columns)), np.arange(100) % 2)
+    few = Dataset.make(draw.integers(0, 2, (100, 5)), np.arange(100) % 2)
+    task = Accuracy()
+    assert short_search.is_surely_short(Problem(few, task, 3, 7, 1), SearchLimits(), DEPTH_FIRST)
+    assert not short_search.is_surely_short(Problem(data, task, *limits, 1), SearchLimits(**more), DEPTH_FIRST)
+
+
+def test_a_large_problem_gets_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short_search, "_ROOM", 64)
+    monkeypatch.setattr(buffers, "borrow", lambda size: np.empty(size, np.uint8))
+    problem = random_problem(0)
+    costs = row_costs_of(problem)
+    assert costs is not None
+    found = short_search.search_short(problem, costs, DEPTH_FIRST, 0.0)
+    assert found is not None
+    assert found.stats["columns"] > 0
+
+
+def test_native_callers_compile_what_is_declared_and_nothing_else() -> None:
+    for each in (solve_short, solve_short_each):
+        each.make_ready()
+    called = (lay_out, link_problem, empty_caches, extract_tree, common_divisor, find_groups, pack_columns, find_rows)
+    for each in (*called, measure_tree):
+        kinds = {str(kind) for signature in each.compiled.signatures for kind in signature}
+        assert not any("iteral" in kind or "Omitted" in kind for kind in kinds), each.name
+        assert len(each.compiled.signatures) <= len(each.signatures), each.name
