@@ -21,6 +21,7 @@ _SMALL = 2**26
 
 _BRANCH = 24
 _INDEX = 16
+_SIMILAR = 16
 
 
 def space_for(
@@ -44,7 +45,7 @@ def space_for(
 
 def size_of(problem: PackedProblem, space: Space) -> float:
     """The bytes that the caches take when they are full."""
-    node: int = problem.key_bytes + NODE.itemsize + _INDEX
+    node: int = problem.key_bytes + NODE.itemsize + _INDEX + _SIMILAR
     return (
         space.nodes * node
         + space.edges * EDGE.itemsize
@@ -82,7 +83,7 @@ def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted
     `budgeted`: the number of branching nodes is limited, so a set of rows may stand for many subproblems.
     """
     literals = 2 * problem.n_columns
-    node = problem.key_bytes + NODE.itemsize + _INDEX
+    node = problem.key_bytes + NODE.itemsize + _INDEX + _SIMILAR
     path = min(len(problem.row_bits), max_depth if max_depth is not None else 2**20) + 4
     splits = problem.n_columns
     if max_depth is not None and max_depth <= 3 and not budgeted:

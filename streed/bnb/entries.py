@@ -28,6 +28,17 @@ extract_tree = Entry(
     "streed.bnb.extraction", "extract_tree", "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)"
 )
 
+solve_short = Entry(
+    "streed.bnb.short",
+    "solve_short",
+    "(uint8[:, ::1], int64[::1], int64[:, ::1], int64, int64, int64, int64[:, ::1], int64, int64)",
+)
+solve_short_each = Entry(
+    "streed.bnb.short",
+    "solve_short_each",
+    "(uint8[::1], int64[::1], int64[:, ::1], int64[::1], int64, int64, int64[:, :, ::1], int64, int64, int64[:, ::1])",
+)
+
 _UNITS = "streed.bnb.units"
 
 

@@ -25,6 +25,7 @@ from streed.bnb.nodes import (
     split_columns,
     write_child_rows,
 )
+from streed.bnb.similar_nodes import forget_similar_nodes
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import EMPTY, NONE
@@ -195,6 +196,7 @@ def evict(engine):  # type: ignore[no-untyped-def]
         vector(e.node_entries, e.node_space, int32)[:count] = 0
     _rebuild_index(e)
     e.archive_count = 0
+    forget_similar_nodes(e)
     e.kept = _digest(e)
     e.evictions += 1
     return count

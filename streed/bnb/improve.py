@@ -38,6 +38,7 @@ from streed.bnb.nodes import (
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
 from streed.bnb.shared_bounds import enter_shared, is_shared, leave_shared, threads_in
+from streed.bnb.similar_nodes import bound_by_similar_nodes, remember_node
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
@@ -67,12 +68,18 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         solve_shallow(e, level, target, high, low)
         return
     renew(e, path[level])
+    is_new = nodes[path[level]].n_edges == NONE
+    if level > 0 and is_new and nodes[path[level]].lower < min(target, nodes[path[level]].upper):
+        bound_by_similar_nodes(e, path[level], min(target, int64(nodes[path[level]].upper)))
     if level > 0 and nodes[path[level]].lower >= min(target, nodes[path[level]].upper):
         return
-    if nodes[path[level]].n_edges == NONE:
+    known = int64(NONE)
+    if is_new:
         open_node(e, level, target, high, low)
         if level == 0:
             report(e)
+    else:
+        known = _step_of(nodes[path[level]])
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
         if level == 0 and is_shared(e):
@@ -114,6 +121,8 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     node = nodes[path[level]]
     if node.lower >= node.upper:
         free_edges(e, node)
+    if node.lower >= node.upper or _step_of(node) != known:
+        remember_node(e, path[level])
 
 
 @native
@@ -239,7 +248,7 @@ def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
 
 @inline
 def _step_of(child):  # type: ignore[no-untyped-def]
-    """Which of the few steps up to its upper bound the lower bound of a side has reached."""
+    """Which of the few steps up to its upper bound the lower bound of a side, or of a node, has reached."""
     return child.lower // max(int64(1), child.upper // _STEPS)
 
 

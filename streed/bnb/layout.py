@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.bnb import similarity_cache
+from streed.bnb import similar_nodes, similarity_cache
 from streed.kernels import values
 from streed.kernels.buffers import ALIGNMENT
 from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_sums import padded
+from streed.kernels.counting.rows import child_bytes
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import CHILD, EDGE, LANES, NODE, NONE
-from streed.kernels.scoring import generated, many_labels, two_labels
+from streed.kernels.scoring import generated, many_labels, signed
 from streed.kernels.views import inline, matrix, vector
 
 _FEW_NODES = 64
@@ -38,7 +39,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     rows = e.row_space
     width = e.width
     groups = e.groups
-    planes = max(e.planes, two_labels.PLANES)
+    planes = max(e.planes, signed.PLANES)
     splits = width + e.categorical
     words = (rows // 16 + groups) * width * 2
     pairs = planes * width * width * lane
@@ -68,7 +69,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.lost, at = _reserve(at, width * 8)
     e.price_sums, at = _reserve(at, width * 8)
     e.child_rows, at = _reserve(at, (rows + 64) * 4)
-    e.child_words, at = _reserve(at, words)
+    e.child_words, at = _reserve(at, child_bytes(rows, groups, width))
     e.child_begins, at = _reserve(at, (groups + 1) * 8)
     e.child_sums, at = _reserve(at, planes * width * lane)
     e.child_totals, at = _reserve(at, planes * 8)
@@ -93,6 +94,11 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * width * 4)
     else:
         e.archived = 0
+    # where all rows cost the same under every label, none is kept
+    e.similar_buckets = similar_nodes.buckets_for(e.node_space, e.similar_from) if e.row_words > 0 else 0
+    e.similar_masks, at = _reserve(at, similar_nodes.SAMPLES * e.row_words * 8)
+    e.similar_counts, at = _reserve(at, similar_nodes.TABLES * e.similar_buckets * 8)
+    e.similar_entries, at = _reserve(at, similar_nodes.TABLES * e.similar_buckets * similar_nodes.BUCKET * 8)
     e.path, at = _reserve(at, e.path_space * 8)
     e.nodes, at = _reserve(at, e.node_space * _NODE)
     e.node_rows, at = _reserve(at, e.node_space * e.key_words * 8)

@@ -20,11 +20,13 @@ from streed.bnb.session import (
     make_workspaces,
     statistics,
 )
+from streed.bnb.short_search import is_surely_short, search_short
 from streed.bnb.trace import Trace
 from streed.bnb.turns import Turns
 from streed.bnb.workspace import Workspace
-from streed.encoding.choice import encoding_of
+from streed.encoding.choice import encoding_with
 from streed.encoding.encoding import Encoding, TooImprecise
+from streed.encoding.row_costs import row_costs_of
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -47,7 +49,12 @@ def search_native(
     """
     begin = time.perf_counter()
     warmup.begin()
-    encoding = encoding_of(problem)
+    costs = row_costs_of(problem)
+    if costs is not None and costs.exact and is_surely_short(problem, search_limits, procedure):
+        outcome = search_short(problem, costs, procedure, begin)
+        if outcome is not None:
+            return outcome
+    encoding = encoding_with(problem, costs)
     if encoding is None:
         return None
     while encoding is not None:

@@ -15,6 +15,7 @@ from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE
 from streed.kernels.scoring import many_labels
 from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
+from streed.kernels.scoring.two_classes import expand_two_classes
 from streed.kernels.views import inline, matrix, native, vector
 
 
@@ -51,6 +52,14 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
                 more = _three_splits_or_more(profits, worst, e.split_cost, spread)
             values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
             values[rows.MORE1 + without, k] = more
+
+
+@native
+def expand_classes(e, lane):  # type: ignore[no-untyped-def]
+    """As `expand_labelled`, of two labels where every row costs something under one only."""
+    e.expansions += 1
+    call(e.load, e)
+    expand_two_classes(e, lane)
 
 
 @native

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +42,7 @@ _SCORE, _CALL = 2e-10, 5e-8
 
 
 _COUNTERS = (
-    *("expansions", "repeats", "units", "pair_passes", "pruned", "evictions"),
+    *("expansions", "repeats", "units", "pair_passes", "pruned", "similar", "evictions"),
     *("node_count", "edge_count", "child_count", "branch_slots"),
 )
 """What a record counts, beside the nodes visited."""
@@ -187,7 +188,7 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool) -> None:
     engine["solve_children"] = entries.solve_children(kind, lane)
     engine["push_bounds"] = entries.push(lane)
     if not relaxed:
-        engine["expand"] = entries.expand(kind, lane)
+        engine["expand"] = entries.expand(*workspace.expansion(kind))
     warmup.finish()
     warmup.compile_search()
     engine["load"] = entries.load()
@@ -206,13 +207,25 @@ def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
 
 def is_short(packed: PackedProblem, depth: int) -> bool:
     """Whether a search of this size must be over in a moment, however bad its bounds."""
-    if depth > 8:
-        return False
-    per_row = (_COUNT if packed.row_values is None else _SUM) * (packed.n_labels + 1)
+    per_row = _COUNT if packed.row_values is None else _SUM
     per_pair = _SCORE if packed.scoring is None else _CALL
+    return is_short_of(packed.n_columns, len(packed.row_bits), packed.n_labels, depth, per_row, per_pair)
+
+
+def is_short_of(
+    columns: int, places: int, labels: int, depth: int, per_row: float = _COUNT, per_pair: float = _SCORE
+) -> bool:
+    """As `is_short`, of a problem with at most so many bit columns and places of rows."""
+    return depth <= 8 and most_seconds(columns, places, labels, depth, per_row, per_pair) < _SHORT
+
+
+def most_seconds(
+    columns: int, places: int, labels: int, depth: int, per_row: float = _COUNT, per_pair: float = _SCORE
+) -> float:
+    """How long a search takes at most, however bad its bounds, generously estimated."""
     # the columns of the last two levels, after every split above them, whose sides share all rows
-    pairs = float(packed.n_columns) ** max(2, depth)
-    return pairs * (len(packed.row_bits) * per_row + per_pair) < _SHORT
+    pairs = float(columns) ** max(2, depth)
+    return pairs * (places * per_row * (labels + 1) + per_pair)
 
 
 def is_one_unit(depth: int, budget: int) -> bool:
@@ -229,12 +242,6 @@ def statistics(
         zip(_COUNTERS, map(sum, zip(*(engine.read(_COUNTERS) for engine in engines), strict=True)), strict=True)
     )
     key_words, branch_words = engines[0].read(("key_words", "branch_words"))
-    cache = (
-        done["node_count"] * (key_words * 8 + NODE.itemsize + 16)
-        + done["edge_count"] * EDGE.itemsize
-        + done["child_count"] * CHILD.itemsize
-        + done["branch_slots"] * branch_words * 8
-    )
     return {
         "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
@@ -245,10 +252,21 @@ def statistics(
         "pair_passes": done["pair_passes"],
         "subproblems": done["node_count"],
         "pruned": done["pruned"],
+        "similar": done["similar"],
         "evictions": done["evictions"],
-        "cache_bytes": cache,
+        "cache_bytes": cache_bytes(done, key_words, branch_words),
         "peak_bytes": process_memory.peak(),
         "columns": packed.n_columns,
         "lane": workspaces[0].lane_type.__name__,
         "kernel": packed.kind,
     }
+
+
+def cache_bytes(done: Mapping[str, int], key_words: int, branch_words: int) -> int:
+    """The bytes of the caches' entries, by the record's counters."""
+    return (
+        done["node_count"] * (key_words * 8 + NODE.itemsize + 16)
+        + done["edge_count"] * EDGE.itemsize
+        + done["child_count"] * CHILD.itemsize
+        + done["branch_slots"] * branch_words * 8
+    )

@@ -15,7 +15,7 @@ from streed.bnb import bounds, pair_lookahead
 from streed.bnb.depth_three import solve_depth_three
 from streed.kernels.compiled import unit
 from streed.kernels.counting import pair_counts, rows
-from streed.kernels.kinds import COUNTED, SIGNED, SUMMED, TEST_COSTS
+from streed.kernels.kinds import CLASSES, COUNTED, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
 from streed.kernels.views import matrix, vector
@@ -57,7 +57,9 @@ def weigh_pairs() -> Any:
         begins = vector(e.group_begins, e.groups + 1, int64)
         weights = matrix(e.pair_weights, e.groups, e.pair_planes, int64)
         sums = matrix(e.weighed_pairs, e.pair_planes * e.stride, e.stride, int64)
-        pair_counts.count_pairs(words, begins, e.groups, e.n_active, weights, e.pair_planes, sums, e.stride)
+        pair_counts.count_pairs(
+            words, begins, e.groups, e.n_active, weights, e.pair_planes, sums, e.stride, rows.units_of(e)
+        )
 
     return weigh_column_pairs
 
@@ -153,7 +155,7 @@ def solve_children(kind: str, lane: Any) -> Any:
 
 @functools.cache
 def expand(kind: str, lane: Any) -> Any:
-    """`pair_lookahead.expand_labelled`, which serves the signed kind too, or `generated.expand_scored`."""
+    """`expand_labelled`, which serves the signed kind too, `expand_classes` (pair_lookahead.py), or `expand_scored`."""
     if kind in (COUNTED, SUMMED):
 
         @unit(KERNEL)
@@ -161,6 +163,13 @@ def expand(kind: str, lane: Any) -> Any:
             generated.expand_scored(engine_at(address))
 
         return expand_scored
+    if kind == CLASSES:
+
+        @unit(KERNEL)
+        def expand_classes(address):  # type: ignore[no-untyped-def]
+            pair_lookahead.expand_classes(engine_at(address), lane)
+
+        return expand_classes
     if kind == TEST_COSTS:
 
         @unit(KERNEL)

@@ -18,7 +18,8 @@ from streed.exact import Array
 from streed.kernels import buffers
 from streed.kernels.buffers import ALIGNMENT, address_of
 from streed.kernels.entries import find_rows
-from streed.kernels.packed import PackedProblem
+from streed.kernels.kinds import CLASSES
+from streed.kernels.packed import PackedProblem, narrowest_lane
 from streed.kernels.record_proxy import RecordProxy
 from streed.kernels.records import EDGE, INFINITE, LANES, LOWEST, NODE
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
+
+SIMILAR_FROM = 256
+"""Nodes that a search has met before it keeps tables of similar ones: below, they cost more than they save."""
 
 _OF_COSTS = ("split_cost", "class_bound", "floor_mask", "floors", "root_target")
 """What a linear oracle writes for the costs of each of its solves."""
@@ -76,6 +80,7 @@ class Workspace:
             self.engine.address, row_bits, problem.column_rows, groups.words, self.profits, self.signed_costs,
             problem.literals, problem.column, problem.flipped, control,
         )  # fmt: skip
+        self._class_lane = self._weigh_classes(problem)
         arrays: dict[str, Array] = {}
         if shared is not None:
             self.engine["shared_slots"] = len(shared)
@@ -158,9 +163,27 @@ class Workspace:
             "slot_space": 2 * slots,
             "slot_count": min(slots, 256),
             "path_space": space.path,
+            "similar_from": SIMILAR_FROM,
             "root_target": INFINITE,
             "pause": INFINITE,
         }
+
+    def _weigh_classes(self, problem: PackedProblem) -> Any:
+        """The lane type of sums of class weights, which this writes; None if rows cost something under both labels.
+
+        None, too, where costs are written later.
+        """
+        profits = self.profits[:, :2]
+        if not problem.signed or not self.engine["class_bound"] or not profits.any():
+            return None
+        unit = int(np.gcd.reduce(profits, axis=None))
+        self._class_weights = np.ascontiguousarray(profits // unit)
+        self.engine.write({"class_unit": unit, "class_weights": self._class_weights.ctypes.data})
+        return narrowest_lane(problem.groups.worst // unit, 0, 0, 0)
+
+    def expansion(self, kind: str) -> tuple[str, Any]:
+        """(kind, lane type) of what expands the nodes of a problem of this kind."""
+        return (kind, self.lane_type) if self._class_lane is None else (CLASSES, self._class_lane)
 
     def state(self) -> Array:
         """A copy of the record as it is: once the kernels are linked, what `restore` begins a further search with."""
@@ -181,7 +204,7 @@ class Workspace:
 
     def forget_root(self) -> None:
         """Makes the bounds of a root that was not placed yet say nothing: they may be looked at any time."""
-        self.nodes[0]["lower"], self.nodes[0]["upper"] = LOWEST, INFINITE
+        self._bounds_at(0)[:] = LOWEST, INFINITE
 
     @cached_property
     def nodes(self) -> Array:
@@ -212,9 +235,13 @@ class Workspace:
     @property
     def root_bounds(self) -> tuple[int, int]:
         """(lower, upper) of the node that was searched."""
-        at = self.engine["nodes"] - self._begin + NODE.itemsize * self.engine["root"]
-        lower, upper = self._buffer[at : at + 16].view(np.int64).tolist()
+        lower, upper = self._bounds_at(self.engine["root"]).tolist()
         return lower, upper
+
+    def _bounds_at(self, node: int) -> Array:
+        """(lower, upper) of a node as they lie in its record, which begins with them."""
+        at = self.engine["nodes"] - self._begin + NODE.itemsize * node
+        return self._buffer[at : at + 16].view(np.int64)
 
     @property
     def root_edges(self) -> Array:

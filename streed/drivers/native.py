@@ -10,7 +10,7 @@ from streed.bnb.native_search import search_native
 from streed.bnb.procedure import Procedure
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
-from streed.ordered.choice import is_for_thresholds
+from streed.ordered import choice
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
@@ -28,6 +28,12 @@ class Native(Driver):
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        if problem.data.n_columns >= choice.FEWEST:
+            from streed.ordered.chains import search_chains
+
+            found = search_chains(problem, search_limits, self.name)
+            if found is not None:
+                return found
         outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
         return self.without_kernels(problem, search_limits) if outcome is None else outcome
 
@@ -54,7 +60,7 @@ class Native(Driver):
         def native() -> LinearOracle:
             return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
 
-        if is_for_thresholds(problem):
+        if choice.is_for_thresholds(problem):
             from streed.ordered.oracle import OrderedOracle
 
             return OrderedOracle(problem, kinds, search_limits, self.name, native)

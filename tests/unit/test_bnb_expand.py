@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +99,56 @@ def test_sides_of_categorical_columns(seed: int, min_leaf: int) -> None:
     rng = np.random.default_rng(seed)
     instance = _instance(rng, rng.integers(3, 6, rng.integers(1, 3)).tolist(), min_leaf)
     _check(instance, rng.random(instance.data.n_rows) < rng.choice([1.0, 0.7]))
+
+
+def _two_labels(rng: np.random.Generator, rows: int, binary: int, kind: str) -> Instance:
+    """Two labels and binary columns; `kind`: errors, a weight for each, or few weights that have a common divisor."""
+    instance = make_instance(rng, rows=rows, binary=binary, kind="errors", split=int(rng.choice([1, 2, 5])))
+    if kind != "errors":
+        weights = rng.integers(1, 200, rows) if kind == "weights" else 300 * rng.integers(1, 4, rows)
+        instance.costs = instance.costs * weights[:, None]
+    return instance
+
+
+@given(seed=st.integers(0, 2**32), kind=st.sampled_from(["errors", "weights", "divisor"]))
+@settings(max_examples=40, deadline=None)
+def test_sides_counted_by_class(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    instance = _two_labels(rng, int(rng.integers(8, 30)), int(rng.integers(1, 5)), kind)
+    with Bench(instance) as bench:
+        assert bench.workspace.expansion("signed")[0] == "classes"
+    _check(instance, rng.random(instance.data.n_rows) < rng.choice([1.0, 0.7]))
+
+
+@pytest.mark.parametrize("kind", ["errors", "weights", "divisor"])
+@pytest.mark.parametrize(("rows", "binary"), [(60, 40), (3000, 33), (40_000, 5), (200, 70)])
+def test_classes_say_what_labels_say(rows: int, binary: int, kind: str) -> None:
+    # more than one vector of columns, more rows than sixteen bits count, columns that are constant in the node
+    rng = np.random.default_rng(rows)
+    instance = _two_labels(rng, rows, binary, kind)
+    node = instance.data.X[:, 0] == 1
+    found = []
+    for by_class in (False, True):
+        with Bench(instance, by_class=by_class) as bench:
+            values_ = _expand(bench, node)
+            n = int(bench.engine["n_active"])
+            found.append((int(bench.engine["upper"]), bench.active(), values_[:, :n]))
+    by_label, by_class_ = found
+    assert by_label[:2] == by_class_[:2]
+    same = [values.LEAF1, values.LEAF0, values.SPLIT1, values.SPLIT0, values.MORE1, values.MORE0]
+    np.testing.assert_array_equal(by_label[2][same], by_class_[2][same])
+    two = [values.TWO1, values.TWO0]
+    assert (by_label[2][two] <= by_class_[2][two]).all()
+
+
+def test_the_bound_of_two_splits_is_sharper_by_class() -> None:
+    # a quadrant lies in a side of either column, and each says what it costs
+    instance = _two_labels(np.random.default_rng(3), 200, 12, "errors")
+    found = []
+    for by_class in (False, True):
+        with Bench(instance, by_class=by_class) as bench:
+            found.append(_expand(bench, instance.everything())[[values.TWO1, values.TWO0], :12].sum())
+    assert found[0] < found[1]
 
 
 def test_categories_show_more_labels_than_two_splits_of_binary_columns() -> None:

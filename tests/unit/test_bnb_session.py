@@ -62,7 +62,7 @@ def test_both_ways_to_expand_a_node(seed: int, depth: int) -> None:
 def test_bounds_that_are_switched_off(seed: int, limits: tuple[int | None, int | None], relaxed: bool) -> None:
     instance = _instance(np.random.default_rng(seed), split=0 if relaxed else None)
     relaxed = relaxed and limits[0] is not None and limits[1] is None
-    for flag in ("restrictable", "extensible", "class_bound", "archived", "floors"):
+    for flag in ("restrictable", "extensible", "class_bound", "archived", "floors", "similar_buckets"):
         _check(instance, *limits, relaxed=relaxed, flags={flag: 0})
 
 
@@ -79,7 +79,7 @@ def test_bounds_that_are_switched_off_change_the_work() -> None:
 
     for flag in ("floors", "archived"):
         assert work(free, 5, {flag: 0}) != work(free, 5, {})
-    for flag in ("restrictable", "class_bound", "floors"):
+    for flag in ("restrictable", "class_bound", "floors", "similar_buckets"):
         assert work(dear, None, {flag: 0}) != work(dear, None, {})
 
 
