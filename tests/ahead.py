@@ -26,6 +26,7 @@ _FIRST = "streed.solve(Accuracy(), X, y, max_depth=4)"
 """The search itself, which all others find in the cache."""
 
 _THEN = (
+    "from streed.bnb import entries; entries.solve_short.make_ready(); entries.solve_short_each.make_ready()",
     "streed.solve(Accuracy(), draw.random((100, 4)), draw.integers(0, 2, 100), max_depth=3)",
     "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3, sensitive_features=X[:, 0])",
     "streed.solve(ClassErrors(), X, y, max_depth=3); streed.solve(F1(), X, y, max_depth=3)",

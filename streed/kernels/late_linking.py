@@ -70,7 +70,7 @@ def _linked_late() -> Iterator[None]:
         return
     try:
         codegen._library_class = LateLibrary
-        codegen.set_env = functools.partial(_set_environment, codegen)
+        codegen.set_env = functools.partial(set_environment, codegen)
         yield
     finally:
         # attributes of this object, which hid those of its class
@@ -125,7 +125,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def _merged(self) -> Any:
         """The code of this library and of all that it needs; what is another's can be called from here only."""
-        _let_meet(self._final_module)
+        let_meet(self._final_module)
         merged = self._final_module.clone()
         own = _defined(merged)
         needed, seen = list(self._linking_libraries), {id(self)}
@@ -137,7 +137,7 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
             if library._finalized:
                 merged.link_in(library._get_module_for_linking(), preserve=True)
             else:
-                _let_meet(library._final_module)
+                let_meet(library._final_module)
                 merged.link_in(library._final_module, preserve=True)
                 needed += library._linking_libraries
         for function in merged.functions:
@@ -160,7 +160,7 @@ _SHARED = "__excinfo_unwrap_args"
 """How functions begin that numba adds to every library with messages that are made while code runs, alike by name."""
 
 
-def _let_meet(module: Any) -> None:
+def let_meet(module: Any) -> None:
     """Lets the functions that several libraries have be linked as one."""
     for function in module.functions:
         if function.name.startswith(_SHARED) and not function.is_declaration:
@@ -172,7 +172,7 @@ def _defined(module: Any) -> set[str]:
     return {function.name for function in module.functions if not function.is_declaration}
 
 
-def _set_environment(codegen: Any, name: str, environment: Any) -> None:
+def set_environment(codegen: Any, name: str, environment: Any) -> None:
     """Sets an environment's variable, unless it waits with its library, which sets it in `finalize`."""
     if codegen._engine.is_symbol_defined(name):
         JITCPUCodegen.set_env(codegen, name, environment)

@@ -32,6 +32,11 @@ class Native:
         found = library()
         return [] if found is None else found.calls(self._name_in_library)
 
+    @property
+    def is_prebuilt(self) -> bool:
+        """Whether the library has it, so that nothing is compiled for it."""
+        return bool(self._calls)
+
     def __call__(self, *arguments: Any) -> Any:
         for call in self._calls:
             found = call(arguments)
@@ -59,11 +64,15 @@ class Entry(Native):
 
     def compile(self) -> None:
         """Compiles the function for its signatures."""
+        for signature in self.argument_types():
+            # as numba sees the arguments of a call: files of compiled code are found by it
+            self.compiled.compile(signature)
+
+    def argument_types(self) -> list[tuple[Any, ...]]:
+        """The signatures as numba's types of the arguments."""
         from streed.kernels.signatures import argument_types
 
-        for signature in self.signatures:
-            # as numba sees the arguments of a call: files of compiled code are found by it
-            self.compiled.compile(argument_types(signature, self.tuples))
+        return [argument_types(signature, self.tuples) for signature in self.signatures]
 
 
 def unit_address(module: str, maker: str, *arguments: Any) -> int:

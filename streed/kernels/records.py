@@ -29,6 +29,7 @@ SIZES = [
     ("rows_plane", np.int64),  # which plane counts rows
     ("worst_plane", np.int64),  # which plane holds worst costs (of row groups)
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
+    ("class_unit", np.int64),  # of `class_weights`: all costs are multiples of it
     ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
     ("worst_step", np.int64),  # the worth of the lowest of them
     # of the caches, in entries
@@ -39,6 +40,8 @@ SIZES = [
     ("branch_space", np.int64),
     ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
     ("path_space", np.int64),
+    ("similar_from", np.int64),  # nodes that a search has met before it looks for similar ones
+    ("similar_buckets", np.int64),  # of one table of similar nodes; 0 if there are none, or they did not pay
     ("shared_slots", np.int64),  # of the table that threads share, a power of two; 0 if there is none
 ]
 """Of the problem, and of the space that its caches may grow into. Written once by `Workspace`."""
@@ -69,6 +72,7 @@ ADDRESSES = [
     ("row_bits", np.int64),  # int32 (N, P / 32): the columns of a row, a bit each
     ("column_rows", np.int64),  # uint64 (F, W): the rows that have the column
     ("group_words", np.int64),  # int64 (G + 1): the words of a row set at which each group begins
+    ("class_weights", np.int64),  # int64 (G, 2), if class_bound: what a row weighs in its class, in class_unit; else 0
     ("signed_costs", np.int64),  # int64 (G, 2): cost of label 0 minus cost of label 1, and its absolute value
     ("profits", np.int64),  # int64 (G, S): worst cost minus cost, per label; then the worst cost; then 1 per row
     ("literals", np.int64),  # int64 (categorical + 1): where each categorical column's literals begin
@@ -116,8 +120,8 @@ ADDRESSES = [
     ("floor_sums", np.int64),  # float64 (P + 1): the sums of these over the node's rows with a column; over all of them
     # a child of the node at hand
     ("child_rows", np.int64),  # int32 (N + 64)
-    ("child_words", np.int64),  # int16, as `words`
-    ("child_begins", np.int64),  # int64 (G + 1)
+    ("child_words", np.int64),  # int16, as `words`; or int8 (N / 12 + G + 20, 6 P): its units, see look_up.py
+    ("child_begins", np.int64),  # int64 (G + 1): where each group's words or units begin
     ("child_pairs", np.int64),  # lane, as `pairs`: of the smaller child
     ("rest_pairs", np.int64),  # lane, as `pairs`: of the larger child
     ("child_sums", np.int64),  # lane (S, P): sums over the child's rows that have the column
@@ -131,6 +135,9 @@ ADDRESSES = [
     ("slots", np.int64),  # int32 (2 * slot_space): the node index
     ("similarity_cache", np.int64),  # int64 (ROWS_OF_SIMILARITY_CACHE, ENTRIES): see similarity_cache.py
     ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
+    ("similar_masks", np.int64),  # uint64 (SAMPLES, W): the samples of rows, see similar_nodes.py
+    ("similar_counts", np.int64),  # int64 (TABLES * similar_buckets): how often a node was entered in each bucket
+    ("similar_entries", np.int64),  # int64 (TABLES * similar_buckets, BUCKET)
     ("lost", np.int64),  # int64 (P)
     ("price_sums", np.int64),  # int64 (P): what the rows of the node at hand with each column are charged
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
@@ -250,6 +257,8 @@ STATE = [
     ("branch_slots", np.int64),
     ("branch_count", np.int64),
     ("archive_count", np.int64),
+    ("similar_ready", np.int64),  # 1: the tables of similar nodes are in use
+    ("similar_step", np.int64),  # what a row costs at worst, at least
 ]
 """How far the arrays are filled."""
 
@@ -260,6 +269,9 @@ COUNTERS = [
     ("units", np.int64),  # depth-three work units
     ("pair_passes", np.int64),  # depth-two evaluations
     ("pruned", np.int64),
+    ("similar", np.int64),  # nodes that similar ones settled,
+    ("similar_asked", np.int64),  # of so many that were looked up;
+    ("similar_before", np.int64),  # and of these, until it was asked last whether that pays
     ("evictions", np.int64),
 ]
 """What was done, for `stats`: each is raised where it is done, and read by `statistics`."""
@@ -342,7 +354,10 @@ one below the target."""
 SHALLOW = 3
 """The depth of the search's work units: a tree of no more levels is found in a moment."""
 
-MOST_WORDS = 2047
+MOST_ROWS = 2**15 - 1
+"""Rows that int16 counts."""
+
+MOST_WORDS = MOST_ROWS // 16
 """Words of 16 rows whose popcounts add up within int16."""
 
 LANES = 32
@@ -350,6 +365,20 @@ LANES = 32
 
 WORD_ROWS = 16
 """Rows per word of a compacted column."""
+
+NIBBLE, NIBBLES = 4, 3
+"""Where rows are counted by tables: rows per nibble of a column, and nibbles per unit."""
+
+UNIT_ROWS = NIBBLE * NIBBLES
+
+CHUNK_WORDS = 15
+"""Words of a node that are split into units at once: their rows fill whole units, whose counts fit a byte."""
+
+CHUNK = CHUNK_WORDS * WORD_ROWS // UNIT_ROWS
+"""The units of these."""
+
+UNIT_BYTES = 2 * NIBBLES
+"""Bytes per column of a unit: its nibbles, and where their tables begin (`counting/look_up.py`)."""
 
 FOUR = 4
 """Planes that are added at once where rows are summed; the numbers of a row are padded to a multiple of it."""

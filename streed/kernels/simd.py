@@ -1,4 +1,4 @@
-"""A vector value type inside numba: 32 lanes of int16, int32 or int64, held in registers.
+"""A vector value type inside numba: 32 lanes of int8, int16, int32 or int64, held in registers.
 
 LLVM lowers the same source to AVX-512, AVX2, SSE or NEON; the number of machine registers behind one vector is its
 concern. Vectors are loaded from and stored to C-contiguous arrays, whose dtype decides the lane type, and know the
@@ -29,17 +29,18 @@ class Vector(types.Type):
         super().__init__(name=f"Vector(int{bits} x {LANES})")
 
 
-VECTORS = {bits: Vector(bits) for bits in (16, 32, 64)}
+VECTORS = {bits: Vector(bits) for bits in (8, 16, 32, 64)}
 
 
-def _llvm(vector: Vector) -> ir.VectorType:
+def llvm_type(vector: Vector) -> ir.VectorType:
+    """The type of such vectors in LLVM's code."""
     return ir.VectorType(ir.IntType(vector.bits), LANES)
 
 
 @register_model(Vector)
 class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, vector: Vector) -> None:
-        super().__init__(manager, vector, _llvm(vector))
+        super().__init__(manager, vector, llvm_type(vector))
 
 
 def _splat(builder: Any, scalar: Any, vector_type: ir.VectorType) -> Any:
@@ -73,7 +74,7 @@ def load(typing: Any, array: Any, row: Any, column: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = element(context, builder, sig.args[0], *args)
-        value = builder.load(builder.bitcast(pointer, _llvm(vector).as_pointer()))
+        value = builder.load(builder.bitcast(pointer, llvm_type(vector).as_pointer()))
         value.align = vector.bits // 8
         return value
 
@@ -86,7 +87,7 @@ def store(typing: Any, array: Any, row: Any, column: Any, vector: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = element(context, builder, sig.args[0], *args[:3])
-        instruction = builder.store(args[3], builder.bitcast(pointer, _llvm(vector).as_pointer()))
+        instruction = builder.store(args[3], builder.bitcast(pointer, llvm_type(vector).as_pointer()))
         instruction.align = vector.bits // 8
         return context.get_dummy_value()
 
@@ -100,7 +101,7 @@ def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = element(context, builder, sig.args[0], *args)
-        return _splat(builder, builder.load(pointer), _llvm(vector))
+        return _splat(builder, builder.load(pointer), llvm_type(vector))
 
     return vector(array, types.intp, types.intp), generate
 
@@ -111,7 +112,7 @@ def fill(typing: Any, array: Any, scalar: Any) -> Any:
     vector = VECTORS[array.dtype.bitwidth]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _splat(builder, _resize(builder, args[1], vector.bits), _llvm(vector))
+        return _splat(builder, _resize(builder, args[1], vector.bits), llvm_type(vector))
 
     return vector(array, types.int64), generate
 
@@ -141,7 +142,7 @@ def _define(operation: Callable[..., Any], instruction: str) -> None:
         return getattr(builder, instruction)(*args)
 
     def scalar(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        right = _splat(builder, _resize(builder, args[1], sig.args[0].bits), _llvm(sig.args[0]))
+        right = _splat(builder, _resize(builder, args[1], sig.args[0].bits), llvm_type(sig.args[0]))
         return getattr(builder, instruction)(args[0], right)
 
     lower_builtin(operation, Vector, Vector)(vectors)
@@ -167,13 +168,25 @@ minimum = _binary("minimum", "Lane by lane, the smaller.", lambda b, x, y: b.sel
 maximum = _binary("maximum", "Lane by lane, the larger.", lambda b, x, y: b.select(b.icmp_signed(">", x, y), x, y))
 
 
+maximum_unsigned = _binary(
+    "maximum_unsigned",
+    "Lane by lane, the larger, of lanes without sign.",
+    lambda b, x, y: b.select(b.icmp_unsigned(">", x, y), x, y),
+)
+minimum_unsigned = _binary(
+    "minimum_unsigned",
+    "Lane by lane, the smaller, of lanes without sign.",
+    lambda b, x, y: b.select(b.icmp_unsigned("<", x, y), x, y),
+)
+
+
 @intrinsic
 def forbid(typing: Any, cost: Any, rows: Any, least: Any, infeasible: Any) -> Any:
     """`cost`, but `infeasible` in the lanes that have some rows and fewer than `least`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         cost, rows, least, infeasible = args
-        kind = _llvm(sig.args[0])
+        kind = llvm_type(sig.args[0])
         bits = sig.args[0].bits
         some = builder.icmp_signed(">", rows, ir.Constant(kind, [0] * LANES))
         few = builder.icmp_signed("<", rows, _splat(builder, _resize(builder, least, bits), kind))
@@ -188,7 +201,7 @@ def keep_at_least(typing: Any, vector: Any, counts: Any, least: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         vector, counts, least = args
-        kind = _llvm(sig.args[0])
+        kind = llvm_type(sig.args[0])
         bound = _splat(builder, _resize(builder, least, sig.args[0].bits), kind)
         enough = builder.icmp_signed(">=", counts, bound)
         return builder.select(enough, vector, ir.Constant(kind, [0] * LANES))
@@ -201,7 +214,7 @@ def popcount(typing: Any, vector: Any) -> Any:
     """Lane by lane, the number of one bits."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = _llvm(vector)
+        kind = llvm_type(vector)
         name = f"llvm.ctpop.v{LANES}i{vector.bits}"
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
         return builder.call(function, args)
@@ -215,15 +228,29 @@ def widen(typing: Any, array: Any, vector: Any) -> Any:
     wide = VECTORS[array.dtype.bitwidth]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return args[1] if wide.bits == vector.bits else builder.sext(args[1], _llvm(wide))
+        return args[1] if wide.bits == vector.bits else builder.sext(args[1], llvm_type(wide))
 
     return wide(array, vector), generate
+
+
+@intrinsic
+def widen_unsigned(typing: Any, array: Any, vector: Any) -> Any:
+    """The vector, whose lanes have no sign, in lanes of the array's lane type, which are wider."""
+    wide = VECTORS[array.dtype.bitwidth]
+    return wide(array, vector), lambda context, builder, sig, args: builder.zext(args[1], llvm_type(wide))
+
+
+@intrinsic
+def narrow(typing: Any, array: Any, vector: Any) -> Any:
+    """The low bits of the vector's lanes, in lanes of the array's lane type, which are narrower."""
+    narrow = VECTORS[array.dtype.bitwidth]
+    return narrow(array, vector), lambda context, builder, sig, args: builder.trunc(args[1], llvm_type(narrow))
 
 
 def _reduction(name: str, doc: str, operation: str) -> Any:
     def typed(typing: Any, vector: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            kind = _llvm(vector)
+            kind = llvm_type(vector)
             full = f"llvm.vector.reduce.{operation}.v{LANES}i{vector.bits}"
             function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), full)
             return _resize(builder, builder.call(function, args), 64)
@@ -247,7 +274,7 @@ def keep_lanes(typing: Any, mask: Any, vector: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         bits = builder.bitcast(_resize(builder, args[0], LANES), ir.VectorType(ir.IntType(1), LANES))
-        return builder.select(bits, args[1], ir.Constant(_llvm(vector), [0] * LANES))
+        return builder.select(bits, args[1], ir.Constant(llvm_type(vector), [0] * LANES))
 
     return vector(types.int64, vector), generate
 
@@ -265,31 +292,17 @@ def lanes_with(typing: Any, vector: Any, bits: Any) -> Any:
 
 
 @intrinsic
-def store_set_bits(typing: Any, array: Any, at: Any, base: Any, mask: Any) -> Any:
-    """array[at:] = base + the positions of the set bits of a 16-bit mask; may write up to 16 entries past `at`.
-
-    `array` is one-dimensional int32 with 16 entries to spare behind the last one that counts.
-    """
+def nibble_of(typing: Any, array: Any, words: Any, which: Any) -> Any:
+    """The bits 4 * which .. + 3 of every lane of `words`, in lanes of the array's lane type, which are narrower."""
+    narrow = VECTORS[array.dtype.bitwidth]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.VectorType(ir.IntType(32), 16)
-        mask_kind = ir.VectorType(ir.IntType(1), 16)
-        undefined = ir.Constant(kind, ir.Undefined)
-        first = builder.insert_element(undefined, _resize(builder, args[2], 32), ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
-        positions = builder.add(builder.shuffle_vector(first, undefined, zeros), ir.Constant(kind, list(range(16))))
-        bits = builder.bitcast(_resize(builder, args[3], 16), mask_kind)
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(kind, [kind, mask_kind, kind]), "llvm.experimental.vector.compress.v16i32"
-        )
-        packed = builder.call(function, [positions, bits, undefined])
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
-        instruction = builder.store(packed, builder.bitcast(pointer, kind.as_pointer()))
-        instruction.align = 4
-        return context.get_dummy_value()
+        kind = llvm_type(words)
+        shift = builder.shl(_resize(builder, args[2], words.bits), ir.Constant(kind.element, 2))
+        bits = builder.lshr(args[1], _splat(builder, shift, kind))
+        return builder.trunc(builder.and_(bits, ir.Constant(kind, [15] * LANES)), llvm_type(narrow))
 
-    return types.void(array, types.intp, types.int64, types.int64), generate
+    return narrow(array, words, types.int64), generate
 
 
 @intrinsic

@@ -7,6 +7,7 @@ nothing is taken from files of compiled code, whose inner names are only differe
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from streed.kernels.places import fingerprint
 from streed.kernels.prebuilt import container, levels
 from streed.kernels.prebuilt.library import RELEASE
 from streed.kernels.signatures import argument_types
+from streed.prebuild.gathering import are_gathered, keep_parts, link_parts, only_gathered, optimized
 from streed.prebuild.memory import runtime_modules
 from streed.prebuild.parts import all_entries, all_units
 from streed.prebuild.samples import solve_samples
@@ -42,10 +44,10 @@ class Emission:
         self._entries: dict[str, tuple[container.Overload, ...]] = {}
         release_function(self._trampolines, RELEASE)
 
-    def add_entry(self, name: str, dispatcher: Any) -> None:
-        """Adds an entry for all signatures that it was compiled for."""
+    def add_entry(self, name: str, dispatcher: Any, signatures: Sequence[tuple[Any, ...]]) -> None:
+        """Adds an entry for these signatures, for which it was compiled; native code may have made others of it."""
         overloads = []
-        for compiled in dispatcher.overloads.values():
+        for compiled in [dispatcher.overloads[signature] for signature in signatures]:
             symbol = self._symbol()
             overloads.append(entry_trampoline(self._trampolines, self._context, compiled, symbol))
             self._libraries.append(compiled.library)
@@ -64,7 +66,7 @@ class Emission:
         module = self._linked()
         imports = tuple(sorted(each.name for each in module.functions if _is_import(each)))
         missing = [each.name for each in module.global_variables if each.is_declaration]
-        missing += [name for name in imports if name.startswith(("NRT_", "numba_", "Py"))]
+        missing += [name for name in imports if name.startswith(("NRT_", "numba_", "Py", "_Z"))]
         if missing:
             raise LookupError(f"native code needs what only numba or Python has: {', '.join(missing)}")
         if fingerprint.__wrapped__() != self._fingerprint:
@@ -81,23 +83,28 @@ class Emission:
     def _linked(self) -> Any:
         """The module of all functions; only the symbols can be seen from outside."""
         module = binding.parse_assembly(str(self._trampolines))
-        for library in self._libraries:
-            module.link_in(library._get_module_for_linking().clone())
+        link_parts(module, self._libraries)
+        self._hide(module)
+        if are_gathered(self._libraries):
+            module = optimized(module)
         for part in runtime_modules(self._context):
             module.link_in(part)
-        for function in module.functions:
-            if not function.is_declaration and function.name not in self._symbols:
-                function.linkage = "internal"
+        self._hide(module)
         module.verify()
         passes = binding.create_new_module_pass_manager()
         passes.add_global_dead_code_eliminate_pass()
-        # each function was compiled with all that it calls: much is there several times, under long names
         passes.add_constant_merge_pass()
         passes.add_merge_functions_pass()
         passes.add_global_dead_code_eliminate_pass()
         passes.add_strip_symbols_pass()
         passes.run(module, binding.create_pass_builder(self._codegen._tm, binding.create_pipeline_tuning_options()))
         return module
+
+    def _hide(self, module: Any) -> None:
+        """Leaves only the symbols to be seen from outside."""
+        for function in module.functions:
+            if not function.is_declaration and function.name not in self._symbols:
+                function.linkage = "internal"
 
 
 def _is_import(function: Any) -> bool:
@@ -107,16 +114,20 @@ def _is_import(function: Any) -> bool:
 
 def emit(path: Path, level: str, *, small: bool = False) -> None:
     """Makes the library of this process's target; see `Emission.write`."""
+    keep_parts()
     emission = Emission()
-    for module, maker, arguments in all_units():
-        made = getattr(importlib.import_module(module), maker)(*arguments)
-        emission.add_unit(unit_name(module, maker, *arguments), made)
-    for each in all_entries():
-        each.compile()
-        emission.add_entry(entry_name(each.module, each.name), each.compiled)
     solve_samples()
-    for made in all_made():
-        _add_generated(emission, made)
+    with only_gathered():
+        for module, maker, arguments in all_units():
+            made = getattr(importlib.import_module(module), maker)(*arguments)
+            emission.add_unit(unit_name(module, maker, *arguments), made)
+        for each in all_entries():
+            # what makes objects of Python's is not needed
+            each.compiled.targetoptions |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            each.compile()
+            emission.add_entry(entry_name(each.module, each.name), each.compiled, each.argument_types())
+        for made in all_made():
+            _add_generated(emission, made)
     emission.write(path, level, small=small)
 
 
@@ -129,5 +140,6 @@ def _add_generated(emission: Emission, made: Kernels | ThresholdKernels) -> None
         emission.add_unit(native_name(shipped, kernel), callback)
     if made.text.ordered:
         costs_of = made.costs_of.compiled
-        costs_of.compile(argument_types(made.text.costs_signature))
-        emission.add_entry(native_name(shipped, COSTS_OF), costs_of)
+        signature = argument_types(made.text.costs_signature)
+        costs_of.compile(signature)
+        emission.add_entry(native_name(shipped, COSTS_OF), costs_of, [signature])

@@ -17,6 +17,7 @@ _RUNTIME = """
 
 declare i32 @posix_memalign(ptr, i64, i64)
 declare ptr @malloc(i64)
+declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
 
 ; a block with its entries behind it, at a multiple of an alignment; null without memory
@@ -106,6 +107,22 @@ define ptr @NRT_MemInfo_varsize_alloc(ptr %block, i64 %size) {
   br i1 %failed, label %fail, label %fill
 fill:
   %at3 = getelementptr %block, ptr %block, i32 0, i32 3
+  store ptr %entries, ptr %at3
+  %at4 = getelementptr %block, ptr %block, i32 0, i32 4
+  store i64 %size, ptr %at4
+  ret ptr %entries
+fail:
+  ret ptr null
+}
+
+; the entries of such a block with as many as fit of those before: those of a list that grows; null without memory
+define ptr @NRT_MemInfo_varsize_realloc(ptr %block, i64 %size) {
+  %at3 = getelementptr %block, ptr %block, i32 0, i32 3
+  %before = load ptr, ptr %at3
+  %entries = call ptr @realloc(ptr %before, i64 %size)
+  %failed = icmp eq ptr %entries, null
+  br i1 %failed, label %fail, label %fill
+fill:
   store ptr %entries, ptr %at3
   %at4 = getelementptr %block, ptr %block, i32 0, i32 4
   store i64 %size, ptr %at4

@@ -10,7 +10,7 @@ import numpy as np
 from streed.bnb import entries as bnb_entries
 from streed.enumerate import native_entries as enumerate_entries
 from streed.kernels import entries as kernel_entries
-from streed.kernels.kinds import COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
+from streed.kernels.kinds import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.linking import Entry
 from streed.ordered import entries as ordered_entries
 from streed.ordered.layout import LABELLED, MATRIX
@@ -47,6 +47,7 @@ def all_units() -> list[Unit]:
         (_UNITS, maker, (kind, lane))
         for maker, kind, lane in itertools.product(makers, (SIGNED, LABELS, TEST_COSTS), LANES)
     ]
+    units += [(_UNITS, "expand", (CLASSES, lane)) for lane in LANES]
     # scores are counted in the wider lanes only
     units += [(_UNITS, maker, (COUNTED, lane)) for maker, lane in itertools.product(makers, LANES[1:])]
     # sums over rows are real, whatever is summed

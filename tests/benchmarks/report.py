@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.benchmarks import (
     accuracy,
     anytime,
+    binarised,
     costs,
     estimator_checks,
     f1,
@@ -66,6 +67,7 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "stopping": ("Stopping", stopping.render),
     "threads": ("Threads", threads.render),
     "thresholds": ("All thresholds of raw numbers", thresholds.render),
+    "binarised": ("Binary columns that are thresholds of a few numbers", binarised.render),
     "threshold-tasks": ("All thresholds: other tasks, and many rows", threshold_tasks.render),
     "user-tasks": ("Tasks of users", user_tasks.render),
 }

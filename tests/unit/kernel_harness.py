@@ -215,14 +215,17 @@ class Bench:
         control: Array | None = None,
         flags: Mapping[str, int] | None = None,
         shared: Array | None = None,
+        by_class: bool = True,
     ) -> None:
+        """`by_class`: nodes are expanded by classes where that applies, as the search does."""
         self.instance = instance
         self.packed = instance.packed
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         lane = lane or self.packed.lane_type()
         # a buffer that is used again holds anything
-        with mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8)):
+        borrow = mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8))
+        with borrow, mock.patch.object(workspace, "SIMILAR_FROM", 1):
             self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed, shared)
         if shared is not None:
             self.workspace.forget_root()
@@ -236,7 +239,7 @@ class Bench:
         engine["prepare"] = units.prepare(kind, lane).address
         engine["solve_children"] = units.solve_children(kind, lane).address
         engine["push_bounds"] = units.push(lane).address
-        engine["expand"] = units.expand(kind, lane).address
+        engine["expand"] = units.expand(*(self.workspace.expansion(kind) if by_class else (kind, lane))).address
         engine["open_node"] = opening().address
         self.workspace.node_rows[0] = self.place(instance.everything())
         self._watched: list[object] = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.kernels.scoring.two_labels import ROWS_OF_SUMS
+from streed.kernels.scoring.signed import ROWS_OF_SUMS
 from tests.unit.kernel_harness import KINDS, Bench, Instance, load_side, make_instance
 
 LANE_TYPES = (np.int16, np.int32, np.int64)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
-from streed.kernels.records import LANES, WORD_ROWS
+from streed.kernels.records import LANES
+from tests.unit.compacted import child_bits, unpack_words
 from tests.unit.kernel_harness import Bench, Instance, load_side, make_instance
 
 
@@ -17,18 +18,6 @@ def _places_of(bench: Bench, rows: Array) -> Array:
     pairs = bench.packed.groups.places.reshape(-1, 2)
     pairs = pairs[rows[pairs[:, 0]]]
     return pairs[np.argsort(pairs[:, 1])]
-
-
-def _unpack(words: Array, begins: Array, sizes: list[int]) -> Array:
-    """(m, columns) of 0/1 from 16-row words (w, columns), of which every group has so many rows; the rest must be 0."""
-    bits = (words.astype(np.uint16)[:, None, :] >> np.arange(WORD_ROWS, dtype=np.uint16)[None, :, None]) & 1
-    found = []
-    for begin, end, size in zip(begins[:-1], begins[1:], sizes, strict=True):
-        assert end - begin == -(-size // WORD_ROWS)
-        group = bits[begin:end].reshape((end - begin) * WORD_ROWS, words.shape[1])
-        assert not group[size:].any()
-        found.append(group[:size])
-    return np.concatenate(found) if found else np.zeros((0, words.shape[1]), np.uint16)
 
 
 def _group_sizes(bench: Bench, places: Array) -> list[int]:
@@ -67,7 +56,7 @@ def _check_node(bench: Bench, rows: Array) -> Array:
     assert int(e["n_words"]) == begins[-1]
     words = bench.view("words", np.int16, int(e["n_words"]), stride)
     assert not words[:, len(active) :].any()
-    found = _unpack(words[:, : len(active)], begins, sizes)
+    found = unpack_words(words[:, : len(active)], begins, sizes)
     assert (found == having[:, active]).all()
     _check_literals(bench, active, counts)
     return having
@@ -94,9 +83,9 @@ def _check_child(bench: Bench, rows: Array, having: Array, column: int, side: in
     assert load_side(e.address, column, side) == mine.sum()
     sizes = _group_sizes(bench, pairs[mine, 1])
     begins = bench.view("child_begins", np.int64, groups + 1)
-    words = bench.view("child_words", np.int16, int(begins[-1]), int(e["stride"]))
-    assert not words[:, len(active) :].any()
-    assert (_unpack(words[:, : len(active)], begins, sizes) == having[mine][:, active]).all()
+    bits = child_bits(bench, begins, sizes)
+    assert not bits[:, len(active) :].any()
+    assert (bits[:, : len(active)] == having[mine][:, active]).all()
 
 
 def _check(instance: Instance, rng: np.random.Generator, shares: tuple[float, ...]) -> None:

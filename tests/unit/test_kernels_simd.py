@@ -51,8 +51,14 @@ def _across_lanes(a, b):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _store_bits(array, at, base, mask):  # type: ignore[no-untyped-def]
-    simd.store_set_bits(array, at, base, mask)
+def _bytes(a, b, words, which, out, wide):  # type: ignore[no-untyped-def]
+    x = simd.load(a, 0, 0)
+    y = simd.load(b, 0, 0)
+    simd.store(out, 0, 0, simd.maximum_unsigned(x, y))
+    simd.store(out, 1, 0, simd.minimum_unsigned(x, y))
+    simd.store(out, 2, 0, simd.narrow(a, simd.load(words, 0, 0)))
+    simd.store(out, 3, 0, simd.nibble_of(a, simd.load(words, 0, 0), which))
+    simd.store(wide, 0, 0, simd.widen_unsigned(wide, x))
 
 
 @entry
@@ -127,14 +133,21 @@ def test_scalars_are_taken_modulo_the_lane(dtype: Any, scalar: int) -> None:
     assert (out[8] == np.array(scalar + 1).astype(dtype)).all()
 
 
-@given(at=st.integers(0, 20), base=st.integers(0, 2**31 - 17), mask=st.integers(0, 2**16 - 1))
-@settings(deadline=None)
-def test_store_set_bits_packs_positions(at: int, base: int, mask: int) -> None:
-    array = np.full(at + 16, -5, np.int32)
-    _store_bits(array, at, base, mask)
-    positions = [base + bit for bit in range(16) if mask >> bit & 1]
-    assert array[:at].tolist() == [-5] * at
-    assert array[at : at + len(positions)].tolist() == positions
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+@given(seed=st.integers(0, 2**32), which=st.integers(0, 3))
+@settings(deadline=None, max_examples=20)
+def test_bytes_without_sign(dtype: Any, seed: int, which: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 256, (2, 1, LANES)).astype(np.uint8)
+    words = rng.integers(0, 2**16, (1, LANES)).astype(np.uint16)
+    out, wide = np.zeros((4, LANES), np.int8), np.zeros((1, LANES), dtype)
+    _bytes(a.view(np.int8), b.view(np.int8), words.view(np.int16), which, out, wide)
+    found = out.view(np.uint8)
+    assert (found[0] == np.maximum(a, b)).all()
+    assert (found[1] == np.minimum(a, b)).all()
+    assert (found[2] == words % 256).all()
+    assert (found[3] == words >> 4 * which & 15).all()
+    assert (wide == a).all()
 
 
 @given(word=st.integers(1, 2**64 - 1))

@@ -145,9 +145,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     emission = Emission()
     for name, signatures in prebuilt_toys.SIGNATURES.items():
         dispatcher = getattr(prebuilt_toys, name)
-        for signature in signatures:
-            dispatcher.compile(argument_types(signature, (prebuilt_toys.Terms,)))
-        emission.add_entry(entry_name(HERE, name), dispatcher)
+        kinds = [argument_types(signature, (prebuilt_toys.Terms,)) for signature in signatures]
+        for kind in kinds:
+            dispatcher.compile(kind)
+        emission.add_entry(entry_name(HERE, name), dispatcher, kinds)
     level = levels.runnable(binding.get_host_cpu_features())[0].name
     path = tmp_path_factory.mktemp("built") / f"{level}.prebuilt"
     emission.write(path, level)

@@ -22,6 +22,7 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
+from streed.kernels.codegen.origin import is_of_package
 
 Function = types.FunctionType
 
@@ -47,7 +48,7 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
     """
     found = []
     own = {name for function in functions.values() for name in _attributes_of_self(function)}
-    named = {name for function in functions.values() for name in _names_within(function, set())}
+    named = {name for function in functions.values() for name in _all_names(function)}
     fields = {field.name for field in attrs.fields(type(task))} if attrs.has(type(task)) else set()
     for name in sorted(own | (named & fields)):
         number = _number(name, getattr(task, name, None))
@@ -63,7 +64,20 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
 
 def mentions(function: Callable[..., Any], name: str) -> bool:
     """Whether a function, or one that it names, has an attribute or a global of that name in it."""
-    return name in _names_within(function, set())
+    return name in _all_names(function)
+
+
+def _all_names(function: Any) -> Collection[str]:
+    """All names of attributes and globals in a function and in those that it names."""
+    if isinstance(function, Function) and is_of_package(function.__code__):
+        return _names_in_package(function)
+    return set(_names_within(function, set()))
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_in_package(function: Function) -> frozenset[str]:
+    """As `_all_names`, of a function that came with the package, as those have that it names."""
+    return frozenset(_names_within(function, set()))
 
 
 def is_dispatcher(part: Any) -> bool:

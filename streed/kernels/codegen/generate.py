@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 
 from streed.kernels.codegen.capture import fingerprint
+from streed.kernels.codegen.origin import is_of_package
 from streed.kernels.codegen.render import render
 from streed.kernels.codegen.shipped import name_of_shipped
 from streed.kernels.codegen.spec import KernelSpec
@@ -126,9 +127,22 @@ def all_made() -> list[Kernels | ThresholdKernels]:
 _kept: dict[str, Any] = {}
 """By fingerprint, all that this process compiled or loaded."""
 
+_of_package: dict[Any, Any] = {}
+"""The same of texts whose methods came with the package, by spec and methods: what these depend on never changes."""
+
 
 def _made(text: Text, kind: Callable[..., Any], kernels: tuple[str, ...]) -> Any:
     """The kernels of a text, from the library, else compiled."""
+    if not all(is_of_package(function.__code__) for function in text.functions.values()):
+        return _made_of(text, kind, kernels)
+    known = text.spec, text.ordered, *text.functions.items()
+    if known not in _of_package:
+        _of_package[known] = _made_of(text, kind, kernels)
+    return _of_package[known]
+
+
+def _made_of(text: Text, kind: Callable[..., Any], kernels: tuple[str, ...]) -> Any:
+    """The kernels of a text that was not met before, as far as is known without its fingerprint."""
     if text.fingerprint not in _kept:
         compiler = functools.cache(lambda: _compiler(text))
         compiled: dict[str, Any] = {}

@@ -15,11 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from streed.kernels.codegen.capture import fingerprint
-
-_PACKAGE = Path(__file__).parents[2]
-
-_FOLDERS = tuple(f"{folder}/" for folder in {_PACKAGE, _PACKAGE.resolve(), (_PACKAGE / "tasks").resolve()})
-"""Where its code may say that it is from."""
+from streed.kernels.codegen.origin import is_of_package
 
 
 class _Foreign(Exception):
@@ -36,7 +32,7 @@ def name_of_shipped(parts: Mapping[str, Any]) -> str | None:
 
 def _place(code: types.CodeType) -> bytes:
     """What code is known by: the file, the line and the name of its function, the latter once a line."""
-    if not code.co_filename.startswith(_FOLDERS) or code.co_name.startswith("<"):
+    if not is_of_package(code) or code.co_name.startswith("<"):
         raise _Foreign
     return f"{_hash(code.co_filename)} {code.co_firstlineno} {code.co_name}".encode()
 

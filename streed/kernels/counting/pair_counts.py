@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from numba import int16, int64
 
+from streed.kernels.counting.look_up import LOOKS_UP, look_up_tile
 from streed.kernels.counting.pair_sums import sum_node
-from streed.kernels.records import LANES, MOST_WORDS, WORD_ROWS
+from streed.kernels.counting.rows import child_of, units_of
+from streed.kernels.counting.units import split_words
+from streed.kernels.records import CHUNK_WORDS, LANES, MOST_ROWS, MOST_WORDS, UNIT_ROWS
 from streed.kernels.simd import broadcast, fill, load, popcount, store, widen
 from streed.kernels.views import inline, matrix, native, vector
+
+MOST_UNITS = MOST_ROWS // UNIT_ROWS
+"""Units whose counts add up within int16."""
 
 TILE = 4
 """Columns counted together, so that a loaded word serves four of them."""
@@ -43,31 +49,93 @@ def add_times(total, sums, count, multiplier):  # type: ignore[no-untyped-def]
     return total + widen(sums, count) * multiplier
 
 
+@inline
+def _clear_tile(planes, pairs, stride, j, k):  # type: ignore[no-untyped-def]
+    for p in range(planes):
+        for row in range(TILE):
+            store(pairs, p * stride + j + row, k, fill(pairs, 0))
+
+
+@inline
+def _add_tile(tile, multipliers, g, planes, pairs, stride, j, k):  # type: ignore[no-untyped-def]
+    """Adds what was counted of a group to its pair sums."""
+    a0, a1, a2, a3 = tile
+    for p in range(planes):
+        times = multipliers[g, p]
+        if times != 0:
+            row = p * stride + j
+            store(pairs, row, k, add_times(load(pairs, row, k), pairs, a0, times))
+            store(pairs, row + 1, k, add_times(load(pairs, row + 1, k), pairs, a1, times))
+            store(pairs, row + 2, k, add_times(load(pairs, row + 2, k), pairs, a2, times))
+            store(pairs, row + 3, k, add_times(load(pairs, row + 3, k), pairs, a3, times))
+
+
 @native
-def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+def count_words(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
     """Writes pairs[p * stride + j, k] = sum over groups of multipliers[group, p] * (rows with columns j and k).
 
     Rows j are written up to a whole tile; what they hold beyond `columns` is zero.
     """
     for k in range(0, stride, LANES):
         for j in range(0, columns, TILE):
-            for p in range(planes):
-                for row in range(TILE):
-                    store(pairs, p * stride + j + row, k, fill(pairs, 0))
+            _clear_tile(planes, pairs, stride, j, k)
             for g in range(groups):
                 begin = begins[g]
                 while begin < begins[g + 1]:
                     end = min(begins[g + 1], begin + MOST_WORDS)
-                    a0, a1, a2, a3 = count_tile(words, begin, end, j, k)
+                    tile = count_tile(words, begin, end, j, k)
                     begin = end
-                    for p in range(planes):
-                        times = multipliers[g, p]
-                        if times != 0:
-                            row = p * stride + j
-                            store(pairs, row, k, add_times(load(pairs, row, k), pairs, a0, times))
-                            store(pairs, row + 1, k, add_times(load(pairs, row + 1, k), pairs, a1, times))
-                            store(pairs, row + 2, k, add_times(load(pairs, row + 2, k), pairs, a2, times))
-                            store(pairs, row + 3, k, add_times(load(pairs, row + 3, k), pairs, a3, times))
+                    _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
+
+
+@native
+def count_units(units, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+    """As `count_words`, of units."""
+    for k in range(0, stride, LANES):
+        for j in range(0, columns, TILE):
+            _clear_tile(planes, pairs, stride, j, k)
+            for g in range(groups):
+                begin = begins[g]
+                while begin < begins[g + 1]:
+                    end = min(begins[g + 1], begin + MOST_UNITS)
+                    tile = look_up_tile(units, begin, end, j, k)
+                    begin = end
+                    _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
+
+
+@native
+def count_split(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
+    """As `count_words`, by `units`, room for CHUNK of them, to which words are split, so many at a time."""
+    for k in range(0, stride, LANES):
+        for j in range(0, columns, TILE):
+            _clear_tile(planes, pairs, stride, j, k)
+    for g in range(groups):
+        begin = begins[g]
+        while begin < begins[g + 1]:
+            end = min(begins[g + 1], begin + CHUNK_WORDS)
+            used = split_words(words, begin, end, stride, units)
+            begin = end
+            for k in range(0, stride, LANES):
+                for j in range(0, columns, TILE):
+                    tile = look_up_tile(units, int64(0), used, j, k)
+                    _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
+
+
+if LOOKS_UP:
+    count_child_tile, count_child_pairs, MOST_OF_CHILD = look_up_tile, count_units, MOST_UNITS
+
+    @inline
+    def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
+        """`count_words`, by tables."""
+        count_split(words, begins, groups, columns, multipliers, planes, pairs, stride, units)
+
+else:
+    count_child_tile, count_child_pairs, MOST_OF_CHILD = count_tile, count_words, MOST_WORDS
+
+    @inline
+    def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
+        """`count_words`: the room for units is not needed."""
+        count_words(words, begins, groups, columns, multipliers, planes, pairs, stride)
 
 
 @native
@@ -81,7 +149,7 @@ def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
     group_rows = vector(e.group_rows, e.groups + 1, int64)
     pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
     totals = vector(e.totals, planes, int64)
-    count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)
+    count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride, units_of(e))
     for p in range(planes):
         totals[p] = 0
         for g in range(e.groups):
@@ -120,7 +188,6 @@ def count_columns(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
 @native
 def count_child(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
     """Pair sums of the child that `load_child` compacted."""
-    words = matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)
     begins = vector(e.child_begins, e.groups + 1, int64)
     pairs = matrix(e.child_pairs, planes * e.stride, e.stride, lane)
-    count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)
+    count_child_pairs(child_of(e), begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)

@@ -7,9 +7,12 @@ holds, which beats masking the full columns.
 
 from __future__ import annotations
 
-from numba import int16, int32, int64, uint64
+from numba import int8, int16, int32, int64, uint64
 
-from streed.kernels.records import LANES, MOST_WORDS, WORD_ROWS
+from streed.kernels.counting.look_up import LOOKS_UP
+from streed.kernels.counting.set_bits import store_set_bits
+from streed.kernels.counting.units import build_units
+from streed.kernels.records import CHUNK, LANES, MOST_WORDS, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
 from streed.kernels.simd import (
     count_ones,
     fill,
@@ -19,7 +22,6 @@ from streed.kernels.simd import (
     load,
     popcount,
     store,
-    store_set_bits,
 )
 from streed.kernels.views import inline, matrix, native, vector
 
@@ -208,9 +210,44 @@ def list_side(words, word, count, column, side, rows, at, first):  # type: ignor
     return listed - at
 
 
+if LOOKS_UP:
+    build_child = build_units
+
+    @inline
+    def child_of(e):  # type: ignore[no-untyped-def]
+        """The columns of the child at hand, in units."""
+        return units_of(e)
+
+else:
+    build_child = build_words
+
+    @inline
+    def child_of(e):  # type: ignore[no-untyped-def]
+        """The columns of the child at hand, in words."""
+        return matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)
+
+
+@inline
+def units_of(e):  # type: ignore[no-untyped-def]
+    """Room for the units of a child, and for those of words that are counted: what is built by whoever counts next."""
+    return matrix(e.child_words, most_units(e.row_space, e.groups), UNIT_BYTES * e.stride, int8)
+
+
+@inline
+def most_units(rows, groups):  # type: ignore[no-untyped-def]
+    """Units of so many rows in so many groups, and those that words are split into at once, of which one has sums."""
+    return rows // UNIT_ROWS + groups + CHUNK
+
+
+@inline
+def child_bytes(rows, groups, width):  # type: ignore[no-untyped-def]
+    """Bytes that the columns of a child take at most, in words or units: all processors' code lays out alike."""
+    return max((rows // WORD_ROWS + groups) * width * 2, most_units(rows, groups) * UNIT_BYTES * width)
+
+
 @native
 def load_child(e, column, side):  # type: ignore[no-untyped-def]
-    """How many rows of the node lie on the side of the local column; compacts them to the child's words."""
+    """How many rows of the node lie on the side of the local column; compacts their columns."""
     blocks = e.stride // LANES
     words = matrix(e.words, e.n_words, e.stride, int16)
     local_bits = matrix(e.local_bits, e.row_space + 64, blocks, int32)
@@ -218,14 +255,14 @@ def load_child(e, column, side):  # type: ignore[no-untyped-def]
     group_rows = vector(e.group_rows, e.groups + 1, int64)
     begins = vector(e.group_begins, e.groups + 1, int64)
     child_begins = vector(e.child_begins, e.groups + 1, int64)
-    child_words = matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)
+    child = child_of(e)
     n = int64(0)
     used = int64(0)
     for g in range(e.groups):
         child_begins[g] = used
         size = group_rows[g + 1] - group_rows[g]
         count = list_side(words, begins[g], size, column, side, rows, n, group_rows[g])
-        used += build_words(rows, n, count, local_bits, blocks, child_words, used)
+        used += build_child(rows, n, count, local_bits, blocks, child, used)
         n += count
     child_begins[e.groups] = used
     return n

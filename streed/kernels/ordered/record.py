@@ -57,6 +57,10 @@ ADDRESSES = (
     "score",  # the kernel that scores splits
     "stump",  # the kernel that finds the best split of a node by itself
     "numbers",  # of a generated kernel: its parameters
+    "leaf_costs",  # int64 (N, labels): of a row in a leaf of each label; 0 if costs are made otherwise
+    "cache",  # int64: what is known of row sets; 0 if nothing is kept
+    "cache_table",  # int64: where in the cache, by hash
+    "cache_key",  # int64 (columns + 1): of the row set that is asked for
 )
 
 SPACES = (
@@ -64,6 +68,10 @@ SPACES = (
     "arena_space",  # bytes
     "arena_used",
     "scratch_space",  # vectors
+    "cache_space",  # words
+    "cache_used",
+    "cache_places",  # of the table, a power of two
+    "cache_entries",
 )
 
 QUESTION = (
@@ -90,6 +98,9 @@ COUNTERS = (
     "batches",  # of splits scored
     "splits",  # scored
     "nodes",  # subproblems of depth three or more
+    "sparse",  # 1: splits have a price of which the best tree pays few, so bounds are proved from below
+    "told",  # 1: bounds of the search of all rows are those of the question
+    "recalled",  # row sets that were found in the cache
     "full",  # 1: the arena was too small
     "raised",  # 1: a kernel ended by an error
     "inexact",  # 1: a cost was no whole number though all were to be

@@ -1,45 +1,36 @@
-"""Depth-two scoring for two labels: the signed kernel.
-
-Let a row cost s > 0 more under label 0 than under label 1, or -s. A leaf whose rows have signed sum x and worst costs
-t costs (t - |x|) / 2, so the best split of rows with signed sum y is the one with the largest |x| + |y - x|. As
-|x| + |y - x| = max(|y|, 2x - y, y - 2x), only the largest and the smallest x over all second columns matter, and a
-vector of first columns is scored without any horizontal operation. `gain` is t - 2 * cost: the larger the better.
-"""
+"""Depth-two scoring for two labels: nodes, and children of any number of rows; `signed.py` says how that goes."""
 
 from __future__ import annotations
 
-from numba import int16, int64
+from numba import int64
 
-from streed.kernels.counting.pair_counts import TILE, add_times, count_columns, count_node, count_tile
-from streed.kernels.counting.rows import load_child
-from streed.kernels.records import LANES, MOST_WORDS, WORD_ROWS
+from streed.kernels.counting.look_up import LOOKS_UP
+from streed.kernels.counting.pair_counts import (
+    MOST_OF_CHILD,
+    TILE,
+    add_times,
+    count_child_tile,
+    count_columns,
+    count_node,
+)
+from streed.kernels.counting.rows import child_of, load_child
+from streed.kernels.records import LANES
+from streed.kernels.scoring.few_rows import are_few, score_few
+from streed.kernels.scoring.signed import (
+    DIAGONAL,
+    LARGE,
+    PLANES,
+    ROWS_OF_SUMS,
+    SIGNED,
+    SMALL,
+    WORST,
+    best_gain,
+    gains,
+    sum_children,
+)
 from streed.kernels.simd import broadcast, fill, largest, load, maximum, minimum, store
 from streed.kernels.values import KEY, LEAF0, LEAF1, ROWS_OF_VALUES, WEIGHT
 from streed.kernels.views import inline, matrix, native, vector
-
-SIGNED, WORST = 0, 1
-"""Planes of the pair sums."""
-
-PLANES = 2
-
-SMALL, LARGE, DIAGONAL = 0, 1, 2
-"""Rows of the node's `sums`: signed sums of the smaller child, of the larger child, of the node itself, by column."""
-
-
-ROWS_OF_SUMS = 3
-
-
-@inline
-def best_gain(most, least, total, penalty):  # type: ignore[no-untyped-def]
-    """The gain of rows with signed sum `total` as a leaf or split once, x ranging from `least` to `most`."""
-    split = maximum(most + most - total, total - least - least) - penalty
-    return maximum(split, maximum(total, fill_like(total) - total))
-
-
-@inline
-def fill_like(vector_):  # type: ignore[no-untyped-def]
-    """Zero in every lane."""
-    return vector_ - vector_
 
 
 @native
@@ -117,8 +108,7 @@ def solve_signed_children(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column."""
     ones = vector(e.ones, e.width, int64)
     small = 1 if 2 * ones[e.asked_column] <= e.n_rows else 0
-    load_child(e, e.asked_column, small)
-    gain_small, gain_large = score_children(e, lane, e.asked_column, small)
+    gain_small, gain_large = _load_and_score(e, lane, e.asked_column, small)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     weight = values[WEIGHT, e.asked_column]
     e.cost1 = (weight - (gain_small if small == 1 else gain_large)) // 2
@@ -136,18 +126,10 @@ def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
     pairs = matrix(e.pairs, PLANES * stride, stride, lane)
     sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
     totals = vector(e.totals, PLANES, int64)
-    words = matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, stride, int16)
+    child = child_of(e)
     begins = vector(e.child_begins, e.groups + 1, int64)
     signed_costs = matrix(e.signed_costs, e.groups, PLANES, int64)
-    small_total = int64(sums[DIAGONAL, column])
-    if small_side == 0:
-        small_total = totals[SIGNED] - small_total
-    large_total = totals[SIGNED] - small_total
-    for k in range(0, stride, LANES):
-        x = load(pairs, column, k)
-        rest = load(sums, DIAGONAL, k) - x
-        store(sums, SMALL if small_side == 1 else LARGE, k, x)
-        store(sums, LARGE if small_side == 1 else SMALL, k, rest)
+    small_total, large_total = sum_children(pairs, sums, totals, column, small_side, stride)
     penalty = 2 * e.split_cost
     best_small = fill(sums, abs(small_total))
     best_large = fill(sums, abs(large_total))
@@ -163,8 +145,8 @@ def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
                 times = signed_costs[g, SIGNED]
                 begin = begins[g]
                 while begin < begins[g + 1]:
-                    end = min(begins[g + 1], begin + MOST_WORDS)
-                    a0, a1, a2, a3 = count_tile(words, begin, end, j, k)
+                    end = min(begins[g + 1], begin + MOST_OF_CHILD)
+                    a0, a1, a2, a3 = count_child_tile(child, begin, end, j, k)
                     begin = end
                     x0 = add_times(x0, sums, a0, times)
                     x1 = add_times(x1, sums, a1, times)
@@ -174,13 +156,28 @@ def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
             ranges = _stretch(ranges, x1, pairs, sums, j + 1, k)
             ranges = _stretch(ranges, x2, pairs, sums, j + 2, k)
             ranges = _stretch(ranges, x3, pairs, sums, j + 3, k)
-        most_sa, least_sa, most_sb, least_sb, most_la, least_la, most_lb, least_lb = ranges
-        small = load(sums, SMALL, k)
-        large = load(sums, LARGE, k)
-        gain = best_gain(most_sa, least_sa, small, penalty)
-        gain = gain + best_gain(most_sb, least_sb, fill(sums, small_total) - small, penalty)
-        best_small = maximum(best_small, gain - penalty)
-        gain = best_gain(most_la, least_la, large, penalty)
-        gain = gain + best_gain(most_lb, least_lb, fill(sums, large_total) - large, penalty)
-        best_large = maximum(best_large, gain - penalty)
+        gain_small, gain_large = gains(
+            ranges, load(sums, SMALL, k), load(sums, LARGE, k), small_total, large_total, penalty
+        )
+        best_small = maximum(best_small, gain_small - penalty)
+        best_large = maximum(best_large, gain_large - penalty)
     return largest(best_small), largest(best_large)
+
+
+if LOOKS_UP:
+
+    @native
+    def _load_and_score(e, lane, column, small_side):  # type: ignore[no-untyped-def]
+        """`score_children`, of children that are loaded here; in bytes, where few rows make that possible."""
+        if are_few(e, lane, column, small_side):
+            return score_few(e, lane, column, small_side)
+        load_child(e, column, small_side)
+        return score_children(e, lane, column, small_side)
+
+else:
+
+    @inline
+    def _load_and_score(e, lane, column, small_side):  # type: ignore[no-untyped-def]
+        """`score_children`, of children that are loaded here."""
+        load_child(e, column, small_side)
+        return score_children(e, lane, column, small_side)

@@ -1,0 +1,232 @@
+"""Counting rows by look-up tables, for processors that shuffle bytes but count no bits in vectors.
+
+Four rows of a column are a nibble. Of the nibbles of two columns, a table of 16 bytes says for every nibble of a third
+one how many rows it shares with the first (the low half of the byte) and with the second (the high half). One shuffle
+looks 32 columns up. Three look-ups, a unit of 12 rows, are added before the halves could overflow.
+
+The rows of a unit, an int8 array (units, 6 P): by blocks of 32 columns, first the nibbles of the first, the second and
+the third four rows, 32 bytes each; then in the same order where the tables of the columns 0 and 1, 2 and 3, ... begin,
+16 int16 each.
+
+Sums of look-ups are bytes again, of which the halves are sorted out at the end (`split_halves`): added as they are and
+once more shifted, both modulo 256, they say what each half adds up to, if that is below 256.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from streed.kernels.records import LANES, NIBBLE
+from streed.kernels.simd import VECTORS, element, fill, llvm_type, load
+from streed.kernels.target import shuffled_bytes, this_machine
+from streed.kernels.views import inline
+
+MOST_UNITS = 21
+"""Units whose counts add up within a byte."""
+
+AGAINST = 4096
+"""Where the tables of rows that count negatively begin: with 4 less what the others say."""
+
+SHUFFLED = shuffled_bytes(this_machine())
+
+LOOKS_UP = SHUFFLED > 0
+"""Whether rows are counted by tables on the processor that is compiled for."""
+
+_TABLES = bytearray(
+    half(column & nibble & 15) | half(column >> 4 & nibble) << 4
+    for half in (int.bit_count, lambda bits: NIBBLE - bits.bit_count())
+    for column in range(256)
+    for nibble in range(16)
+)
+
+
+# -- instructions --------------------------------------------------------------------------------------------------
+
+
+def _tables(builder: Any) -> Any:
+    """The address of the tables, of which a module has one copy."""
+    name = "streed.look_up.tables"
+    if name in builder.module.globals:
+        return builder.module.globals[name]
+    constant = ir.Constant(ir.ArrayType(ir.IntType(8), len(_TABLES)), _TABLES)
+    data = cgutils.global_constant(builder, name, constant)
+    data.align = 64
+    data.unnamed_addr = True
+    return data
+
+
+def _constant(numbers: Any) -> ir.Constant:
+    numbers = list(numbers)
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(numbers)), numbers)
+
+
+def _shuffle(builder: Any, table: Any, lanes: Any) -> Any:
+    """For every lane, the entry of the 16-byte table that it names."""
+    module, sixteen, all_ = builder.module, table.type, lanes.type
+    if SHUFFLED == LANES:
+        twice = builder.shuffle_vector(
+            table, ir.Constant(sixteen, ir.Undefined), _constant(i % 16 for i in range(LANES))
+        )
+        kind = ir.FunctionType(all_, [all_, all_])
+        return builder.call(cgutils.get_or_insert_function(module, kind, "llvm.x86.avx2.pshuf.b"), [twice, lanes])
+    kind = ir.FunctionType(sixteen, [sixteen, sixteen])
+    shuffle = cgutils.get_or_insert_function(module, kind, "llvm.x86.ssse3.pshuf.b.128")
+    halves = [
+        builder.shuffle_vector(lanes, ir.Constant(all_, ir.Undefined), _constant(range(first, first + 16)))
+        for first in (0, 16)
+    ]
+    found = [builder.call(shuffle, [table, half]) for half in halves]
+    return builder.shuffle_vector(*found, _constant(range(LANES)))
+
+
+@intrinsic
+def _look_up(typing: Any, units: Any, unit: Any, at: Any, lanes: Any) -> Any:
+    """For every lane, what it finds in the table whose place stands at the bytes `at` and at + 1 of a unit."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = element(context, builder, sig.args[0], *args[:3])
+        place = builder.load(builder.bitcast(pointer, ir.IntType(16).as_pointer()))
+        place.align = 1
+        place = builder.zext(place, ir.IntType(64))
+        zero = ir.Constant(ir.IntType(64), 0)
+        kind = ir.VectorType(ir.IntType(8), 16)
+        table = builder.load(builder.bitcast(builder.gep(_tables(builder), [zero, place]), kind.as_pointer()))
+        table.align = 16
+        return _shuffle(builder, table, args[3])
+
+    return lanes(units, types.intp, types.intp, lanes), generate
+
+
+@intrinsic
+def store_places(typing: Any, units: Any, unit: Any, at: Any, nibbles: Any, table: Any) -> Any:
+    """Writes to the bytes at: of a unit where the tables of 16 pairs of neighbouring nibbles begin, from `table` on."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(16), LANES // 2)
+        pairs = builder.bitcast(args[3], kind)
+
+        def every(number: int) -> Any:
+            return ir.Constant(kind, [number] * (LANES // 2))
+
+        low = builder.shl(builder.and_(pairs, every(15)), every(4))
+        places = builder.or_(low, builder.and_(pairs, every(0x0F00)))
+        first = builder.insert_element(
+            ir.Constant(kind, ir.Undefined), builder.trunc(args[4], ir.IntType(16)), ir.Constant(ir.IntType(32), 0)
+        )
+        begin = builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), _constant([0] * (LANES // 2)))
+        pointer = element(context, builder, sig.args[0], *args[:3])
+        stored = builder.store(builder.or_(places, begin), builder.bitcast(pointer, kind.as_pointer()))
+        stored.align = 1
+        return context.get_dummy_value()
+
+    return types.void(units, types.intp, types.intp, nibbles, types.int64), generate
+
+
+def _words(builder: Any, value: Any) -> Any:
+    return builder.bitcast(value, ir.VectorType(ir.IntType(16), LANES // 2))
+
+
+def _every(number: int) -> ir.Constant:
+    return ir.Constant(ir.VectorType(ir.IntType(16), LANES // 2), [number] * (LANES // 2))
+
+
+@intrinsic
+def _shifted(typing: Any, sums: Any) -> Any:
+    """Pairs of bytes shifted right by four bits: one instruction, where bytes would take two."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.bitcast(builder.lshr(_words(builder, args[0]), _every(4)), llvm_type(sums))
+
+    return sums(sums), generate
+
+
+@intrinsic
+def _high_halves(typing: Any, sums: Any, shifted: Any) -> Any:
+    """What the high halves add up to, of bytes added modulo 256 as they are and `_shifted`.
+
+    Of a pair of bytes, the second one's high half is all that was shifted into it. So its low half is known, which is
+    what was shifted into the first one beside that one's high half.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        whole, part = _words(builder, args[0]), _words(builder, args[1])
+        second = builder.shl(builder.and_(part, _every(0xFF00)), _every(4))
+        known = builder.lshr(builder.sub(whole, second), _every(4))
+        beside = builder.bitcast(builder.and_(known, _every(0x00F0)), llvm_type(sums))
+        return builder.sub(args[1], beside)
+
+    return sums(sums, shifted), generate
+
+
+@intrinsic
+def _low_halves(typing: Any, sums: Any, high: Any) -> Any:
+    """What the low halves add up to, once the high ones are known."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        shifted = builder.and_(builder.shl(_words(builder, args[1]), _every(4)), _every(0xF0F0))
+        return builder.sub(args[0], builder.bitcast(shifted, llvm_type(sums)))
+
+    return sums(sums, high), generate
+
+
+# -- counts --------------------------------------------------------------------------------------------------------
+
+
+@inline
+def look_up_bytes(units, begin, end, j, k):  # type: ignore[no-untyped-def]
+    """For columns j..j+3 (a vector of bytes each) and k..k+31 (its lanes), what the units begin..end say of both.
+
+    At most MOST_UNITS of them; j is a multiple of 4, and k of 32.
+    """
+    places = units.shape[1] // 2 + (j >> 5) * 96 + (j & 31)
+    low0 = fill(units, 0)
+    low1 = low0
+    high0 = low0
+    high1 = low0
+    for u in range(begin, end):
+        first = load(units, u, 3 * k)
+        second = load(units, u, 3 * k + 32)
+        third = load(units, u, 3 * k + 64)
+        found = _look_up(units, u, places, first)
+        found = found + _look_up(units, u, places + 32, second)
+        found = found + _look_up(units, u, places + 64, third)
+        low0 = low0 + found
+        high0 = high0 + _shifted(found)
+        found = _look_up(units, u, places + 2, first)
+        found = found + _look_up(units, u, places + 34, second)
+        found = found + _look_up(units, u, places + 66, third)
+        low1 = low1 + found
+        high1 = high1 + _shifted(found)
+    high0 = _high_halves(low0, high0)
+    high1 = _high_halves(low1, high1)
+    return _low_halves(low0, high0), high0, _low_halves(low1, high1), high1
+
+
+@intrinsic
+def _count_of(typing: Any, sums: Any) -> Any:
+    """Bytes without sign as int16."""
+    counts = VECTORS[16]
+    return counts(sums), lambda context, builder, sig, args: builder.zext(args[0], llvm_type(counts))
+
+
+@inline
+def look_up_tile(units, begin, end, j, k):  # type: ignore[no-untyped-def]
+    """As `look_up_bytes`, in int16 and of as many units as these can count."""
+    t0 = _count_of(fill(units, 0))
+    t1 = t0
+    t2 = t0
+    t3 = t0
+    while begin < end:
+        stop = min(end, begin + MOST_UNITS)
+        b0, b1, b2, b3 = look_up_bytes(units, begin, stop, j, k)
+        begin = stop
+        t0 = t0 + _count_of(b0)
+        t1 = t1 + _count_of(b1)
+        t2 = t2 + _count_of(b2)
+        t3 = t3 + _count_of(b3)
+    return t0, t1, t2, t3
