@@ -17,11 +17,11 @@ from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
 
-LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0 = range(6)
-"""Rows of `scores`, by column: the cost of the rows with the column (1) and without (0) as a leaf, split once, and a
-lower bound on their cost split twice; `infeasible` where no tree is feasible."""
+LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0, ONE1, ONE0 = range(8)
+"""Rows of `scores`, by column: the cost of the rows with the column (1) and without (0) as a leaf, split once, a lower
+bound on their cost split twice, and their least cost with one split at most; `infeasible` where no tree is feasible."""
 
-ROWS_OF_SCORES = 6
+ROWS_OF_SCORES = 8
 
 
 @inline
@@ -127,24 +127,34 @@ def bound_two_splits(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-d
     """Fills the rows TWO1 and TWO0 of `scores`: lower bounds on the costs of a side that is split exactly twice.
 
     Of two splits, one is at the top and the other below one of its sides; the other sides stay leaves. That one side's
-    best one-split tree serves the whole at the price of the worst costs of the others, so it costs at least what the
-    whole costs with one split, minus those worst costs (`_below`). Needs `score_pairs`; holds where `e.extensible`.
+    best one-split tree serves any more rows at the price of their worst costs, so it costs at least what these cost
+    with one split, minus the worst costs of the others (`_below`). Where both columns are binary that side is a
+    quadrant of them, and lies in a side of either. Needs `score_pairs`; holds where `e.extensible`.
     """
     stride = e.stride
     infeasible = infeasible_of(sums)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     for k in range(0, stride, LANES):
-        one1 = minimum(load(scores, LEAF1, k), load(scores, SPLIT1, k))
-        one0 = minimum(load(scores, LEAF0, k), load(scores, SPLIT0, k))
+        store(scores, ONE1, k, minimum(load(scores, LEAF1, k), load(scores, SPLIT1, k)))
+        store(scores, ONE0, k, minimum(load(scores, LEAF0, k), load(scores, SPLIT0, k)))
+    for k in range(0, stride, LANES):
+        one1 = load(scores, ONE1, k)
+        one0 = load(scores, ONE0, k)
         worst1 = load(sums, e.labels, k)
         worst0 = fill(sums, totals[e.labels]) - worst1
         two1 = fill(sums, infeasible)
         two0 = two1
         for j in range(e.n_binary):
             c11, c10, c01, c00, w11, w10, w01, w00 = quadrants(e, pairs, sums, totals, j, k, stride)
-            two1 = minimum(two1, minimum(c11 + _below(one1, w11), c10 + _below(one1, w10)))
-            two0 = minimum(two0, minimum(c01 + _below(one0, w01), c00 + _below(one0, w00)))
+            with_j = broadcast(scores, ONE1, j)
+            without_j = broadcast(scores, ONE0, j)
+            below11 = maximum(_below(one1, w10), with_j - w01)
+            below10 = maximum(_below(one1, w11), without_j - w00)
+            below01 = maximum(_below(one0, w00), with_j - w11)
+            below00 = maximum(_below(one0, w01), without_j - w10)
+            two1 = minimum(two1, minimum(c11 + below10, c10 + below11))
+            two0 = minimum(two0, minimum(c01 + below00, c00 + below01))
         for c in range(e.n_categorical):
             leaves1 = fill(sums, 0)
             leaves0 = leaves1
