@@ -58,7 +58,9 @@ class Native(Driver):
         from streed.enumerate.packed_rows import packed_rows_of
 
         def native() -> LinearOracle:
-            return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
+            return NativeOracle(
+                problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of, self.row_prices
+            )
 
         if choice.is_for_thresholds(problem):
             from streed.ordered.oracle import OrderedOracle
