@@ -17,6 +17,13 @@ define <{LANES} x i8> @count(<{LANES} x i8> %bits) {{
   ret <{LANES} x i8> %ones
 }}"""
 
+_SHUFFLE = """
+define <16 x i8> @shuffle(<16 x i8> %bytes) {
+  %turned = shufflevector <16 x i8> %bytes, <16 x i8> undef, <16 x i32>
+    <i32 7, i32 3, i32 12, i32 0, i32 9, i32 5, i32 14, i32 1, i32 11, i32 2, i32 8, i32 15, i32 4, i32 13, i32 6, i32 10>
+  ret <16 x i8> %turned
+}"""
+
 _COMPRESS = """
 declare <16 x i32> @llvm.experimental.vector.compress.v16i32(<16 x i32>, <16 x i1>, <16 x i32>)
 define <16 x i32> @compress(<16 x i32> %all, i16 %mask) {
@@ -38,6 +45,11 @@ def shuffled_bytes(machine: Any) -> int:
     if "pshufb" not in assembly:
         return 0
     return 32 if "ymm" in assembly or "zmm" in assembly else 16
+
+
+def shuffles(machine: Any) -> bool:
+    """Whether an instruction shuffles bytes, whether or not bits are counted by it."""
+    return "pshufb" in _assembly(_SHUFFLE, machine)
 
 
 def compresses(machine: Any) -> bool:

@@ -88,7 +88,8 @@ def test_threads_stop_with_a_tree_and_a_bound() -> None:
     rng = np.random.default_rng(83)
     X, y = rng.normal(size=(300, 8)), rng.integers(0, 3, 300)
     streed.solve(Accuracy(), X, y, max_depth=2)  # what must be compiled is compiled
-    for limits in ({"max_depth": 4}, {"max_depth": 5, "max_nodes": 9}):
+    limited: tuple[dict[str, Any], ...] = ({"max_depth": 4}, {"max_depth": 5, "max_nodes": 9})
+    for limits in limited:
         result = streed.solve(Accuracy(), X, y, time_limit=0.5, threads=3, **limits)
         assert result.status == "feasible"
         assert result.stats["stopped"] == "time"

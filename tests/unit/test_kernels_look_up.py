@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from llvmlite import binding
 
 from streed.exact import Array
+from streed.kernels import target
 from streed.kernels.compiled import entry
 from streed.kernels.counting.look_up import AGAINST, look_up_bytes, look_up_tile
 from streed.kernels.counting.pair_counts import MOST_UNITS, count_split, count_units
@@ -32,6 +33,10 @@ from tests.unit.kernel_harness import Bench, Instance, make_instance
 
 shuffles = pytest.mark.skipif(
     platform.machine().lower() not in ("x86_64", "amd64"), reason="the tables need an instruction of x86"
+)
+
+tables = pytest.mark.skipif(
+    not target.shuffles(target.this_machine()), reason="the tables need an instruction that the target does not have"
 )
 
 
@@ -64,6 +69,7 @@ BITALG = "+avx512bitalg,+avx512vpopcntdq"
 def test_what_processors_can_do(cpu: str, features: str, shuffled: int, compressed: bool) -> None:
     machine = _machine(cpu, features)
     assert (shuffled_bytes(machine), compresses(machine)) == (shuffled, compressed)
+    assert target.shuffles(machine) == (cpu != "x86-64")
 
 
 def test_what_levels_of_libraries_do() -> None:
@@ -144,7 +150,7 @@ def _words_of(bits: Array, begins: list[int]) -> tuple[Array, Array]:
 SIZES = [0, 1, 3, 4, 5, 11, 12, 13, 16, 47, 48, 240, 251, 252, 253, 500]
 
 
-@shuffles
+@tables
 @pytest.mark.parametrize("rows", SIZES)
 def test_units_hold_the_rows(rows: int) -> None:
     rng = np.random.default_rng(rows)
@@ -158,7 +164,7 @@ def test_units_hold_the_rows(rows: int) -> None:
     assert (unpack_units(units[1 : 1 + used], np.array([0, used]), [rows]) == bits[chosen]).all()
 
 
-@shuffles
+@tables
 @pytest.mark.parametrize("words", [0, 1, 2, 3, 14, 15])
 def test_words_are_split(words: int) -> None:
     bits, _ = _draw(np.random.default_rng(words), WORD_ROWS * 20, 40)
@@ -170,7 +176,7 @@ def test_words_are_split(words: int) -> None:
     assert (found == bits[2 * WORD_ROWS : (2 + words) * WORD_ROWS]).all()
 
 
-@shuffles
+@tables
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("full", [False, True])
 def test_tiles_are_counts(rows: int, full: bool) -> None:
@@ -188,7 +194,7 @@ def test_tiles_are_counts(rows: int, full: bool) -> None:
             assert (out == expected[j : j + 4, k : k + LANES]).all()
 
 
-@shuffles
+@tables
 def test_tiles_count_up_to_the_most_that_16_bits_hold() -> None:
     units = _room(MOST_UNITS, 32)
     rows = MOST_UNITS * UNIT_ROWS
@@ -199,7 +205,7 @@ def test_tiles_count_up_to_the_most_that_16_bits_hold() -> None:
     assert rows <= np.iinfo(np.int16).max < rows + UNIT_ROWS
 
 
-@shuffles
+@tables
 @pytest.mark.parametrize("rows", [1, 12, 100, 251, 252])
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("full", [False, True])
@@ -222,7 +228,7 @@ def test_rows_for_and_against_meet_in_a_byte(rows: int, share: float, full: bool
             assert (out.view(np.uint8).astype(np.int64) - added == expected[j : j + 4, k : k + LANES]).all()
 
 
-@shuffles
+@tables
 @pytest.mark.parametrize("lane", [np.int16, np.int32, np.int64])
 @given(seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=12)
