@@ -49,7 +49,7 @@ class Native(Driver):
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows; with many thresholds by the ordered search, which has one thread."""
+        """Takes problems of few kinds of rows; with many thresholds by the ordered search."""
         n_kinds = int(kinds.max(initial=0)) + 1
         if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
