@@ -8,6 +8,7 @@ by which trees are measured, and rounded once, here, to a multiple of about 2**-
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import re
@@ -77,6 +78,7 @@ def real_number(x: Any, name: str = "number") -> float:
         raise InputError(name, "the number is too large", "give one below 1e308") from None
 
 
+@functools.lru_cache(maxsize=1024)
 def read_decimal(text: str, name: str = "number") -> Fraction:
     """The decimal that a text writes, such as "0.01" or "1e-9".
 

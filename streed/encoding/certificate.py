@@ -15,6 +15,7 @@ from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.problem import Problem, Solution
 from streed.task import State
+from streed.task.row_sums import sums_by
 from streed.tree import Branch, Leaf, Node
 
 
@@ -31,7 +32,7 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     measured = [preorder.tolist(), *measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()]
     if data.frequency is not None:
         leaf_of, end = route_rows(preorder, codes, arity)
-        sizes = _sums_by_leaf(data.frequency, leaf_of, len(preorder))
+        sizes = sums_by(leaf_of, data.frequency, len(preorder))
         measured[2] = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
     return check_measured(problem, measured, arity, costs.split)
 
@@ -59,8 +60,8 @@ def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solut
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    sums = _sums_by_leaf(costs.costs, leaf_of, len(preorder)).tolist()
-    rows = _sums_by_leaf(data.counts, leaf_of, len(preorder)).tolist()
+    sums = sums_by(leaf_of, costs.costs, len(preorder)).tolist()
+    rows = sums_by(leaf_of, data.counts, len(preorder)).tolist()
     labels, worths = [0] * len(preorder), [0] * len(preorder)
 
     def place_labels(at: int, above: list[int]) -> None:
@@ -146,8 +147,8 @@ def measure_task(
     arity = np.zeros(data.n_columns, np.int64)
     arity[list(categories)] = list(categories.values())
     leaf_of, end = route_rows(preorder, codes, arity)
-    sizes = _sums_by_leaf(counts, leaf_of, len(preorder))
-    totals = {name: _sums_by_leaf(values, leaf_of, len(preorder)) for name, values in sums.items()}
+    sizes = sums_by(leaf_of, counts, len(preorder))
+    totals = {name: sums_by(leaf_of, values, len(preorder)) for name, values in sums.items()}
     if units is None:
         numbers = {name: values.tolist() for name, values in totals.items()}
     else:
@@ -228,10 +229,3 @@ def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:
         return int(number) if number.denominator == 1 else number
 
     return [worth(total) for total in totals]
-
-
-def _sums_by_leaf(values: Array, leaf_of: Array, n_nodes: int) -> Array:
-    """(n_nodes,) or (n_nodes, entries): the sums of a statistic over the rows of every node that is their leaf."""
-    totals = np.zeros((n_nodes, *values.shape[1:]), values.dtype)
-    np.add.at(totals, leaf_of, values)
-    return totals

@@ -96,11 +96,12 @@ class Scored(Encoding):
         sign = -1 if probe.larger else 1
         free = (table is None or sign * table.min() >= 0) and (not methods.calls or own.worsening)
         summed = planes.groups is None
+        lane = planes.lane
         shape = KernelSpec(
             terms=methods.term_shapes(planes.places),
             inputs=planes.values.shape[1],
             labels=len(task.labels(data)),
-            lane=np.dtype(planes.lane).name,
+            lane=np.dtype(lane).name,
             real=not whole,
             coding=kind,
             larger=probe.larger,
@@ -115,7 +116,8 @@ class Scored(Encoding):
         )
         compiled = compile_kernels(shape, methods.functions, task)
         # where all costs cancel, what rounding leaves of the sums must have codes, too
-        scale, on_grains = grid_of(kind, own, max(probe.largest, NOISE * _largest_sum(planes)))
+        largest = max(probe.largest, NOISE * _largest_sum(planes)) if kind == coding.GRID else 0.0
+        scale, on_grains = grid_of(kind, own, largest)
         numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
         packed = planes.pack(problem, merge=alike and not methods.calls)
@@ -125,7 +127,7 @@ class Scored(Encoding):
             rows_plane=shape.inputs,
             row_values=planes.row_values(packed),
             row_floors=np.zeros(len(packed.row_bits)) if shape.floors else None,
-            lane=planes.lane,
+            lane=lane,
             real=not whole,
             worst_unit=_worst_unit(problem, scale) if bounded else 0,
             split_costs=None if table is None else _costs_of_splits(table, packed, data, sign, whole),

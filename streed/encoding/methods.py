@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -61,7 +63,7 @@ class CompiledMethods:
         """Whether branching costs depend on the columns tested above."""
         return any(term.by_path for term in self.terms)
 
-    @property
+    @functools.cached_property
     def reads_weight(self) -> bool:
         """Whether a method may ask what the rows of a state weigh together."""
         return any(capture.mentions(function, "weight") for function in self.functions.values())
@@ -113,4 +115,5 @@ def _kinds(read: Any) -> Read:
 
 
 def _bits(x: float) -> int:
-    return int(np.array([x], np.float64).view(np.int64)[0])
+    word: int = struct.unpack("<q", struct.pack("<d", x))[0]
+    return word

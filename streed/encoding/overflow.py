@@ -74,7 +74,8 @@ def magnitudes(task: Task, sums: dict[str, Array], labels: int, rows: int) -> Re
     record = Record()
     signed = {name: values.sum(axis=0) for name, values in sums.items()}
     largest = {name: abs(values).sum(axis=0) for name, values in sums.items()}
-    for totals in (signed, largest):
+    alike = all((signed[name] == largest[name]).all() for name in sums)
+    for totals in (signed,) if alike else (signed, largest):
         named: dict[str, Any] = {
             name: tuple(total.tolist()) if total.ndim else total.item() for name, total in totals.items()
         }

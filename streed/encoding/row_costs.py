@@ -129,7 +129,7 @@ class RowCosts(Encoding):
 
 def row_costs_of(problem: Problem) -> IntegerCosts | None:
     """The task's costs per row and label in whole numbers; None if it is not shown to be described by them."""
-    form = row_cost_form(problem.task, problem.data)
+    form = row_cost_form(problem.task, problem.data, lambda: problem.statistics)
     return None if form is None else exact_costs(form, problem.data)
 
 

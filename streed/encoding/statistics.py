@@ -64,7 +64,9 @@ class StatisticsMatrix:
         codes = writable(problem.data.X)
         integral = values.dtype == np.int64
         if integral:
-            groups = group_vectors(np.hstack([values, counts[:, None]]), MOST_GROUPS)
+            vectors = np.empty((len(values), values.shape[1] + 1), np.int64)
+            vectors[:, :-1], vectors[:, -1] = values, counts
+            groups = group_vectors(vectors, MOST_GROUPS)
             if groups is not None:
                 return cls(codes, counts, sums, values, places, merge_counted(groups, codes), True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
@@ -122,7 +124,7 @@ def place_statistics(sums: dict[str, Array], counts: Array) -> tuple[Array, Plac
                 places.append(len(columns))
                 columns.append(column)
         plane_of[name] = (tuple(places), values.ndim > 1)
-    return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 0), np.int64), plane_of
+    return np.stack(columns).T if columns else np.zeros((n_rows, 0), np.int64), plane_of
 
 
 def add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:

@@ -28,6 +28,7 @@ from streed.ordered.merging import places_of
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 from streed.task.constrained import objective
+from streed.task.row_sums import sums_by
 
 GENERATED = "generated"
 """The kind of kernels."""
@@ -141,14 +142,14 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
     on_grains = on_grains and (integral or per_unit is not None)
     numbers, kept = methods.words(scale, per_unit)
     first, place = places_of(ranks)
-    amounts = _by_place(np.column_stack([values, counts]).astype(np.float64), place, len(first))
+    amounts = sums_by(place, np.column_stack([values, counts]).astype(np.float64), len(first))
     merged = np.zeros(len(first), np.int64)
     if worst is not None:
         weights = counts if data.weights is None else data.weights  # those of all rows that a row stands for
         steps = np.ceil(worst.astype(np.float64) * weights * scale * (1 + 2.0**-40))
         if not (steps >= 0).all() or steps.sum() >= _MOST:
             return None
-        merged = _by_place(steps + (0 if is_whole else 1), place, len(first)).astype(np.int64)
+        merged = sums_by(place, steps + (0 if is_whole else 1), len(first)).astype(np.int64)
     price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if is_whole or on_grains else 1 - 2.0**-40))
     dearest = _MOST if worst is None else int(merged.sum()) + 1
     rows = GeneratedRows(
@@ -174,10 +175,3 @@ def _costs_something(rows: GeneratedRows, shape: KernelSpec) -> bool:
     rows.compiled.costs_of(rows.numbers, planes, sizes, found)
     # what rounding may make of nothing is less than a step
     return bool((found >= (-1 / rows.scale if shape.real else 0)).all())
-
-
-def _by_place(values: Array, place: Array, places: int) -> Array:
-    """(places, ...) float64: the sums over the rows of each place; every sum is exact."""
-    found = np.zeros((places, *values.shape[1:]))
-    np.add.at(found, place, values)
-    return found

@@ -14,6 +14,7 @@ from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import Task, Value, exact_sums, quick_sums
 from streed.task.analysis.facts import first_costs
+from streed.task.row_sums import row_statistics
 from streed.tree import Node
 
 
@@ -31,9 +32,14 @@ class Problem:
     """Where the columns are questions about ordered ones: which."""
 
     @functools.cached_property
+    def statistics(self) -> dict[str, Array]:
+        """The task's statistics and those of its limits, see `row_statistics`."""
+        return row_statistics(self.task, self.data)
+
+    @functools.cached_property
     def sums(self) -> dict[str, Array]:
         """The task's statistics as machine numbers, see `quick_sums`."""
-        return quick_sums(self.task, self.data)
+        return quick_sums(self.task, self.data, self.statistics)
 
     @functools.cached_property
     def exact_sums(self) -> dict[str, tuple[Array, Fraction]]:

@@ -35,7 +35,7 @@ from streed.task.base import (
     Value,
 )
 from streed.task.constrained import LimitOfPart
-from streed.task.row_sums import beside_sums, is_weighted, row_statistics
+from streed.task.row_sums import beside_sums, in_columns, is_weighted, row_statistics
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class ContractCheck:
             more = ContractCheck(limit, self.data).call("statistics", *arguments)
             if not isinstance(more, dict):
                 ContractCheck(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
-        found = self.attempt(lambda: "limits", lambda: row_statistics(self.task, self.data))
+        if any(limit.has_statistics for limit in limits):
+            found = self.attempt(lambda: "limits", lambda: row_statistics(self.task, self.data))
         for name, values in found.items():
             usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
             if not usable or name.startswith("_") or name == "rows":
@@ -147,7 +148,7 @@ class ContractCheck:
                 raise InputError("costs", "a value is NaN, infinite or no number", "give finite numbers")
             if not usable:
                 self.fail("statistics", f"has {name!r} with entries that are no finite numbers", "", arguments)
-            arrays[name] = array
+            arrays[name] = in_columns(array)
         return arrays
 
     def states(self, arrays: dict[str, Array]) -> list[State]:
@@ -233,6 +234,8 @@ class ContractCheck:
 
     def check_value(self, name: str, arguments: tuple[Any, ...], value: Any, others: list[Value]) -> None:
         """Complain unless it is a number, or a tuple of them, of the kind that leaves cost."""
+        if type(value) is int and (not others or not isinstance(others[0], tuple)):
+            return
         if value is None:
             self.refuse(name, arguments, value, "return a number (is a `return` missing?)")
         for x in _flat(value):

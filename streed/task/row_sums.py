@@ -72,14 +72,15 @@ def is_weighted(task: Task, name: str, data: Dataset) -> bool:
     return task.has_weights(name) and not any(name in limit.statistics(data) for limit in limits)
 
 
-def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
+def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None = None) -> dict[str, Array]:
     """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
 
     A row counts as often as its frequency says, and where rows have weights they are there as `weight`. Integers stay
-    integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64.
+    integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64. `statistics`: the
+    task's `row_statistics`, where they are known.
     """
     quick = {}
-    for name, values in _with_weight(task, data).items():
+    for name, values in _with_weight(task, data, statistics).items():
         values = np.asarray(values)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
@@ -92,13 +93,29 @@ def quick_sums(task: Task, data: Dataset) -> dict[str, Array]:
             values = values.astype(np.int64, copy=False)
         else:
             values = values.astype(np.float64)
-        quick[name] = values
+        quick[name] = in_columns(values)
     return quick
 
 
-def _with_weight(task: Task, data: Dataset) -> dict[str, Array]:
+def in_columns(values: Array) -> Array:
+    """The same (n,) or (n, m), an entry's whole numbers side by side: sums over rows take a tenth of the time so."""
+    return np.asfortranarray(values) if values.ndim > 1 and values.dtype.kind in "bi" else values
+
+
+def sums_by(group_of: Array, values: Array, n_groups: int) -> Array:
+    """(n_groups,) or (n_groups, m): the sums of `values` (n,) or (n, m) over the rows of every group."""
+    totals = np.zeros((n_groups, *values.shape[1:]), values.dtype)
+    if values.ndim == 1:
+        np.add.at(totals, group_of, values)
+    else:
+        for j in range(values.shape[1]):  # one by one, as numpy is quick with a single dimension only
+            np.add.at(totals[:, j], group_of, values[:, j])
+    return totals
+
+
+def _with_weight(task: Task, data: Dataset, known: Mapping[str, Array] | None = None) -> Mapping[str, Array]:
     """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
-    statistics = row_statistics(task, data)
+    statistics = row_statistics(task, data) if known is None else known
     if data.weights is None or "weight" in statistics:
         return statistics
     return {**statistics, "weight": np.ones(data.n_rows, np.int64)}

@@ -18,6 +18,7 @@ import numpy as np
 from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums
 from streed.task.algebra import objective
 from streed.task.contract import ContractCheck
+from streed.task.row_sums import sums_by
 from streed.tree.nodes import Leaf, Node
 from streed.tree.rows import sides_in
 
@@ -42,19 +43,21 @@ def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Ar
     check = _Check(task, data)
     if check.declares:
         check.sums = quick_sums(task, data) if sums is None else sums
-        check.visit(root, check.part(root, np.arange(data.n_rows)), ())
+        check.visit(root, check.parted(root), ())
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class _Part:
     """What a tree does to some rows."""
 
     rows: Array
-    totals: dict[str, Array]
-    """The sums of the statistics over these rows."""
-    parts: tuple[_Part | None, ...]
+    parts: list[_Part | None] = attrs.field(factory=list)
     """Of the children of their node; None for one without rows."""
+    totals: dict[str, Any] = attrs.field(factory=dict)
+    """The sums of the statistics over these rows, as states have them."""
+    worst: float = 0.0
+    """What these rows cost at worst, together."""
 
 
 @final
@@ -71,8 +74,8 @@ class _Check:
         self.beside = task
         self.probe = ContractCheck(self.task, data)
         self.labels = range(len(task.labels(data)))
-        smaller = self.task.order == TOTAL and not self.task.overrides("better")
-        worst = self.task.worst_per_row(data) if smaller else None
+        self.smaller = self.task.order == TOTAL and not self.task.overrides("better")
+        worst = self.task.worst_per_row(data) if self.smaller else None
         weights = 1 if data.weights is None else data.weights
         self.worst: Array | None = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
 
@@ -94,39 +97,69 @@ class _Check:
         """Whether all statistics are whole numbers, whose sums are the same in any order."""
         return all(values.dtype.kind == "i" for values in self.sums.values())
 
-    def part(self, node: Node, rows: Array) -> _Part:
-        """How the tree at this node parts the rows, at least one."""
-        parts: tuple[_Part | None, ...] = ()
-        if not isinstance(node, Leaf):
-            codes = sides_in(self.data, node, rows)
-            sides = (rows[codes == code] for code in range(len(node.children)))
-            pairs = zip(node.children, sides, strict=True)
-            parts = tuple(self.part(child, side) if len(side) else None for child, side in pairs)
-        if parts and self.is_whole:
-            found = [each.totals for each in parts if each is not None]
-            return _Part(
-                rows, {name: functools.reduce(np.add, [each[name] for each in found]) for name in self.sums}, parts
-            )
-        return _Part(rows, {name: values[rows].sum(axis=0) for name, values in self.sums.items()}, parts)
+    def parted(self, root: Node) -> _Part:
+        """How the tree parts all rows, with the sums over each part."""
+        leaves: list[_Part] = []
+        whole = self._part(root, np.arange(self.data.n_rows), leaves)
+        leaf_of = np.empty(self.data.n_rows, np.int64)
+        for i, leaf in enumerate(leaves):
+            leaf_of[leaf.rows] = i
+        if self.is_whole:
+            for name, values in self.sums.items():
+                for leaf, total in zip(leaves, sums_by(leaf_of, values, len(leaves)).tolist(), strict=True):
+                    leaf.totals[name] = tuple(total) if values.ndim > 1 else total
+        if self.worst is not None:
+            for leaf, worst in zip(leaves, np.bincount(leaf_of, self.worst, len(leaves)).tolist(), strict=True):
+                leaf.worst = worst
+        self._add_up(whole)
+        return whole
+
+    def _part(self, node: Node, rows: Array, leaves: list[_Part]) -> _Part:
+        """How the tree at this node parts the rows, at least one; leaves that have rows are appended."""
+        found = _Part(rows)
+        if isinstance(node, Leaf):
+            leaves.append(found)
+            return found
+        codes = sides_in(self.data, node, rows)
+        for code, child in enumerate(node.children):
+            side = rows[codes == code]
+            found.parts.append(self._part(child, side, leaves) if len(side) else None)
+        return found
+
+    def _add_up(self, part: _Part) -> None:
+        """Finds the sums over a part and over all that it consists of, where those over leaves are known."""
+        known = [each for each in part.parts if each is not None]
+        for each in known:
+            self._add_up(each)
+        if known:
+            part.worst = sum(each.worst for each in known)
+        if not self.is_whole:
+            totals = {name: values[part.rows].sum(axis=0).tolist() for name, values in self.sums.items()}
+            part.totals = {name: tuple(total) if isinstance(total, list) else total for name, total in totals.items()}
+        elif known:
+            part.totals = {name: _together([each.totals[name] for each in known]) for name in self.sums}
 
     def visit(self, node: Node, part: _Part, path: tuple[int, ...]) -> tuple[Value, Value | None]:
         """(value of the tree at this node, least cost of a leaf there), all nodes below it having been tried."""
         task = self.task
-        totals = {name: tuple(each.tolist()) if each.ndim else each.item() for name, each in part.totals.items()}
         beside = beside_sums(self.beside, self.data, part.rows)
-        s = State(self.data.count(part.rows), **totals, **beside)
+        s = State(self.data.count(part.rows), **part.totals, **beside)
         costs = [task.leaf_cost(s, k) for k in self.labels]
         least = None
-        if task.order == TOTAL:
+        if self.smaller:
+            least = min(costs)
+        elif task.order == TOTAL:
             least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
         if isinstance(node, Leaf):
             value = costs[node.label]
         else:
             value = self._visit_children(node, part, path, s, least)
-        if all(limit.allows(s) for limit in self.limits):
-            for cost in filter(task.feasible, costs):
-                self.check_bound(s, cost, "a leaf there costs")
-        self.check_bound(s, value, "the tree that was found costs")
+        bound = task.lower_bound(s)
+        if bound is not None:
+            if all(limit.allows(s) for limit in self.limits):
+                for cost in filter(task.feasible, costs):
+                    self.check_bound(s, bound, cost, "a leaf there costs")
+            self.check_bound(s, bound, value, "the tree that was found costs")
         self.check_costs(s, [*costs, value])
         return value, least
 
@@ -137,16 +170,15 @@ class _Check:
             if its is not None:
                 value, own = self.visit(child, its, (*path, node.column))
                 values.append(value)
-                parts.append((its.rows, own))
+                parts.append((its, own))
         if least is not None:
-            self.check_parts(s, part.rows, least, parts)
+            self.check_parts(s, part, least, parts)
         value = functools.reduce(task.combine, values)
         price = task.branching_cost(s.rows, tuple(sorted(set(path))), node.column)
         return value if price is None else task.combine(value, price)
 
-    def check_bound(self, s: State, value: Value, words: str) -> None:
-        bound = self.task.lower_bound(s)
-        if bound is not None and self.task.better(value, bound) and not self.near(value, bound):
+    def check_bound(self, s: State, bound: Value, value: Value, words: str) -> None:
+        if self.task.better(value, bound) and not self.near(value, bound):
             self.probe.refuse("lower_bound", (s,), bound, f"{words} {value!r}, which is better; return less, or None")
 
     def check_costs(self, s: State, values: list[Value]) -> None:
@@ -160,7 +192,7 @@ class _Check:
                 found = f"is True, and a leaf of {s!r} costs {first!r} with label 0 and {other!r} with label {k}"
                 self.probe.fail("any_label", found, "leave it out")
 
-    def check_parts(self, s: State, rows: Array, least: Value, parts: list[tuple[Array, Value]]) -> None:
+    def check_parts(self, s: State, whole: _Part, least: Value, parts: list[tuple[_Part, Value]]) -> None:
         """What is declared of a leaf of these rows and leaves of its parts."""
         task = self.task
         together = functools.reduce(task.combine, [own for _, own in parts])
@@ -169,14 +201,14 @@ class _Check:
             self.probe.fail("superadditive", found, "leave it out")
         if self.worst is None:
             return
-        total = float(self.worst[rows].sum())
-        for here, own in parts:
-            most = float(own) + total - float(self.worst[here].sum())
+        for part, own in parts:
+            most = float(own) + whole.worst - part.worst
             if float(least) < float(own) and not self.near(least, own):
-                found = f"is declared, but a leaf of {len(here)} rows costs {own!r}, and one of more rows {least!r}"
+                size = len(part.rows)
+                found = f"is declared, but a leaf of {size} rows costs {own!r}, and one of more rows {least!r}"
                 self.probe.fail("worst_per_row", found, "return None")
             if float(least) > most and not self.near(least, most):
-                found = f"allows a leaf of {len(rows)} rows to cost {most!r}, and it costs {least!r}"
+                found = f"allows a leaf of {len(whole.rows)} rows to cost {most!r}, and it costs {least!r}"
                 self.probe.fail("worst_per_row", found, "return more, or None")
 
     def near(self, a: Value, b: Value) -> bool:
@@ -187,3 +219,8 @@ class _Check:
             return a == b
         x, y = float(a), float(b)
         return x == y or abs(x - y) <= _ROUNDING * max(abs(x), abs(y)) + self.noise
+
+
+def _together(totals: list[Any]) -> Any:
+    """The sums of a statistic over the rows of several parts, by those over each."""
+    return tuple(map(sum, zip(*totals, strict=True))) if isinstance(totals[0], tuple) else sum(totals)

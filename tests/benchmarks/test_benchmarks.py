@@ -272,7 +272,7 @@ def test_quick_solves_must_agree() -> None:
 def test_quick_solves_solve() -> None:
     solves = quick_solves.make_solves()
     result = solves["costs with tests, depth 3"]()
-    assert (result.status, len(solves)) == ("optimal", 10)
+    assert (result.status, len(solves)) == ("optimal", 12)
 
 
 def test_generated_rows_of_a_rare_class() -> None:

@@ -27,6 +27,7 @@ from streed.tasks import Accuracy, Entropy, Gini, SquaredError
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import evaluate
 from tests.benchmarks import duel, harness
+from tests.benchmarks.quick_solves import CompiledAccuracy, LinearAccuracy
 
 MOST_SLOWER = 3.0
 LEAST_FASTER = 10.0
@@ -35,34 +36,6 @@ MOST_SECOND = 0.1
 """The goals: of user accuracy in the built-in's time, against the peer, and in seconds to a new task's first answer."""
 
 TOLERANCE = 1e-9
-
-
-class LinearAccuracy(streed.Task):
-    """Errors as a user writes them: linear in the sums."""
-
-    def statistics(self, data):  # type: ignore[no-untyped-def]
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
-
-    def leaf_cost(self, s, k):  # type: ignore[no-untyped-def]
-        return s.rows - s.counts[k]
-
-
-class CompiledAccuracy(streed.Task):
-    """Errors of the majority class, which is no linear function; with the facts that a careful user declares."""
-
-    superadditive = True
-
-    def statistics(self, data):  # type: ignore[no-untyped-def]
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
-
-    def leaf_cost(self, s, k):  # type: ignore[no-untyped-def]
-        return s.rows - max(s.counts)
-
-    def worst_per_row(self, data):  # type: ignore[no-untyped-def]
-        return np.ones(data.n_rows)
-
-    def lower_bound(self, s):  # type: ignore[no-untyped-def]
-        return 0
 
 
 def main(arguments: list[str] | None = None) -> int:

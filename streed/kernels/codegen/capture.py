@@ -71,6 +71,8 @@ def _all_names(function: Any) -> Collection[str]:
     """All names of attributes and globals in a function and in those that it names."""
     if isinstance(function, Function) and is_of_package(function.__code__):
         return _names_in_package(function)
+    if isinstance(function, Function) and _stands_alone(function):
+        return attributes_of(function.__code__)
     return set(_names_within(function, set()))
 
 
@@ -78,6 +80,16 @@ def _all_names(function: Any) -> Collection[str]:
 def _names_in_package(function: Function) -> frozenset[str]:
     """As `_all_names`, of a function that came with the package, as those have that it names."""
     return frozenset(_names_within(function, set()))
+
+
+def _stands_alone(function: Function) -> bool:
+    """Whether a function names nothing but what Python has: its code is then all that it depends on."""
+    return (
+        function.__closure__ is None
+        and not function.__defaults__
+        and not function.__kwdefaults__
+        and function.__globals__.keys().isdisjoint(global_names(function.__code__))
+    )
 
 
 def is_dispatcher(part: Any) -> bool:
@@ -174,6 +186,9 @@ def _update(digest: Any, part: Any, seen: dict[int, int], digest_of: Digest, nam
             digest.update(f"again {seen[id(part)]}".encode())
             return
         seen[id(part)] = len(seen)
+        if _stands_alone(part):
+            digest.update(b"alone" + digest_of(part.__code__))
+            return
         _update(digest, part.__code__, seen, digest_of)
         _update(digest, part.__defaults__, seen, digest_of)
         _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen, digest_of)

@@ -22,9 +22,8 @@ def list_path(bits, words, more, last, into):  #: CALLED
 
 
 @inline
-def row_of(e, row):
-    space = e.width + e.categorical
-    return vector(e.costs + 8 * row * space, space, np.$VALUE)
+def row_of(costs, space, row):
+    return vector(costs + 8 * row * space, space, np.$VALUE)
 
 
 @inline
@@ -99,29 +98,33 @@ def join_sides(
     keep_apart()
     parameters = parameters_of(numbers)
     for k in range(end):
-        key = combined(parameters, min(leaf0[k], split0[k]), min(leaf1[k], split1[k]))
+        side0 = leaf0[k] if leaf0[k] <= split0[k] else split0[k]
+        side1 = leaf1[k] if leaf1[k] <= split1[k] else split1[k]
+        key = combined(parameters, side0, side1)
         key = combined(parameters, key, split_costs[k])  #: COSTS
         keys[k] = key
 
 
 @native
-def score_pairs(e, numbers, pairs, sums, totals):
+def score_pairs(address, numbers, pairs, sums, totals):
+    e = engine_at(address)
     stride = e.stride
     binary = e.n_binary
     min_leaf = e.min_leaf
-    space = e.width + e.categorical  #: CALLED
-    split1 = row_of(e, SPLIT1)
-    split0 = row_of(e, SPLIT0)
-    with1 = row_of(e, WITH1)
-    with0 = row_of(e, WITH0)
-    split_costs = row_of(e, COST)  #: TABLE
+    space = e.width + e.categorical
+    split1 = row_of(e.costs, space, int64(SPLIT1))
+    split0 = row_of(e.costs, space, int64(SPLIT0))
+    with1 = row_of(e.costs, space, int64(WITH1))
+    with0 = row_of(e.costs, space, int64(WITH0))
+    split_costs = row_of(e.costs, space, int64(COST))  #: TABLE
     second = matrix(e.pair_costs, 2 * space, space, np.$VALUE)  #: CALLED
     $LOAD_T
     for j in range(binary):
         $LOAD_J
         if j_rows < min_leaf or t_rows - j_rows < min_leaf:
             continue
-        end = min(stride, (j + 8) // 8 * 8)
+        end = (j + 8) // 8 * 8
+        end = end if end < stride else stride
         best1 = split1[j]
         best0 = split0[j]
         score_row(
@@ -140,12 +143,14 @@ def score_pairs(e, numbers, pairs, sums, totals):
             split_costs,  #: TABLE
             second,  #: CALLED
         )
-        split1[j] = lowest(with1, min(end, binary), min(best1, split1[j]))
-        split0[j] = lowest(with0, min(end, binary), min(best0, split0[j]))
+        end = end if end < binary else binary
+        split1[j] = lowest(with1, end, best1 if best1 <= split1[j] else split1[j])
+        split0[j] = lowest(with0, end, best0 if best0 <= split0[j] else split0[j])
 
 
 @native  #: MULTIWAY
-def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MULTIWAY
+def score_categories(address, parameters, limits, pairs, sums, totals, costs):  #: MULTIWAY
+    e = engine_at(address)  #: MULTIWAY
     stride = e.stride  #: MULTIWAY
     binary = e.n_binary  #: MULTIWAY
     min_leaf = e.min_leaf  #: MULTIWAY
@@ -197,7 +202,8 @@ def score_categories(e, parameters, limits, pairs, sums, totals, costs):  #: MUL
 
 
 @native  #: CALLED
-def find_costs(e, parameters, sums, totals, costs, words, path):  #: CALLED
+def find_costs(address, parameters, sums, totals, costs, words, path):  #: CALLED
+    e = engine_at(address)  #: CALLED
     local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: CALLED
     active = vector(e.active, e.width, np.int64)  #: CALLED
     caller = vector(e.caller_columns, e.columns, np.int64)  #: CALLED
@@ -232,16 +238,18 @@ def score(address):
     n = e.n_active
     space = e.width + e.categorical
     pairs = matrix(e.scored_pairs, $PLANES * stride, stride, $LANE)
-    sums = matrix(e.scored_sums, $PLANES, e.width, $LANE)
-    totals = vector(e.scored_totals, $PLANES, $TOTAL)
-    found = matrix(e.scored_values, ROWS_OF_VALUES, space, np.int64)
-    costs = matrix(e.costs, ROWS_OF_COSTS, space, np.$VALUE)
-    numbers = vector(e.numbers, WORDS, np.int64)
+    sums = matrix(e.scored_sums, int64($PLANES), e.width, $LANE)
+    totals = vector(e.scored_totals, int64($PLANES), $TOTAL)
+    found = matrix(e.scored_values, int64(ROWS_OF_VALUES), space, np.int64)
+    costs = matrix(e.costs, int64(ROWS_OF_COSTS), space, np.$VALUE)  #: MULTIWAY
+    costs = matrix(e.costs, int64(ROWS_OF_COSTS), space, np.$VALUE)  #: CALLED !MULTIWAY
+    numbers = vector(e.numbers, int64(WORDS), np.int64)
     scale = real_of(numbers[0])
     parameters = parameters_of(numbers)
     limits = limits_of(numbers)
     min_leaf = e.min_leaf
-    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)
+    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: MULTIWAY
+    local = matrix(e.local_literals, 3, max(e.categorical, 1), np.int64)  #: TABLE !MULTIWAY
     $LOAD_T
     leaf = leaf_of(parameters, limits, min_leaf, $ARG_T)
     code = $ENCODE(leaf, scale)
@@ -251,13 +259,14 @@ def score(address):
     floors = vector(e.floor_sums, e.width + 1, np.float64)  #: FLOORS
     e.scored_least = max(e.scored_least, $ENCODE(floors[e.width], scale))  #: FLOORS
     e.overflow |= int64(code == LOWEST)
-    end = min(stride, (n + 7) // 8 * 8)
-    leaf1 = row_of(e, LEAF1)
-    leaf0 = row_of(e, LEAF0)
-    split1 = row_of(e, SPLIT1)
-    split0 = row_of(e, SPLIT0)
-    split_costs = row_of(e, COST)  #: COSTS
-    keys = row_of(e, WITH1)
+    end = (n + 7) // 8 * 8
+    end = end if end < stride else stride
+    leaf1 = row_of(e.costs, space, int64(LEAF1))
+    leaf0 = row_of(e.costs, space, int64(LEAF0))
+    split1 = row_of(e.costs, space, int64(SPLIT1))
+    split0 = row_of(e.costs, space, int64(SPLIT0))
+    split_costs = row_of(e.costs, space, int64(COST))  #: COSTS
+    keys = row_of(e.costs, space, int64(WITH1))
     score_leaves(numbers, min_leaf, sums, end, $ARG_T, leaf1, leaf0)
     for k in range(end):
         split1[k] = $INFEASIBLE
@@ -269,11 +278,11 @@ def score(address):
     for c in range(e.n_categorical):  #: TABLE
         split_costs[n + c] = table[e.columns + local[2, c]]  #: TABLE
     path = np.empty(64 * e.path_words + 2, np.int64)  #: CALLED
-    find_costs(e, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
+    find_costs(address, parameters, sums, totals, costs, e.path_words, path)  #: CALLED
     if e.asked_depth != 1 or e.scored_column != NONE:
-        score_pairs(e, numbers, pairs, sums, totals)
+        score_pairs(address, numbers, pairs, sums, totals)
         if e.categorical > 0:  #: MULTIWAY
-            score_categories(e, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
+            score_categories(address, parameters, limits, pairs, sums, totals, costs)  #: MULTIWAY
     join_sides(
         numbers,
         end,
@@ -291,12 +300,15 @@ def score(address):
         e.overflow = overflow | (e.overflow & ~RAISED)  #: !MULTIWAY
         return  #: !MULTIWAY
     for k in range(n):
-        found[V_LEAF1, k] = $ENCODE(leaf1[k], scale)
-        found[V_LEAF0, k] = $ENCODE(leaf0[k], scale)
-        found[V_SPLIT1, k] = $ENCODE(split1[k], scale)
-        found[V_SPLIT0, k] = $ENCODE(split0[k], scale)
-        low = min(found[V_LEAF1, k], found[V_LEAF0, k], found[V_SPLIT1, k], found[V_SPLIT0, k])
-        e.overflow |= int64(low == LOWEST)
+        code1 = $ENCODE(leaf1[k], scale)
+        code0 = $ENCODE(leaf0[k], scale)
+        split_code1 = $ENCODE(split1[k], scale)
+        split_code0 = $ENCODE(split0[k], scale)
+        e.overflow |= int64(code1 == LOWEST or code0 == LOWEST or split_code1 == LOWEST or split_code0 == LOWEST)
+        found[V_LEAF1, k] = code1
+        found[V_LEAF0, k] = code0
+        found[V_SPLIT1, k] = split_code1
+        found[V_SPLIT0, k] = split_code0
         found[V_LEAST1, k] = LOWEST
         found[V_LEAST1 + 1, k] = LOWEST
         found[V_COST, k] = NO_COST  #: !COSTS
@@ -332,7 +344,7 @@ def score(address):
 
 def combine_values(address):  #: COMBINE
     e = engine_at(address)  #: COMBINE
-    numbers = vector(e.numbers, WORDS, np.int64)  #: COMBINE
+    numbers = vector(e.numbers, int64(WORDS), np.int64)  #: COMBINE
     scale = real_of(numbers[0])  #: COMBINE
     total = combined(parameters_of(numbers), $DECODE(int64(e.left), scale), $DECODE(int64(e.right), scale))  #: COMBINE
     e.combined = $ENCODE(total, scale)  #: COMBINE
@@ -340,7 +352,7 @@ def combine_values(address):  #: COMBINE
 
 def subtract_values(address):  #: SUBTRACT
     e = engine_at(address)  #: SUBTRACT
-    numbers = vector(e.numbers, WORDS, np.int64)  #: SUBTRACT
+    numbers = vector(e.numbers, int64(WORDS), np.int64)  #: SUBTRACT
     scale = real_of(numbers[0])  #: SUBTRACT
     left = $DECODE(int64(e.left), scale)  #: SUBTRACT
     right = $DECODE(int64(e.right), scale)  #: SUBTRACT
@@ -350,7 +362,7 @@ def subtract_values(address):  #: SUBTRACT
 
 def find_floors(address):  #: FLOORS
     e = engine_at(address)  #: FLOORS
-    numbers = vector(e.numbers, WORDS, np.int64)  #: FLOORS
+    numbers = vector(e.numbers, int64(WORDS), np.int64)  #: FLOORS
     parameters = parameters_of(numbers)  #: FLOORS
     rows_of = matrix(e.row_values, e.row_space, $PADDED, np.float64)  #: FLOORS
     floors = vector(e.row_floors, e.row_space, np.float64)  #: FLOORS

@@ -19,17 +19,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from streed.kernels.buffers import address_of
+from streed.kernels.buffers import ADDRESS_BITS, CAN_READ, FIRST, WORD_OF_ARRAY, address_of, words_of_memory
 from streed.kernels.prebuilt.container import ONLY_READ, Overload
 
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
 """Called without the GIL."""
-
-_ADDRESS_BITS = 47
-"""Of the addresses that a process on x86-64 has."""
-
-_FIRST = 2**12
-"""No address of anything is below; memory that begins at 0 is none to numpy."""
 
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
@@ -58,6 +52,7 @@ def make_call(address: int, overload: Overload, release: Callable[[int], None]) 
         "Out": ctypes.c_int64 * size,
         "read": struct.Struct(f"{size}q").unpack,
         "memory": _memory(),
+        "words": words_of_memory() if CAN_READ else None,
         "release": release,
         **_NAMES,
     }
@@ -86,7 +81,7 @@ def _source(arguments: Sequence[_Type], results: Sequence[_Type], is_tuple: bool
             yield f"    dtype = a{i}.dtype  # nearly always the same object, which is quicker to see"
             yield f"    if dtype is not type_of_{i} and dtype != type_of_{i}:"
             yield "        return UNSUITED"
-            words += [f"address_of(a{i})", f"*a{i}.shape"]
+            words += [f"words[(id(a{i}) >> 3) + WORD_OF_ARRAY]" if CAN_READ else f"address_of(a{i})", f"*a{i}.shape"]
         elif dtype is _FLOAT:
             yield f"    if not isinstance(a{i}, float):"
             yield "        return UNSUITED"
@@ -134,7 +129,7 @@ def _result(i: int, each: _Type, at: int) -> str:
     if dimensions:
         # a view of the memory at the address, and a copy of it
         shape = "".join(f"found[{at + 2 + axis}], " for axis in range(dimensions))
-        return f"ndarray(({shape}), result_{i}, memory, found[{at + 1}] - {_FIRST}).copy()"
+        return f"ndarray(({shape}), result_{i}, memory, found[{at + 1}] - {FIRST}).copy()"
     if dtype is _FLOAT:
         return f"float_of(found[{at}])"
     if dtype is _BOOLEAN:
@@ -144,8 +139,8 @@ def _result(i: int, each: _Type, at: int) -> str:
 
 @functools.cache
 def _memory() -> Any:
-    """All memory of a process from _FIRST on as one array of bytes, so that an address is an offset."""
-    return (ctypes.c_char * (2**_ADDRESS_BITS - _FIRST)).from_address(_FIRST)
+    """All memory of a process from FIRST on as one array of bytes, so that an address is an offset."""
+    return (ctypes.c_char * (2**ADDRESS_BITS - FIRST)).from_address(FIRST)
 
 
 def releaser(address: int) -> Callable[[int], None]:
@@ -202,6 +197,7 @@ _NAMES = {
     "ndarray": np.ndarray,
     "uint64": np.uint64,
     "address_of": address_of,
+    "WORD_OF_ARRAY": WORD_OF_ARRAY,
     "addressof": ctypes.addressof,
     "flat": _flat,
     "fail": _fail,

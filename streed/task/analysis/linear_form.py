@@ -9,7 +9,7 @@ square root. As cvxpy derives curvature, this derives linearity; it never guesse
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -107,14 +107,17 @@ class LinearForm(RowCostTask):
         return self.task.score(value, totals)
 
 
-def row_cost_form(task: Task, data: Dataset) -> Task | None:
+def row_cost_form(
+    task: Task, data: Dataset, statistics_of: Callable[[], Mapping[str, Array]] | None = None
+) -> Task | None:
     """The bound task as a cost per row and label with the same values, or None where it cannot be shown to be one.
 
     A form's `objective` is a `RowCostTask`; a task that has such an objective already is its own form.
 
     It is one if values are added and smaller is better, every limit is a number of rows, a branching node costs a
     constant, and `leaf_cost` is linear in the sums of the statistics. `s.rows` counts rows without their weights, so
-    it is linear only where rows have none. A cost per leaf beside those of its rows is not linear.
+    it is linear only where rows have none. A cost per leaf beside those of its rows is not linear. `statistics_of`
+    gives the task's `row_statistics`, where they are kept.
     """
     inner = objective(task)
     if not adds(inner) or inner.reads_rows or any(limit.support is None for limit in task.limits):
@@ -124,7 +127,8 @@ def row_cost_form(task: Task, data: Dataset) -> Task | None:
     watch = _Watch()
     try:
         split = _split_cost(inner, watch)
-        statistics = {name: np.asarray(values) for name, values in inner.statistics(data).items()}
+        known = inner.statistics(data) if statistics_of is None or inner is not task else statistics_of()
+        statistics = {name: np.asarray(values) for name, values in known.items()}
         state = _symbolic_state(statistics, watch, weighted=data.sample_weight is not None)
         forms = [inner.leaf_cost(state, k) for k in range(len(inner.labels(data)))]
         coefficients = tuple(_linear(form, watch) for form in forms)
