@@ -22,7 +22,6 @@ from streed.bnb.session import (
 )
 from streed.bnb.short_search import is_surely_short, search_short
 from streed.bnb.trace import Trace
-from streed.bnb.turns import Turns
 from streed.bnb.workspace import Workspace
 from streed.encoding.choice import encoding_with
 from streed.encoding.encoding import Encoding, TooImprecise
@@ -35,9 +34,6 @@ from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.constrained import objective
-
-_PATIENCE = 1.0
-"""Seconds of search after which row prices are made beside it."""
 
 
 def search_native(
@@ -96,12 +92,10 @@ def _search(
     beside = None
     if row_prices and depth == UNLIMITED and search_limits.memory_limit is None:
         # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
-        beside = PricingBeside(problem, encoding, control)
-        if threads == 1:
-            workspaces[0].turns = Turns(workspaces[0], beside)
+        beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
     packed_at = time.perf_counter()
     if beside is not None:
-        beside.start_after(_PATIENCE, 0.0)
+        beside.start_after(0.0)
 
     def best_of(upper: int) -> Value | None:
         return None if upper >= INFINITE else encoding.value(upper)
@@ -112,11 +106,7 @@ def _search(
     def look() -> str | None:
         nodes, lower, upper = bounds_of(workspaces)
         if beside is not None:
-            beside.start_after(_PATIENCE, time.perf_counter() - packed_at)
-            beside.searched = lower
-            if workspaces[0].turns is not None:
-                workspaces[0].turns.ask()
-            lower = max(lower, min(beside.bound, upper))
+            lower = beside.raise_bound(lower, upper, time.perf_counter() - packed_at)
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
         best, bound = best_of(upper), bound_of(lower)
         if search_limits.report is not None:
@@ -139,13 +129,10 @@ def _search(
             control[STOP] = reason not in (None, "proved")
             if beside is not None:
                 beside.finish()
-                if workspaces[0].turns is not None:
-                    workspaces[0].turns.end()
-                    workspaces[0].turns = None
         searched_at = time.perf_counter()
         nodes, lower, upper = bounds_of(workspaces)
         if beside is not None:
-            lower = max(lower, min(beside.bound, upper))
+            lower = beside.raised(lower, upper)
         trace.note(searched_at - packed_at, upper, lower, nodes)
         preorder = None
         if upper < target:

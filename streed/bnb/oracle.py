@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from streed.bnb import cache_sizes, runner
+from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
     bounds_of,
@@ -32,7 +33,7 @@ from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts, category_counts
 from streed.exact import Array
 from streed.kernels.compilation import clock
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.control import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.counting.groups import NO_TIMES, Groups
 from streed.kernels.entries import count_kinds, find_floors, place_groups, set_prices
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
@@ -40,6 +41,7 @@ from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
+from streed.row_prices.leaves import Leaves, leaves_of
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -64,8 +66,13 @@ class NativeOracle(LinearOracle):
         search_limits: SearchLimits,
         procedure: Procedure,
         make_row_sets: RowSetsMaker,
+        row_prices: bool = True,
     ) -> None:
+        """`row_prices`: solves that take long are helped by prices of their rows, as in native_search.py."""
         self.problem = problem
+        self._row_prices = row_prices and search_limits.memory_limit is None
+        self._priced_leaves: Array | None = None
+        """(M, N) bool: the leaves of the last solve's linear program, with which the next one begins."""
         self._procedure = procedure
         self._make_row_sets = make_row_sets
         self._kinds = kinds
@@ -107,6 +114,7 @@ class NativeOracle(LinearOracle):
         self._states: dict[Any, Array] = {}
         self._floors: Any = None
         self._seconds = 0.0
+        self._price_stats: dict[str, Any] = {}
         self.costs_of: RowSets | None = None
         """The sets of rows whose costs are in the workspace, if they are."""
 
@@ -127,7 +135,7 @@ class NativeOracle(LinearOracle):
         depth, budget = self.limits(max_depth)
         workspace, engine = self.workspace, self.workspace.engine
         engine["root_target"] = target
-        reason = None
+        reason, beside = None, None
         begin = time.perf_counter()
         used = [workspace]
         if is_short(self.packed, depth):
@@ -139,12 +147,39 @@ class NativeOracle(LinearOracle):
                 functools.partial(self._procedure.run, each, depth, budget, thread, len(used))
                 for thread, each in enumerate(used)
             ]
-            reason = runner.run(searches, self.control, deadline, lambda: self._tell(used, report, base, divisor))
-            self.control[STOP] = reason is not None
+            if self._row_prices and depth == UNLIMITED:
+                find_leaves = functools.partial(self._find_leaves, costs, divisor)
+                beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
+                beside.start_after(0.0)
+
+            def look() -> str | None:
+                nodes, lower, upper = bounds_of(used)
+                if beside is not None:
+                    lower = beside.raise_bound(lower, upper, time.perf_counter() - begin)
+                if report is not None:
+                    report(
+                        base + divisor * upper if upper < INFINITE else None,
+                        base + divisor * lower if lower > LOWEST else None,
+                        nodes,
+                        "searching",
+                    )
+                return "proved" if lower >= min(upper, target) else None
+
+            try:
+                reason = runner.run(searches, self.control, deadline, look)
+            finally:
+                if beside is not None:
+                    beside.finish()
+                    self._priced_leaves = beside.known
+            self.control[STOP] = reason not in (None, "proved")
             engine["shared_slots"] = 0
         self._in_use = len(used)
         self._seconds = time.perf_counter() - begin
         nodes, lower, upper = bounds_of(used)
+        self._price_stats = {}
+        if beside is not None:
+            lower = beside.raised(lower, upper)
+            self._price_stats = beside.statistics(lambda code: base + divisor * code)
         workspace = min(used, key=lambda each: each.root_bounds[1])
         stopped = (reason or "memory") if lower < min(upper, target) else None
         bound = None if lower <= LOWEST else base + divisor * lower
@@ -152,6 +187,7 @@ class NativeOracle(LinearOracle):
             return Answer(bound, None, None, stopped, nodes)
         workspace.engine["root_target"] = INFINITE
         preorder = extract_best(workspace, self.packed, depth, budget)
+        self.control[ROW_PRICES] = 0
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
 
     def count(self, preorder: Array) -> Array | None:
@@ -168,7 +204,8 @@ class NativeOracle(LinearOracle):
         found = statistics(used, self.packed, 0.0, 0.0, self._seconds)
         nodes = sum(each.engine["visits"] for each in used)
         search = self._procedure.name
-        return {"search": search, **found, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        found |= {"search": search, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        return found | {"row_prices": self._price_stats} if self._price_stats else found
 
     def close(self) -> None:
         for each in (self.workspace, *self._helpers):
@@ -236,17 +273,11 @@ class NativeOracle(LinearOracle):
         given = [each for each in (max_depth, self.problem.max_depth) if each is not None]
         return depth_and_budget(self.packed, min(given, default=None), self.problem.max_nodes)
 
-    def _tell(
-        self, used: list[Workspace], report: Callable[[Any, Any, int, str], None] | None, base: int, divisor: int
-    ) -> None:
-        if report is not None:
-            nodes, lower, upper = bounds_of(used)
-            report(
-                base + divisor * upper if upper < INFINITE else None,
-                base + divisor * lower if lower > LOWEST else None,
-                nodes,
-                "searching",
-            )
+    def _find_leaves(self, costs: Array, divisor: int) -> tuple[Leaves, Array] | None:
+        """As `Encoding.leaves`, of a problem with these costs of each kind."""
+        problem, split = self.problem, self.workspace.engine["split_cost"]
+        min_leaf = problem.min_leaf if problem.data.frequency is None else 1
+        return leaves_of(self.packed, costs[self._kinds], divisor, split, min_leaf, UNLIMITED)
 
 
 def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, splits: bool) -> PackedProblem:

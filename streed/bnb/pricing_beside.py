@@ -6,22 +6,25 @@ import contextlib
 import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from streed.bnb.turns import processors
-from streed.encoding.encoding import Encoding
+from streed.bnb.turns import Turns, processors
+from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels import waiting
 from streed.kernels.control import ROW_PRICES, STOP, UPPER
 from streed.kernels.notices import say_once
 from streed.kernels.records import LOWEST
-from streed.problem import Problem
 from streed.row_prices.generation import Generation
+from streed.row_prices.leaves import Leaves
 from streed.row_prices.prices import Prices
 
 MOST_CLASSES = 2000
 """Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
+
+PATIENCE = 1.0
+"""Seconds of search after which prices are made."""
 
 _STEP = 0.02
 """Seconds between looks of whoever rests."""
@@ -37,24 +40,55 @@ class PricingBeside:
     One thread. Where the search has the only processor, they share it as turns.py and `_make_room` say.
     """
 
-    def __init__(self, problem: Problem, encoding: Encoding, control: Array) -> None:
+    def __init__(
+        self,
+        control: Array,
+        find_leaves: Callable[[], tuple[Leaves, Array] | None],
+        workspaces: Sequence[Workspace],
+        known: Array | None = None,
+    ) -> None:
+        """`find_leaves` gives what trees' leaves may be, with the first place of each class of rows, if prices help.
+
+        `workspaces` are those of the search's threads, of which a single one takes turns with the prices. `known` are
+        leaves to begin with, as in `Generation`.
+        """
         self.bound = LOWEST
         """A lower bound of all trees, a code."""
         self.searched = LOWEST
         """What the search has proved itself, a code."""
         self.epoch = 0
         """Counts prices that raised the bound of all rows above what was proved, where they promise more."""
-        self._problem, self._encoding, self._control = problem, encoding, control
-        self._row_space = len(encoding.packed.row_bits)
+        self.known = known
+        """(M, N) bool: the leaves of the program, for a search of the same rows with other costs."""
+        self._control, self._find_leaves = control, find_leaves
+        self._workspace = workspaces[0]
+        self._turns = Turns(self._workspace, self) if len(workspaces) == 1 else None
+        self._workspace.turns = self._turns
         self._generation: Generation | None = None
         self._end: threading.Event | None = None
         self._failure = ""
         self._handed_over: list[Array] = []
         """Kept for as long as the search may read them."""
 
-    def start_after(self, patience: float, seconds: float) -> None:
-        """Begins if the search has taken as many seconds as its patience lasts."""
-        if self._end is None and seconds >= patience:
+    def raise_bound(self, lower: int, upper: int, seconds: float) -> int:
+        """The lower bound of a search that found these two codes in so many seconds, raised by that of the prices.
+
+        Called every now and then by the thread that looks at the search: prices begin once its patience is over, and
+        where there is one processor, it is asked to rest.
+        """
+        self.start_after(seconds)
+        self.searched = lower
+        if self._turns is not None:
+            self._turns.ask()
+        return self.raised(lower, upper)
+
+    def raised(self, lower: int, upper: int) -> int:
+        """A lower bound, a code, raised by that of the prices; `upper` is the best tree's."""
+        return max(lower, min(self.bound, upper))
+
+    def start_after(self, seconds: float) -> None:
+        """Begins if so many seconds of search are as many as its patience lasts."""
+        if self._end is None and seconds >= PATIENCE:
             self._end = threading.Event()
             work = contextvars.copy_context().run
             waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
@@ -72,7 +106,10 @@ class PricingBeside:
             time.sleep(_STEP)
 
     def finish(self) -> None:
-        """Waits for its end, which the search's end makes come soon."""
+        """Waits for its end, which the search's end makes come soon; the search is not asked to rest any more."""
+        if self._turns is not None:
+            self._turns.end()
+            self._turns = self._workspace.turns = None
         end, self._end = self._end, None
         if end is None:
             return
@@ -109,7 +146,7 @@ class PricingBeside:
     def _work(self, end: threading.Event) -> None:
         waiting.stopped.set(lambda: bool(self._control[STOP]))
         try:
-            found = self._encoding.leaves(self._problem)
+            found = self._find_leaves()
             if found is None:
                 return
             leaves, places = found
@@ -117,14 +154,15 @@ class PricingBeside:
                 return
 
             def tell(prices: Prices) -> None:
-                words = prices.words(leaves, places, self._row_space, len(self._handed_over) + 1)
+                row_space = self._workspace.engine["row_space"]
+                words = prices.words(leaves, places, row_space, len(self._handed_over) + 1)
                 self._handed_over.append(words)
                 self._control[ROW_PRICES] = words.ctypes.data
                 self.epoch += self.promises and prices.code(leaves) > max(self.bound, self.searched)
                 self.bound = max(self.bound, prices.code(leaves))
 
             self._generation = Generation(
-                leaves, self._control, tell, lambda: float(self._control[UPPER]), self._make_room
+                leaves, self._control, tell, lambda: float(self._control[UPPER]), self._make_room, self.known
             )
             self._generation.run()
         except waiting.Abandoned:
@@ -133,4 +171,6 @@ class PricingBeside:
             self._failure = f"{type(failure).__name__}: {failure}"
             say_once("row prices", f"no row prices, the search goes on without them: {self._failure}")
         finally:
+            if self._generation is not None:
+                self.known = self._generation.known
             end.set()

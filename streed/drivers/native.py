@@ -49,7 +49,7 @@ class Native(Driver):
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows; with many thresholds by the ordered search, which has one thread."""
+        """Takes problems of few kinds of rows; with many thresholds by the ordered search."""
         n_kinds = int(kinds.max(initial=0)) + 1
         if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
@@ -58,7 +58,9 @@ class Native(Driver):
         from streed.enumerate.packed_rows import packed_rows_of
 
         def native() -> LinearOracle:
-            return NativeOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of)
+            return NativeOracle(
+                problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of, self.row_prices
+            )
 
         if choice.is_for_thresholds(problem):
             from streed.ordered.oracle import OrderedOracle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, final
 
 import attrs
@@ -21,7 +20,7 @@ from streed.kernels.entries import common_divisor, find_floors
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
 from streed.problem import Outcome, Problem, Solution
-from streed.row_prices.leaves import Leaves, classes_of, most_sides
+from streed.row_prices.leaves import Leaves, leaves_of
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
 
@@ -97,23 +96,11 @@ class RowCosts(Encoding):
         return -((self.packed.groups.base - self.costs.above(value)) // self.divisor)
 
     def leaves(self, problem: Problem) -> tuple[Leaves, Array] | None:
-        packed = self.packed
-        if self.tests is not None or packed.split_cost == 0 or packed.groups.values is not None:
+        if self.tests is not None:
             return None
-        if packed.n_columns == 0 or len(packed.groups.places) == 0:
-            return None
-        times = NO_TIMES if packed.groups.times is None else packed.groups.times
-        at, costs, counts = classes_of(packed.row_bits, packed.groups.places, times, self.costs.costs, self.divisor)
-        bits = np.unpackbits(
-            np.ascontiguousarray(packed.row_bits[at]).view(np.uint8), axis=1, count=packed.n_columns, bitorder="little"
-        )
-        allowed = np.ones(2 * packed.n_columns, np.uint8)
-        allowed[2 * packed.n_binary :: 2] = 0
-        due = Fraction(packed.split_cost, most_sides(packed.literals) - 1)
-        depth = problem.max_depth or UNLIMITED
-        # what leaves of fewer rows would cost is no harm; of rows that stand for several, how many is not known here
         min_leaf = problem.min_leaf if problem.data.frequency is None else 1
-        return Leaves(bits, costs, counts, allowed, due, min_leaf, depth), at
+        depth = problem.max_depth or UNLIMITED
+        return leaves_of(self.packed, self.costs.costs, self.divisor, self.packed.split_cost, min_leaf, depth)
 
     def rounding(self, preorder: Array) -> Any:
         wide = self.costs.wide

@@ -19,12 +19,29 @@ from streed.kernels.control import LOWER, STOP, UPPER
 from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
 from streed.kernels.ordered.pointers import ask
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
+from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.bounds import UNKNOWN, bound_by_leaves, bound_by_node, lowest_run, push, push_within, worst_of
+from streed.ordered.bounds import bound_by_leaves, bound_by_node, learn, lowest_run, push_solved, worst_of
 from streed.ordered.cache import recall, remember
 from streed.ordered.depth_two import is_stopped, solve_two
 from streed.ordered.layout import DEEP, UNLIMITED
 from streed.ordered.plans import append, append_rest, plan_size, write_rest, write_split
+from streed.ordered.sharing import (
+    begin_together,
+    best_of_all,
+    bound_of_all,
+    improve_best,
+    is_shared,
+    is_unchanged,
+    leave,
+    lock,
+    put_back,
+    set_aside,
+    take,
+    take_first,
+    tell_bound,
+    unlock,
+)
 from streed.ordered.stumps import bound_by_stumps
 
 
@@ -131,8 +148,8 @@ def tell(e, n, lower, upper):  # type: ignore[no-untyped-def]
     """Tells the caller's thread the bounds of the root, if this is it."""
     if n == e.rows and e.told == 1:
         control = vector(e.control, UPPER + 1, int64)
-        control[UPPER] = min(control[UPPER], upper)
-        control[LOWER] = max(control[LOWER], lower)
+        lower_atomic(control, UPPER, upper)
+        raise_atomic(control, LOWER, lower)
 
 
 @native
@@ -153,9 +170,13 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     price = e.split_cost
     lower = max(lower, e.least)
     enough = budget if e.sparse == 1 else int64(INFEASIBLE)
-    low, upper = solve_shallow(e, int64(2), orders, n, columns, names, min(splits, int64(3)), enough, e.least, plan)
-    column = e.found_column
-    position = e.found_position
+    team = is_shared(e, n)
+    if team:
+        low, upper, column, position = begin_together(e)
+    else:
+        low, upper = solve_shallow(e, int64(2), orders, n, columns, names, min(splits, int64(3)), enough, e.least, plan)
+        column = e.found_column
+        position = e.found_position
     # a tree of depth d has d splits at least, and what is not of depth two has three
     lower = max(lower, min(low, e.least + 3 * price))
     limit = min(upper, budget)
@@ -196,11 +217,18 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
         most = int64(UNLIMITED) if depth > DEEP else (int64(1) << (depth - 1)) - 1
         share = max(none, splits - 1 - most)
         last_share = min(most, splits - 1)
+    # which share this is
+    first_number = none if share == UNLIMITED else share
+    number = first_number - 1
     shares = last_share - share + 1
     open_bound = int64(INFEASIBLE)
+    kept = np.empty(3 * max(e.threads, 1), np.int64)
+    changes = none
+    least_taken = int64(4 * INFEASIBLE)
     while share <= last_share:
         left_splits = share
         right_splits = int64(UNLIMITED) if share == UNLIMITED else splits - 1 - share
+        number += 1
         share += 1
         bound_by_node(e, orders, n, columns, max(low, lower) if side_depth == 2 else lower, total, left, right)
         if price > 0 and e.bounded == 1:
@@ -209,7 +237,10 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             if e.restrictable == 1:
                 bound_by_stumps(e, orders, n, columns, min(upper, budget) - price, left, right)
         begun = column < 0
+        seen = none
         while True:
+            if team:
+                upper = min(upper, best_of_all(e))
             limit = min(upper, budget)
             if upper <= lower:
                 break
@@ -219,16 +250,27 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 first = t
                 last = t
                 begun = True
+                if team:
+                    take_first(e, number, f, t)
             else:
+                if team:
+                    seen = learn(
+                        e, orders, n, columns, side, number, left_splits, right_splits, total, left, right, seen
+                    )
+                    changes, least_taken = set_aside(e, number, left, right, kept)
                 bound = price + lowest_run(orders, n, columns, left, right, limit - price, run)
+                if team:
+                    put_back(e, left, kept)
+                    bound = min(bound, price + least_taken)
                 if shares == 1:
                     lower = max(lower, min(bound, limit))
                     tell(e, n, lower, upper)
-                if run[0] < 0:
-                    open_bound = min(open_bound, limit)
-                    break
-                if is_stopped(e):
-                    open_bound = min(open_bound, bound)
+                if team and run[0] < 0 and not is_unchanged(e, seen, changes):
+                    continue
+                if run[0] < 0 or is_stopped(e):
+                    open_bound = min(open_bound, bound, limit)
+                    if team:
+                        tell_bound(e, number, min(bound, limit))
                     break
                 f = run[0]
                 first = run[1]
@@ -236,6 +278,8 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 t = nearest_position(rows[f], (first + last) >> 1, first, last)
                 if e.sparse == 1:
                     t = end_of_leaf(e, orders, n, columns, f, first, last, t, left, right)
+                if team and not take(e, seen, changes, number, f, t):
+                    continue
             mark_sides(e, orders, n, f, t, side)
             right_orders = orders_at + 4 * columns * (t + 1)
             n_left, n_right = split_orders(
@@ -304,53 +348,40 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                     upper_right = its_upper
             if upper_left < INFEASIBLE and upper_right < INFEASIBLE and price + upper_left + upper_right < upper:
                 upper = price + upper_left + upper_right
-                write_split(plan, names[f], rank_of(e, orders, n, columns, names, f, t))
-                append(plan, left_plan)
-                append(plan, right_plan)
+                if team:
+                    lock(e)
+                if not team or improve_best(e, upper):
+                    write_split(plan, names[f], rank_of(e, orders, n, columns, names, f, t))
+                    append(plan, left_plan)
+                    append(plan, right_plan)
+                if team:
+                    unlock(e)
                 tell(e, n, lower, upper)
             if bound_left + bound_right + price < min(upper, budget) and not is_stopped(e):
                 # both sides were solved up to the target, so this is an error
                 e.unsettled = 1
                 vector(e.control, STOP + 1, int64)[STOP] = 1
-            cross_left = bound_right if left_splits <= right_splits else int64(UNKNOWN)
-            cross_right = bound_left if right_splits <= left_splits else int64(UNKNOWN)
-            part = worst_of(e, orders, n, f, none, t)
-            if e.bounded == 1 and e.restrictable == 1:
-                push(
-                    e,
-                    orders,
-                    n,
-                    columns,
-                    side,
-                    bound_left,
-                    bound_right,
-                    cross_left,
-                    cross_right,
-                    part,
-                    total - part,
-                    left,
-                    right,
-                )
-            else:
-                push_within(
-                    e,
-                    orders,
-                    n,
-                    columns,
-                    side,
-                    bound_left,
-                    bound_right,
-                    cross_left,
-                    cross_right,
-                    t,
-                    part,
-                    total - part,
-                    left,
-                    right,
-                )
-            left[f, t] = max(left[f, t], bound_left)
-            right[f, t] = max(right[f, t], bound_right)
+            push_solved(
+                e,
+                orders,
+                n,
+                columns,
+                side,
+                f,
+                t,
+                bound_left,
+                bound_right,
+                left_splits,
+                right_splits,
+                total,
+                left,
+                right,
+            )
+            if team:
+                leave(e, number, f, t, bound_left, bound_right)
     e.arena_used = used
     if upper <= lower:
         return upper, upper
+    if team:
+        open_bound = bound_of_all(e, first_number, number)
     return max(lower, min(upper, open_bound)), upper

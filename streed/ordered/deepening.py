@@ -15,9 +15,7 @@ from streed.kernels.views import native, vector
 from streed.ordered.branch import solve
 from streed.ordered.depth_two import is_stopped
 from streed.ordered.greedy import grow
-
-_MOST = 64
-"""Prices that a tree may cost whose optimality is proved from below."""
+from streed.ordered.layout import MOST_PRICES
 
 
 @native
@@ -36,7 +34,7 @@ def deepen(e, depth, orders, n, columns, names, splits, budget, lower, plan, ans
     control = vector(e.control, UPPER + 1, int64)
     control[UPPER] = min(control[UPPER], answer[1])
     other = np.empty(len(plan), np.int64)
-    e.sparse = 1 if answer[1] <= e.least + _MOST * price else 0
+    e.sparse = 1 if answer[1] <= e.least + MOST_PRICES * price else 0
     e.told = 1 - e.sparse
     goal = e.least + 4 * price
     while answer[0] < min(answer[1], budget) and not is_stopped(e):

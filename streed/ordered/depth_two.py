@@ -16,10 +16,11 @@ from streed.kernels.control import NODES, STOP
 from streed.kernels.ordered.orders import nearest_position
 from streed.kernels.ordered.pointers import ask
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
-from streed.kernels.simd import load_atomic
+from streed.kernels.simd import add_atomic, load_atomic
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
+from streed.ordered.sharing import is_shared, lower_ceiling
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""
@@ -43,7 +44,7 @@ def score_splits(e):  # type: ignore[no-untyped-def]
     ask(e.score, e)
     e.batches += 1
     e.splits += e.asked_splits
-    vector(e.control, NODES + 1, int64)[NODES] += e.asked_splits
+    add_atomic(vector(e.control, NODES + 1, int64), NODES, e.asked_splits)
 
 
 @native
@@ -106,6 +107,10 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
             column = split_columns[l]
             position = positions[l]
     pruned = int64(INFEASIBLE)
+    # of the node of all rows, each thread takes some of the first intervals
+    team = is_shared(e, n)
+    ceiling = lower_ceiling(e, upper) if team else upper
+    number = int64(0)
     l = int64(1)
     for f in range(columns):
         begin = int64(0)
@@ -117,12 +122,13 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
             end_left = side_cost(e, leaf_left[l], stump_left[l], left_depth) if is_split else whole_left
             end_right = side_cost(e, leaf_right[l], stump_right[l], right_depth) if is_split else e.least
             l += 1 if is_split else 0
-            if end - begin > 1:
+            number += 1
+            if end - begin > 1 and (not team or number % e.threads == e.thread):
                 width = int64(0)
                 if e.bounded == 1:
                     width = worst_before(e, prefix, f, end) - worst_before(e, prefix, f, begin)
                 bound = bound_between(e, begin_left, begin_right, end_left, end_right, width)
-                if bound + price >= min(upper, budget):
+                if bound + price >= min(ceiling, budget):
                     pruned = min(pruned, bound + price)
                 else:
                     push(heap, size, space, bound, f, begin, end, begin_left, begin_right, end_left, end_right)
@@ -137,8 +143,9 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
         if is_stopped(e):
             stopped = True
             break
-        limit = min(upper, budget) - price
-        if heap[KEY, 0] >= limit or upper <= lower:
+        ceiling = lower_ceiling(e, upper) if team else upper
+        limit = min(ceiling, budget) - price
+        if heap[KEY, 0] >= limit or ceiling <= lower:
             pruned = min(pruned, heap[KEY, 0] + price)
             break
         # with little memory left, an interval is searched to its end, threshold after threshold
@@ -187,7 +194,7 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
                 upper = cost
                 column = split_columns[l]
                 position = positions[l]
-        limit = min(upper, budget) - price
+        limit = min(upper, ceiling, budget) - price
         l = int64(0)
         for i in range(taken):
             f = intervals[i, COLUMN]
@@ -223,6 +230,8 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
     if stopped:
         for i in range(size):
             pruned = min(pruned, heap[KEY, i] + price)
+        return max(lower, min(upper, pruned)), upper
+    if team:
         return max(lower, min(upper, pruned)), upper
     if upper <= max(budget, lower):
         return upper, upper

@@ -14,7 +14,7 @@ _UNITS = "streed.ordered.units"
 search_tree = Entry(
     _UNITS,
     "search_tree",
-    "(int64, int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])",
+    "(int64, int64, int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1])",
 )
 find_stump = Entry(_UNITS, "find_stump", "(int64, uint32[:, ::1], int64, int64, int64[::1])")
 split_rows = Entry(

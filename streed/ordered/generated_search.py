@@ -76,7 +76,7 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
     stats = {
         "search": name,
         "route": "thresholds",
-        "threads": 1,
+        "threads": answer.threads,
         "seconds_setup": prepared - begin,
         "seconds_search": searched - prepared,
         "seconds_check": time.perf_counter() - searched,

@@ -58,6 +58,7 @@ class OrderedOracle(LinearOracle):
         self._session: OrderedSession | None = None
         self._seconds = 0.0
         self._nodes = 0
+        self._threads = 1
 
     def solve(
         self,
@@ -95,9 +96,11 @@ class OrderedOracle(LinearOracle):
             time_limit=time_limit,
             memory=memory,
             look=look,
+            threads=self._search_limits.threads,
         )
         self._seconds = time.perf_counter() - begin
         self._nodes = answer.nodes
+        self._threads = max(self._threads, answer.threads)
         if answer.tree is None or (answer.stopped is None and below is not None and answer.lower >= below):
             return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
         preorder: list[int] = []
@@ -117,7 +120,7 @@ class OrderedOracle(LinearOracle):
             done = {**counted, "lane": np.dtype(rows.lane).name, "kernel": rows.kind}
         return {
             "search": self._name,
-            "threads": 1,
+            "threads": self._threads,
             "seconds_search": self._seconds,
             "nodes": self._nodes,
             "peak_bytes": process_memory.peak(),

@@ -80,7 +80,7 @@ def search_ordered(
     stats = {
         "search": name,
         "route": "thresholds",
-        "threads": 1,
+        "threads": answer.threads,
         "seconds_setup": prepared - begin,
         "seconds_search": searched - prepared,
         "seconds_check": time.perf_counter() - searched,
@@ -196,7 +196,13 @@ def run_session(
         return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, least) else None
 
     answer = session.solve(
-        problem.max_depth, problem.max_nodes, below=below, time_limit=search_limits.time_limit, memory=memory, look=look
+        problem.max_depth,
+        problem.max_nodes,
+        below=below,
+        time_limit=search_limits.time_limit,
+        memory=memory,
+        look=look,
+        threads=search_limits.threads,
     )
     trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
     return answer

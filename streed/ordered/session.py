@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
 from streed.bnb import runner
 from streed.exact import Array
-from streed.kernels import buffers
 from streed.kernels.buffers import address_of
 from streed.kernels.compilation import clock
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, SPLITS
 from streed.kernels.ordered.sorting import sort_rows
 from streed.ordered import entries
-from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
+from streed.ordered.layout import UNLIMITED, WORDS
 from streed.ordered.problem import SearchedRows
+from streed.ordered.team import Team
+from streed.ordered.worker import Worker
+
+WORTH = (2**62, 2**62, 2 * 10**5, 3_000, 1_000)
+"""By depth, the last for all deeper ones: rows times columns from which on several threads are worth their start."""
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
-
-_HEAP = 2**16
-"""Intervals that are kept at once, beside one for each column."""
-
-_UNKEPT = 4
-"""Up to this depth nothing is kept of row sets."""
-
-_POOL = 2**23
-"""Words that are kept of row sets,"""
-
-_PLACES = 2**19
-"""and places of the table that leads to them."""
 
 
 @final
@@ -77,6 +69,8 @@ class OrderedAnswer:
     """None, or what ended the search: "time", "interrupt", "memory", or what `look` said."""
     nodes: int
     """Splits scored."""
+    threads: int
+    """How many searched."""
 
 
 class Unsettled(Exception):
@@ -101,9 +95,7 @@ class OrderedSession:
         self._n_columns = len(differ)
         self._orders = sort_rows(self._ranks)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        self._record: Array = np.zeros(len(RECORD.names or ()), np.int64)
-        self._kept: dict[str, Array] = {}
-        self._fill()
+        self.workers = self._searching = [self._worker()]
 
     def solve(
         self,
@@ -114,61 +106,55 @@ class OrderedSession:
         time_limit: float | None = None,
         memory: int | None = None,
         look: Callable[[], str | None] = lambda: None,
+        threads: int = 1,
     ) -> OrderedAnswer:
         """The best tree of at most `max_depth` levels and `max_nodes` branching nodes (None: any).
 
-        `below`: trees that do not cost less need not be found. `memory`: bytes of the nodes of a path.
+        `below`: trees that do not cost less need not be found. `memory`: bytes of the nodes of a path, of all threads.
         """
         rows = self.rows
         n = rows.n_rows
         depth = min(n - 1, UNLIMITED if max_depth is None else max_depth)
         splits = UNLIMITED if max_nodes is None else max_nodes
-        budget = INFEASIBLE if below is None else min(-((rows.base - below) // rows.divisor), INFEASIBLE)
-        space = self._arena_bytes(min(depth, splits), memory)
-        arena = buffers.borrow(space)
-        plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
-        answer = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
+        budget = INFEASIBLE if below is None else max(0, min(-((rows.base - below) // rows.divisor), INFEASIBLE))
+        threads = self._useful_threads(threads, min(depth, splits))
+        while len(self.workers) < threads:
+            self.workers.append(self._worker())
+        workers = self._searching = self.workers[:threads]
         self.control[:] = 0
         self.control[UPPER] = INFEASIBLE
-        words = self._record
-        words[
-            [
-                PLACE[name]
-                for name in (
-                    *("batches", "splits", "nodes", "recalled", "full", "unsettled", "raised", "inexact"),
-                    "arena_used",
-                )
-            ]
-        ] = 0
-        words[PLACE["arena"]], words[PLACE["arena_space"]] = address_of(arena), space
-        kept = self._keep(min(depth, splits), memory)
-        names = np.arange(self._n_columns, dtype=np.int64)
-        search = functools.partial(
-            entries.search_tree,
-            *(address_of(words), depth, splits, max(budget, 0), 0, self._orders, names, plan, answer),
-        )
+        plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         reason = None
         try:
-            if n * self._n_columns * SPLITS < _SHORT and depth <= 2:
-                search()
+            for each in workers:
+                each.begin(min(depth, splits), None if memory is None else memory // threads)
+            team = Team(workers, self._orders, self.control, (depth, splits, budget), plan)
+            if threads == 1 and n * self._n_columns * SPLITS < _SHORT and depth <= 2:
+                team.run(0)
             else:
                 deadline = None if time_limit is None else clock() + time_limit
-                reason = runner.run([search], self.control, deadline, look)
-            lower, upper = int(answer[0]), int(answer[1])
-            if words[PLACE["raised"]] or words[PLACE["inexact"]]:
+                searches = [functools.partial(team.run, thread) for thread in range(threads)]
+                reason = runner.run(searches, self.control, deadline, look)
+            lower, upper = team.bounds()
+            if any(each.sign("raised") or each.sign("inexact") for each in workers):
                 raise Inexact
-            if words[PLACE["unsettled"]]:
+            if any(each.sign("unsettled") for each in workers):
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
             bound = rows.base + rows.divisor * lower
-            nodes = int(words[PLACE["splits"]])
+            nodes = self.counters()["splits"]
             if upper >= INFEASIBLE:
-                return OrderedAnswer(bound, None, None, stopped, nodes)
+                return OrderedAnswer(bound, None, None, stopped, nodes, threads)
             tree = _Planting(self, plan).tree()
         finally:
-            buffers.give_back(arena)
-            del kept
-        return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
+            for each in workers:
+                each.end()
+        return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes, threads)
+
+    @property
+    def address(self) -> int:
+        """Of the record of the first thread."""
+        return address_of(self.workers[0].record)
 
     def bounds(self) -> tuple[int, int | None, int]:
         """(lower, upper, splits scored) of the search that is running; upper is None as long as no tree is known."""
@@ -181,96 +167,20 @@ class OrderedSession:
         """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
         rows.check()
         self.rows = rows
-        self._fill()
+        for each in self.workers:
+            each.fill(rows)
 
     def counters(self) -> dict[str, int]:
         """What was done, by name."""
-        return {name: int(self._record[PLACE[name]]) for name in ("batches", "splits", "nodes", "recalled")}
+        found = [each.counters() for each in self._searching]
+        return {name: sum(each[name] for each in found) for name in found[0]}
 
-    def _fill(self) -> None:
-        """Writes the record."""
-        rows, n = self.rows, self.rows.n_rows
-        counts = rows.min_leaf > 1
-        columns = max(self._n_columns, 1)
-        vectors = rows.scratch_vectors
-        worst = rows.worst
-        heap_space = columns + 4 * SPLITS + 8 + min(_HEAP, columns * n)
-        heap = np.empty((ROWS_OF_HEAP, heap_space), np.int64)
-        heap[FREE] = np.arange(heap_space)[::-1]
-        is_uniform = bool((worst == worst[0]).all()) and worst[0] > 0
-        arrays = self._kept = {
-            "ranks": self._ranks,
-            "worst": worst,
-            **rows.summands(),
-            "control": self.control,
-            "mask": np.zeros(n, np.uint32),
-            "scratch": _aligned(vectors * SPLITS, rows.lane),
-            "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
-            "heap": heap,
-        }
-        found_costs = rows.costs_by_label
-        if found_costs is not None and rows.price > 0:
-            arrays["leaf_costs"] = found_costs
-        for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
-            arrays[name] = np.zeros(SPLITS, np.int64)
-        found = {
-            "rows": n,
-            "columns": self._n_columns,
-            "labels": rows.n_labels,
-            "split_cost": rows.price,
-            "min_leaf": rows.min_leaf,
-            "restrictable": int(not counts),
-            "bounded": int(rows.bounded),
-            "uniform": int(worst[0]) if is_uniform else 0,
-            "least": 0,
-            "whole": int(rows.whole),
-            "leaf_costs": 0,
-            "heap_space": heap_space,
-            "scratch_space": vectors,
-            "score": rows.kernels[0],
-            "stump": rows.kernels[1],
-            **{name: address_of(each) for name, each in arrays.items()},
-        }
-        for name, word in found.items():
-            self._record[PLACE[name]] = word
+    def _worker(self) -> Worker:
+        return Worker(self.rows, self._ranks, self._n_columns, self.control)
 
-    def _keep(self, depth: int, memory: int | None) -> tuple[Array, ...]:
-        """Room for what is found of row sets, half of `memory` at most; none for shallow trees, whose sets differ."""
-        deep = depth > _UNKEPT and self._n_columns > 0
-        words_kept = _POOL if memory is None else min(_POOL, memory // 16)
-        pool = np.empty(words_kept if deep else 1, np.int64)
-        table = np.zeros(_PLACES if deep else 1, np.int64)
-        key = np.zeros(self._n_columns + 1, np.int64)
-        words = self._record
-        for name, word in {
-            "cache": address_of(pool) if deep else 0,
-            "cache_table": address_of(table),
-            "cache_key": address_of(key),
-            "cache_space": len(pool),
-            "cache_places": len(table),
-            "cache_used": 1,
-            "cache_entries": 0,
-        }.items():
-            words[PLACE[name]] = word
-        return pool, table, key
-
-    def _arena_bytes(self, depth: int, memory: int | None) -> int:
-        """What the nodes of a path need together, at most `memory`."""
-        n, columns = self.rows.n_rows, max(self._n_columns, 1)
-        plan = 1 + WORDS * (2 * n + 1)
-        if depth < 30:
-            plan = min(plan, 1 + WORDS * (2**depth + 1))
-        level = columns * (20 * n + 32) + 16 * plan + n + 6 * 64
-        most = level * max(0, depth - 2) + 64
-        return int(min(most, 2**31 if memory is None else memory))
-
-
-def _aligned(size: int, dtype: Any) -> Array:
-    """Zeros that begin at a multiple of 64 bytes, where vectors are loaded fastest."""
-    width = np.dtype(dtype).itemsize
-    buffer = np.zeros(size * width + 64, np.uint8)
-    skip = -address_of(buffer) % 64
-    return buffer[skip : skip + size * width].view(dtype)
+    def _useful_threads(self, threads: int, depth: int) -> int:
+        """How many of the threads are worth their start."""
+        return threads if self.rows.n_rows * self._n_columns >= WORTH[min(max(depth, 0), len(WORTH) - 1)] else 1
 
 
 @final
@@ -297,7 +207,7 @@ class _Planting:
         if rank == 0 or not len(names):
             return self._ending(orders, n)
         answer = np.zeros(4, np.int64)
-        entries.find_stump(address_of(self._session._record), orders, n, len(names), answer)
+        entries.find_stump(self._session.address, orders, n, len(names), answer)
         leaf, cost, best, position = answer.tolist()
         if cost + self._session.rows.price >= leaf:
             return self._ending(orders, n)
@@ -310,7 +220,7 @@ class _Planting:
         kept = [np.empty(columns, np.int64) for _ in range(2)]
         side = np.zeros(session.rows.n_rows, np.uint8)
         widths = entries.split_rows(
-            address_of(session._record),
+            session.address,
             orders,
             n,
             len(names),

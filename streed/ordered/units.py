@@ -12,8 +12,11 @@ from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.orders import mark_sides, split_orders
 from streed.kernels.ordered.pointers import ask, record_at
 from streed.kernels.pointers import KERNEL
+from streed.ordered.branch import solve, solve_shallow
 from streed.ordered.deepening import deepen
-from streed.ordered.layout import LABELLED, MATRIX, SIGNED
+from streed.ordered.greedy import grow
+from streed.ordered.layout import ALONE, GROW, LABELLED, MATRIX, SHALLOW, SIGNED
+from streed.ordered.sharing import tell_shallow
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 
@@ -43,11 +46,24 @@ def stump(kind: str, lane: Any, counts: bool) -> Any:
 
 
 @entry
-def search_tree(address, depth, splits, budget, lower, orders, names, plan, answer):  # type: ignore[no-untyped-def]
-    """Searches all rows, whose orders are given; answer (2,): lower and upper bound."""
+def search_tree(address, part, depth, splits, budget, lower, orders, names, plan, own, answer):  # type: ignore[no-untyped-def]
+    """Searches all rows, whose orders are given, or does the `part` of a thread of several (layout.py).
+
+    answer (2,): lower and upper bound. `plan` is that of all threads, `own` one of this thread, which need not be kept.
+    """
     e = record_at(address)
     n = e.rows
-    deepen(e, depth, int64(orders.ctypes.data), n, e.columns, names, splits, budget, lower, plan, answer)
+    at = int64(orders.ctypes.data)
+    if part == ALONE:
+        deepen(e, depth, at, n, e.columns, names, splits, budget, lower, plan, answer)
+    elif part == GROW:
+        answer[1] = grow(e, min(depth, splits), at, n, e.columns, names, splits, plan)
+    elif part == SHALLOW:
+        depth = min(depth, splits, n - 1, 2)
+        low, upper = solve_shallow(e, depth, at, n, e.columns, names, min(splits, int64(3)), budget, e.least, own)
+        tell_shallow(e, low, upper, own, plan)
+    else:
+        answer[0], answer[1] = solve(e, depth, at, n, e.columns, names, splits, budget, lower, plan)
 
 
 @entry

@@ -75,20 +75,26 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
 def _minimise(
     oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
 ) -> EvaluatedTree | None:
-    """A tree that beats the score f if any does; if stopped, and if `proving`, the incumbent's bound is lowered."""
+    """A tree that beats the score f if any does; if `proving`, the incumbent's bound is lowered, also by a stop."""
     weights = _whole_weights(score, f)
     room = int(f.denominator * score.top - f.numerator * score.base)
     divisor = max(math.gcd(*weights), 1)
     # a sum of whole numbers is below this exactly if the score is above f
     below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
+    least = None
     try:
-        return oracle.minimise([w // divisor for w in weights], below)
+        found = oracle.minimise([w // divisor for w in weights], below)
+        if found is not None:
+            least = sum(w // divisor * x for w, x in zip(weights, found.vector, strict=False))
     except SearchStopped as stop:
         if stop.tree is not None:
             incumbent.offer(stop.tree)
-        if proving and stop.lower is not None:
-            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - stop.lower * divisor))
+        least = stop.lower
         raise
+    finally:
+        if proving and least is not None:
+            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - least * divisor))
+    return found
 
 
 def weights_at(score: LinearFraction, f: Fraction) -> list[int]:

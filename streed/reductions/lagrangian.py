@@ -215,22 +215,29 @@ class Relaxation:
         """(the multipliers as rounded, a tree of least relaxed value); raises the bound. None if no tree is allowed."""
         scaled = scale, whole = self._rounded(multipliers)
         if scaled not in self._answers:
-            found = self._cheapest([*(scale * w for w in self.weights), *whole])
+            found = self._cheapest([*(scale * w for w in self.weights), *whole], scaled)
             if found is None:
                 return None
             e, z = self._answers[scaled] = self._meet(found)
-            value = scale * e + sum(map(operator.mul, whole, z))
-            bound = Fraction(value - self._allowance(whole), scale)
-            if not self._known or bound > self.bound:
-                self.bound, self._scaled, self._known = bound, scaled, True
+            self._raise_to(scale * e + sum(map(operator.mul, whole, z)), scaled)
         return scaled, self._answers[scaled]
 
-    def _cheapest(self, weights: list[int]) -> EvaluatedTree | None:
+    def _raise_to(self, least: int, scaled: Scaled) -> None:
+        """Raises the bound by the least relaxed value of any tree, at these multipliers."""
+        scale, whole = scaled
+        bound = Fraction(least - self._allowance(whole), scale)
+        if not self._known or bound > self.bound:
+            self.bound, self._scaled, self._known = bound, scaled, True
+
+    def _cheapest(self, weights: list[int], scaled: Scaled | None = None) -> EvaluatedTree | None:
+        """A tree of least weighted sum; `scaled`: the multipliers in these weights, if these are a relaxed value's."""
         try:
             return self.trees.cheapest(weights)
         except SearchStopped as stop:
             if stop.tree is not None:
                 self._meet(stop.tree)
+            if stop.lower is not None and scaled is not None:
+                self._raise_to(stop.lower, scaled)
             raise
 
     def _allowance(self, whole: Sequence[int]) -> int:

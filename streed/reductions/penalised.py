@@ -72,7 +72,7 @@ class Search:
         self._open: list[tuple[int, int]] = [(0, self._most)]
         """By falling numbers of nodes."""
         self._looser: Any = None
-        """A bound on the scores of the last open interval by a solve that was stopped."""
+        """A bound on the scores of the last open interval, by solves for it: one may have been stopped."""
 
     def run(self) -> None:
         """Closes all intervals, or raises SearchStopped."""
@@ -88,14 +88,17 @@ class Search:
                 self._climb()
         finally:
             self.oracle = whole
+            self._looser = None  # deeper trees may score more
         while self._open:
             a, b = self._open[-1]
             b = min(b, self._worthwhile())
-            self._looser = None
+            before = self._open[-1]
             if a > b:
                 self._open.pop()
             else:
                 self._look_into(a, b)
+            if not self._open or self._open[-1] != before:
+                self._looser = None
 
     def tighten(self) -> None:
         """Sets the incumbent's bound to what is proved."""
@@ -165,19 +168,27 @@ class Search:
         return None if relaxed is None else self._minimise(relaxed)
 
     def _minimise(self, relaxed: Relaxed) -> EvaluatedTree | None:
+        rank = self.incumbent.rank
         try:
             found = self.oracle.minimise(relaxed.weights, relaxed.below)
         except SearchStopped as stop:
             if stop.tree is not None:
                 self.incumbent.offer(stop.tree)
-            if stop.lower is not None and relaxed.floor > 0:
-                excess = max(Fraction(0), (relaxed.below - stop.lower) / relaxed.scale)
-                self._looser = self.incumbent.rank + excess / relaxed.floor
+            if stop.lower is not None:
+                self._loosen(relaxed, stop.lower, rank)
             raise
         if found is None or self._cost(relaxed, found) >= relaxed.below:
             return None
+        self._loosen(relaxed, self._cost(relaxed, found), rank)
         self.incumbent.offer(found)
         return found
+
+    def _loosen(self, relaxed: Relaxed, least: int, rank: Any) -> None:
+        """Takes what a solve says of the last open interval: no tree costs less, where the incumbent scored `rank`."""
+        if relaxed.floor > 0:
+            excess = max(Fraction(0), (relaxed.below - least) / relaxed.scale)
+            bound = rank + excess / relaxed.floor
+            self._looser = bound if self._looser is None else min(self._looser, bound)
 
     def _cost(self, relaxed: Relaxed, found: EvaluatedTree) -> int:
         return sum(w * x for w, x in zip(relaxed.weights, found.vector, strict=False))

@@ -81,6 +81,8 @@ class Generation:
     """No bound above this is asked for, in codes: what the best tree costs."""
     rest: Callable[[float], None] = attrs.field(default=lambda seconds: None)
     """Called after every step with the seconds of processor time that it took."""
+    known: Array | None = None
+    """(M, N) bool: leaves to begin with, as those of an earlier search with other costs; later the program's."""
     best: Prices | None = attrs.field(default=None, init=False)
     promises: bool | None = attrs.field(default=None, init=False)
     """Whether the bound may come close to the goal; None as long as too few leaves are known to say so."""
@@ -122,6 +124,7 @@ class Generation:
             if new == 0 or found.worst <= _CLOSE * pricing.due or self._in_balance():
                 new += self._repair(pricing, master, value, units, stopped)
             self.columns = len(master)
+            self.known = master.members
             if self.best is None and self.enumerations >= _HOPELESS:
                 return
             if self.best is not None:
@@ -143,6 +146,8 @@ class Generation:
         master = Master(leaves, stopped)
         master.add(np.ones((1, leaves.n_classes), bool))
         master.add(self._members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
+        if self.known is not None:
+            master.add(self.known)
         master.add(grown_leaves(leaves))
         return master
 

@@ -11,6 +11,8 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
+from streed.kernels.counting.groups import NO_TIMES
+from streed.kernels.packed import PackedProblem
 
 LEAST_PRICE, MOST_PRICE = -0.25, 1.25
 """Of a class of rows, in what its worst label costs: prices beyond help little, and swing."""
@@ -58,6 +60,28 @@ class Leaves:
         """(M,) float64: what leaves of these classes (M, N) bool cost under their best labels, and their dues."""
         paid: Array = (members.astype(np.float64) @ self.costs.astype(np.float64)).min(axis=1) + float(self.due)
         return paid
+
+
+def leaves_of(
+    packed: PackedProblem, costs: Array, divisor: int, split: int, min_leaf: int, max_depth: int
+) -> tuple[Leaves, Array] | None:
+    """The leaves of a packed problem's trees, and the first place of each class of rows; None if nothing is split.
+
+    costs (rows, K) int64 are those of its rows, before they are divided by the divisor; `split` is a split's price, a
+    code. `min_leaf` are rows of the packed problem, of which some may stand for several: let it be 1 then, as what
+    leaves of fewer rows would cost is no harm.
+    """
+    if split == 0 or packed.n_columns == 0 or packed.groups.values is not None or len(packed.groups.places) == 0:
+        return None
+    times = NO_TIMES if packed.groups.times is None else packed.groups.times
+    at, summed, counts = classes_of(packed.row_bits, packed.groups.places, times, costs, divisor)
+    bits = np.unpackbits(
+        np.ascontiguousarray(packed.row_bits[at]).view(np.uint8), axis=1, count=packed.n_columns, bitorder="little"
+    )
+    allowed = np.ones(2 * packed.n_columns, np.uint8)
+    allowed[2 * packed.n_binary :: 2] = 0
+    due = Fraction(split, most_sides(packed.literals) - 1)
+    return Leaves(bits, summed, counts, allowed, due, min_leaf, max_depth), at
 
 
 def most_sides(literals: Array) -> int:

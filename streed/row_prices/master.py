@@ -97,6 +97,12 @@ class Master:
         least = np.clip(LEAST_PRICE * self._worst, centre - reach * self._worst, centre)
         self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
 
+    @property
+    def members(self) -> Array:
+        """(M, N) bool: the leaves in the program."""
+        packed = np.frombuffer(b"".join(self._known), np.uint8).reshape(len(self), -1)
+        return np.unpackbits(packed, axis=1, count=self.leaves.n_classes).astype(bool)
+
     def __len__(self) -> int:
         return len(self._known)
 

@@ -2,6 +2,7 @@
 
     python -m tests.differential.row_prices --count 5000 --seed 0             # prices and bounds
     python -m tests.differential.row_prices --solves --count 2000 --seed 0    # searches with prices and without
+    python -m tests.differential.row_prices --scores --count 500 --seed 0     # scores and limits
 
 Problems are tiny: errors, weights small and huge, frequencies, cost matrices and costs per row, two or three labels,
 with and without a categorical column, minimum support and a depth limit. The exit code is 1 if anything is wrong.
@@ -95,6 +96,24 @@ def pose(seed: int, number: int, rows: int = 30, columns: int = 5) -> Posed:
         task = tasks.InstanceCosts() + int(rng.integers(1, 20)) * tasks.Splits()
         y = None
     return Posed(kind, task, X, y, options, int(rng.choice([1, 1, 1, 2, 4])), [None, None, 2, 3][int(rng.integers(4))])
+
+
+def pose_score(seed: int, number: int) -> Posed:
+    """A random problem whose task asks for scalar solves: a score or a limit, with a price per split."""
+    rng = np.random.default_rng((seed, number, 2))
+    n, m = int(rng.integers(20, 120)), int(rng.integers(3, 8))
+    X = rng.integers(0, 2, (n, m))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, -1]) ^ (rng.random(n) < 0.25)).astype(int)
+    y[:2] = range(2)
+    groups = (X[:, 1] ^ (rng.random(n) < 0.3)).astype(int)
+    groups[:2] = range(2)
+    lam = Fraction(str(rng.choice(["0.01", "0.03", "0.05"])))
+    limited = tasks.SparseAccuracy(lam).subject_to(tasks.DemographicParity() <= Fraction(int(rng.integers(3, 20)), 100))
+    task, kind = (limited, "a limit") if number % 2 else (tasks.F1() - lam * tasks.Splits(), "a score")
+    options: dict[str, Any] = {"sensitive_features": groups}
+    if rng.random() < 0.3:
+        options["frequency"] = rng.integers(1, 4, n)
+    return Posed(kind, task, X, y, options, int(rng.choice([1, 1, 3])), None)
 
 
 def conjunctions(leaves: Leaves, most_literals: int | None = None) -> Array:
@@ -193,7 +212,7 @@ def faults_of_prices(posed: Posed) -> list[str]:
 def prices_first() -> Iterator[None]:
     """Searches begin with the best prices of their rows."""
 
-    def work(self: PricingBeside, patience: float, seconds: float) -> None:
+    def work(self: PricingBeside, seconds: float) -> None:
         if self._end is None:
             self._end = threading.Event()
             self._work(self._end)
@@ -225,11 +244,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--solves", action="store_true")
+    parser.add_argument("--scores", action="store_true")
     options = parser.parse_args(arguments)
     begin = time.perf_counter()
     wrong = 0
     for number in range(options.count):
-        if options.solves:
+        if options.scores:
+            faults = faults_of_solves(pose_score(options.seed, number))
+        elif options.solves:
             faults = faults_of_solves(pose(options.seed, number, rows=200, columns=9))
         else:
             faults = faults_of_prices(pose(options.seed, number))

@@ -11,7 +11,7 @@ import pytest
 
 import streed
 from streed import tasks
-from streed.bnb import native_search
+from streed.bnb import pricing_beside
 from streed.drivers.branches import Branches
 from streed.drivers.depth_first import DepthFirst
 from streed.encoding.row_costs import RowCosts
@@ -32,6 +32,7 @@ from tests.differential.row_prices import (
     faults_of_prices,
     faults_of_solves,
     pose,
+    pose_score,
     prices_first,
 )
 
@@ -246,6 +247,29 @@ def test_prices_change_no_answer(kind: str) -> None:
         assert not faults_of_solves(pose(12, number * len(KINDS) + KINDS.index(kind), rows=120, columns=8))
 
 
+@pytest.mark.parametrize("number", range(6))
+def test_prices_change_no_score_and_no_limit(number: int) -> None:
+    assert not faults_of_solves(pose_score(14, number))
+
+
+def test_scalar_solves_are_helped_and_begin_with_the_leaves_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    run = Generation.run
+
+    def noted(self: Generation, deadline: float | None = None) -> None:
+        begun.append(0 if self.known is None else len(self.known))
+        run(self, deadline)
+
+    monkeypatch.setattr(Generation, "run", noted)
+    posed = pose_score(14, 1)
+    with prices_first():
+        result = streed.solve(posed.task, posed.X, posed.y, search=Branches(), **posed.options)
+    assert result.status == "optimal"
+    assert result.stats["row_prices"]["rounds"] >= 1
+    assert begun[0] == 0
+    assert min(begun[1:]) > 0
+
+
 def test_rows_of_one_label_have_no_prices() -> None:
     X = np.array([[0, 1], [1, 0], [1, 1]])
     posed = Posed("errors", tasks.SparseAccuracy(0.1), X, np.zeros(3, int), {}, 1, None)
@@ -300,7 +324,7 @@ def test_a_search_that_is_stopped_keeps_the_bound_of_its_prices(driver: Any) -> 
 
 
 def test_a_long_search_is_helped_and_the_thread_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native_search, "_PATIENCE", 0.1)
+    monkeypatch.setattr(pricing_beside, "PATIENCE", 0.1)
     rng = np.random.default_rng(2)
     X = rng.integers(0, 2, (300, 40))
     y = rng.integers(0, 2, 300)
@@ -326,7 +350,7 @@ def test_a_failure_of_the_linear_programs_loses_nothing(
 
 
 def test_nothing_is_priced_under_a_depth_limit_or_a_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native_search, "_PATIENCE", 0.0)
+    monkeypatch.setattr(pricing_beside, "PATIENCE", 0.0)
     X, y = np.eye(6, dtype=int), np.arange(6) % 2
     assert "row_prices" not in streed.solve(tasks.SparseAccuracy(0.01), X, y, max_depth=3).stats
     assert "row_prices" not in streed.solve(tasks.SparseAccuracy(0.01), X, y, memory_limit=2**32).stats
