@@ -212,7 +212,8 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
         count = e.node_count
         u = find_node(e, depth, int64(child.budget), True)
-        if u == count:
+        if u == count or nodes[u].upper >= INFINITE:
+            # new, or made of bounds that others proved
             nodes[u].upper = child.upper
             nodes[u].lower = bound_by_equal_rows(e, int64(nodes[u].lower), int64(child.upper))
             if e.scored == 0:

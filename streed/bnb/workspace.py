@@ -21,7 +21,7 @@ from streed.kernels.entries import find_rows
 from streed.kernels.kinds import CLASSES
 from streed.kernels.packed import PackedProblem, narrowest_lane
 from streed.kernels.record_proxy import RecordProxy
-from streed.kernels.records import EDGE, INFINITE, LANES, LOWEST, NODE
+from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
 
 if TYPE_CHECKING:
     from streed.bnb.turns import Turns
@@ -217,6 +217,11 @@ class Workspace:
         return self._array("edges", EDGE.itemsize, self.space.edges).view(EDGE)
 
     @cached_property
+    def children(self) -> Array:
+        """The sides of the edges, of CHILD."""
+        return self._array("children", CHILD.itemsize, self.space.children).view(CHILD)
+
+    @cached_property
     def node_rows(self) -> Array:
         """(nodes, W and path words) uint64: the rows of every node; those of the next one stand behind the last."""
         words = self.engine["key_words"]
@@ -253,7 +258,7 @@ class Workspace:
     def close(self) -> None:
         """Gives the buffer back for the next solve; nobody may look into it any more."""
         buffers.give_back(self._buffer)
-        for name in ("_buffer", "nodes", "edges", "node_rows"):
+        for name in ("_buffer", "nodes", "edges", "children", "node_rows"):
             self.__dict__.pop(name, None)
 
 

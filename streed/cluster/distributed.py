@@ -168,12 +168,12 @@ class _Fleet:
         threads = sum(self._client.nthreads().values())
         self.most_threads = max(self.most_threads, threads)
         while threads and len(self._flying) <= threads:
-            piece = self._frontier.next()
+            piece = self._frontier.next(max(0, threads - len(self._flying)), time.perf_counter())
             if piece is None:
                 return
             if self._problem is None:
                 self._problem = self._client.scatter(self._frontier.problem, broadcast=True, hash=False)
-            where = self._frontier.where.get(piece.edge)
+            where = self._frontier.where.get(piece.edge) if piece.parts == 1 else None
             prefer = {"workers": [where], "allow_other_workers": True} if where else {}
             future = self._client.submit(improve, self._problem, piece, pure=False, retries=0, **prefer)
             self._flying[future] = piece

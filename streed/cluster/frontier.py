@@ -16,20 +16,28 @@ import os
 from pathlib import Path
 from typing import Any, final
 
+import attrs
 import numpy as np
 
 from streed.cluster.pieces import Piece, Precision, Progressed, Root
+from streed.cluster.told import KnownBounds, Told
 from streed.data import Dataset
 from streed.encoding.encoding import Encoding
 from streed.errors import InputError
 from streed.exact import Array
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, SHALLOW
 from streed.problem import Problem
 from streed.task import Task
 from streed.task.weighing import check_weights, in_copies
 from streed.tree import Tree
 
 _VERSION = 1
+
+PATIENCE = 0.5
+"""Seconds after which a split that is worked on is helped with."""
+
+_PARTS, _MOST_PARTS = 2, 256
+"""Parts of a split for every process that is to help with it; and no split is taken into more of them."""
 
 
 def frontier(
@@ -69,6 +77,16 @@ class Overflow(Exception):
 
 
 @final
+@attrs.define
+class _Share:
+    """A split that several processes work on at once, by parts of the splits below it."""
+
+    parts: int
+    todo: list[int]
+    flying: int = 0
+
+
+@final
 class Frontier:
     """The splits of the root of a problem; made by `streed.frontier`, and by the driver `streed.Distributed`."""
 
@@ -99,7 +117,12 @@ class Frontier:
         self.preorder: Array | None = opened.preorder
         self.problem_id = self._fingerprint(root)
         self.tries = np.zeros(len(self.lowers), np.int64)
-        self.flying: set[int] = set()
+        self.flying = np.zeros(len(self.lowers), np.int64)
+        """Pieces of every split that are worked on."""
+        self.known = KnownBounds()
+        self._literals = opened.literals
+        self._shares: dict[int, _Share] = {}
+        self._begun: dict[int, float] = {}
         self.where: dict[int, str] = {}
         """The process that worked last on a split, and knows it best."""
         self.nodes, self.pieces, self.seconds = opened.nodes, 0, 0.0
@@ -136,43 +159,86 @@ class Frontier:
         """How many splits may still have a better tree."""
         return int(np.count_nonzero(self.lowers < self.goal))
 
-    def next(self) -> Piece | None:
+    def next(self, idle: int = 0, now: float = 0.0) -> Piece | None:
         """The next piece of work, that of least bound among those least often tried; None if there is none to hand out.
 
-        A piece is handed out again if it is not settled: `give_back` says that it was lost.
+        A piece is handed out again if it is not settled: `give_back` says that it was lost. Where all splits are in
+        flight and so many processes are `idle`, it is a part of one that is in flight for `PATIENCE` seconds; `now` is
+        by any clock.
         """
         if self._overflowed:
             raise Overflow
         if self.is_done:
             return None
-        free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in self.flying]
-        if not free:
-            return None
-        edge = min(free, key=lambda k: (self.tries[k], k))
-        self.flying.add(edge)
-        self.tries[edge] += 1
+        open_splits = np.flatnonzero(self.lowers < self.goal).tolist()
+        free = [k for k in open_splits if not self.flying[k]]
+        part, parts = 0, 1
+        if free:
+            edge = min(free, key=lambda k: (self.tries[k], k))
+            self.tries[edge] += 1
+            self._begun[edge] = now
+        else:
+            long = [k for k in open_splits if self._may_be_helped(k, now)] if idle > 0 else []
+            if not long:
+                return None
+            edge = min(long, key=lambda k: (self.flying[k], k))
+            part, parts = self._part_of(edge, -(-idle // len(long)), now)
+        self.flying[edge] += 1
+        told = self.known.about(self._literals[edge]) if self._literals else Told()
         lowers = tuple(self.lowers.tolist())
-        return Piece(self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
+        about = (self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
+        return Piece(*about, part, parts, told)
+
+    def _may_be_helped(self, edge: int, now: float) -> bool:
+        """Whether there is a part of a split to hand out, or it is in flight for long."""
+        share = self._shares.get(edge)
+        if share is not None and (share.todo or share.flying):
+            return bool(share.todo)
+        depth = self.problem.max_depth
+        if depth is not None and depth <= SHALLOW + 1:
+            return False  # its sides are solved at once
+        return now >= self._begun[edge] + PATIENCE and (share is None or 2 * share.parts <= _MOST_PARTS)
+
+    def _part_of(self, edge: int, helpers: int, now: float) -> tuple[int, int]:
+        """(part, parts) of a split, for one of so many processes that are to work on it beside."""
+        share = self._shares.get(edge)
+        if share is None or not (share.todo or share.flying):
+            parts = min(_MOST_PARTS, max(_PARTS * helpers, 2 if share is None else 2 * share.parts))
+            share = self._shares[edge] = _Share(parts, list(range(parts)))
+            self._begun[edge] = now  # the next parts are made after some time, too
+        share.flying += 1
+        return share.todo.pop(0), share.parts
+
+    def _return_part(self, edge: int, part: int, parts: int, is_done: bool) -> None:
+        """Notes that a piece is not worked on any more, and that its part is to be done again if it is not done."""
+        self.flying[edge] -= 1
+        share = self._shares.get(edge)
+        if parts > 1 and share is not None and share.parts == parts:
+            share.flying -= 1
+            if not is_done:
+                share.todo.append(part)
 
     def give_back(self, piece: Piece) -> None:
         """Notes that a piece was lost, with its worker."""
-        self.flying.discard(piece.edge)
+        self._return_part(piece.edge, piece.part, piece.parts, False)
 
     def settle(self, found: Progressed) -> None:
         """Takes what became of a piece: bounds of all splits, and a better tree if there is one.
 
         Raises Overflow where a cost did not fit its code, and InputError for an answer to another problem.
         """
-        self.flying.discard(found.edge)
         if found.overflow:
             raise Overflow
         if found.splits != self.splits:
             raise InputError("found", "it is of another problem", "settle what `next` handed out")
+        self._return_part(found.edge, found.part, found.parts, found.is_whole)
         self.lowers = np.maximum(self.lowers, np.array(found.lowers, np.int64))
         self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
         if found.upper < self.upper and found.preorder is not None:
             self.upper, self.preorder = found.upper, found.preorder
-        self.where[found.edge] = found.where
+        if found.parts == 1:
+            self.where[found.edge] = found.where
+        self.known.add(found.told)
         self.nodes += found.nodes
         self.pieces += 1
         self.seconds += found.seconds

@@ -15,17 +15,18 @@ import attrs
 import numpy as np
 
 from streed.bnb import runner
-from streed.bnb.entries import evict, search_edge
+from streed.bnb.entries import evict, raise_bounds, read_bounds, search_edge
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.bnb.session import MOST_KEPT, depth_and_budget, extract_best, make_workspaces
 from streed.bnb.workspace import Workspace
+from streed.cluster.told import LITERALS, Told
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
-from streed.kernels.records import INFINITE, UNLIMITED
+from streed.kernels.records import EMPTY, INFINITE, UNLIMITED
 from streed.problem import Problem, SearchLimits
 
 Precision = tuple[float | None, ...]
@@ -33,6 +34,12 @@ Precision = tuple[float | None, ...]
 
 _KEPT = 2
 """Problems whose stores a process keeps."""
+
+_MOST_TOLD = 2**17
+"""Bounds of subproblems that come back with a piece, at most."""
+
+_MOST_LOOKS = 2**26
+"""Words of rows that may be looked at to find subproblems of three literals."""
 
 
 @final
@@ -51,6 +58,11 @@ class Piece:
     seconds: float | None
     """The piece comes back after this long, whatever is done of it; None: when it is done."""
     memory_limit: int | None = None
+    part: int = 0
+    parts: int = 1
+    """Of several, the piece is a part of the splits below this one, whose bounds it proves and tells."""
+    told: Told = attrs.field(factory=Told)
+    """What others proved of subproblems below this split."""
 
 
 @final
@@ -73,6 +85,15 @@ class Progressed:
     """CPU time."""
     overflow: bool
     """Whether a cost did not fit its code: nothing else holds then."""
+    part: int = 0
+    parts: int = 1
+    """Those of the piece."""
+    is_whole: bool = True
+    """Whether the piece was worked on to its end, not until its time was over."""
+    told: Told = attrs.field(factory=Told)
+    """What was proved here of subproblems below this split."""
+    literals: tuple[tuple[int, ...], ...] = ()
+    """Those of the sides of every split, as in `Told`; empty where subproblems are not told of."""
     where: str = ""
     """The worker's address, where it has one."""
 
@@ -103,8 +124,9 @@ class Root:
         limits = SearchLimits(memory_limit=memory_limit)
         shape = (self.depth, self.budget, relaxed, self.control)
         self.workspace: Workspace = make_workspaces(problem, packed, limits, DEPTH_FIRST, 1, *shape)[0]
-        search_edge.make_ready()
-        self._run(False, -1, INFINITE)
+        for entry in (search_edge, read_bounds, raise_bounds):
+            entry.make_ready()
+        self._run(False, -1, INFINITE, 0, 1)
 
     def improve(self, piece: Piece) -> Progressed:
         """Works on a piece until it is done or its time is over."""
@@ -114,20 +136,60 @@ class Root:
         if piece.lowers:
             edges = workspace.root_edges
             edges["lower"] = np.maximum(edges["lower"], np.array(piece.lowers, np.int64))
+        literals = self._literals()
+        told, reason = Told(), None
         if piece.edge >= 0:
+            raise_bounds(engine.address, piece.told.sets, piece.told.bounds)
             deadline = None if piece.seconds is None else clock() + piece.seconds
-            runner.run([functools.partial(self._run, True, piece.edge, piece.goal)], self.control, deadline, _nothing)
+            work = functools.partial(self._run, True, piece.edge, piece.goal, piece.part, piece.parts)
+            reason = runner.run([work], self.control, deadline, _nothing)
+            if literals and not engine["overflow"]:
+                told = self._tell(literals[piece.edge])
         lower, upper = workspace.root_bounds
         edges = workspace.root_edges
         lowers, splits = tuple(edges["lower"].tolist()), tuple(edges["split"].tolist())
-        nodes = engine["visits"] - before
         preorder = None
         if upper < piece.goal and not engine["overflow"]:
             preorder = extract_best(workspace, self.encoding.packed, self.depth, self.budget)
-        spent = time.process_time() - begin
         return Progressed(
-            piece.edge, lowers, splits, lower, upper, preorder, nodes, spent, bool(engine["overflow"]), _address()
+            piece.edge,
+            lowers,
+            splits,
+            lower,
+            upper,
+            preorder,
+            nodes=engine["visits"] - before,
+            seconds=time.process_time() - begin,
+            overflow=bool(engine["overflow"]),
+            part=piece.part,
+            parts=piece.parts,
+            is_whole=reason is None,
+            told=told,
+            literals=literals if piece.edge < 0 else (),
+            where=_address(),
         )
+
+    def _literals(self) -> tuple[tuple[int, ...], ...]:
+        """Those of the sides of every split; none where trees share a number of nodes, as bounds are then of shares."""
+        if self.budget != UNLIMITED:
+            return ()
+        children = self.workspace.children
+        found = []
+        for edge in self.workspace.root_edges:
+            sides = children[edge["children"] : edge["children"] + edge["n_children"]]
+            sides = sides[sides["node"] != EMPTY]
+            found.append(tuple((2 * sides["column"] + sides["without"]).tolist()))
+        return tuple(found)
+
+    def _tell(self, literals: tuple[int, ...]) -> Told:
+        """What is known here of subproblems that have one of the literals."""
+        packed, engine = self.encoding.packed, self.workspace.engine
+        alone = (2 * packed.n_columns) ** 2 * engine["key_words"] > _MOST_LOOKS
+        sets, bounds = np.zeros((_MOST_TOLD, LITERALS), np.int32), np.zeros(_MOST_TOLD, np.int64)
+        count = 0
+        for literal in literals:
+            count += read_bounds(engine.address, literal, alone, sets[count:], bounds[count:])
+        return Told(sets[:count].copy(), bounds[:count].copy())
 
     @property
     def is_reusable(self) -> bool:
@@ -137,12 +199,12 @@ class Root:
     def close(self) -> None:
         self.workspace.close()
 
-    def _run(self, again: bool, edge: int, goal: int) -> None:
+    def _run(self, again: bool, edge: int, goal: int, part: int, parts: int) -> None:
         """Improves the edge to the end, making room where there is none, until stopped or round in circles."""
         engine = self.workspace.engine
         seen: set[int] = set()
         while True:
-            search_edge(engine.address, self.depth, self.budget, again, edge, goal)
+            search_edge(engine.address, self.depth, self.budget, again, edge, goal, part, parts)
             if engine["crowded"] == 0 or evict(engine.address) > MOST_KEPT * self.workspace.space.nodes:
                 return
             if engine["kept"] in seen:
