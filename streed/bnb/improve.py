@@ -212,8 +212,10 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
         count = e.node_count
         u = find_node(e, depth, int64(child.budget), True)
-        if u == count or nodes[u].upper >= INFINITE:
-            # new, or made of bounds that others proved
+        if u != count and nodes[u].upper >= INFINITE:
+            # made of a bound that others told, which is no floor of equal rows
+            nodes[u].upper = child.upper
+        if u == count:
             nodes[u].upper = child.upper
             nodes[u].lower = bound_by_equal_rows(e, int64(nodes[u].lower), int64(child.upper))
             if e.scored == 0:

@@ -20,7 +20,8 @@ define <{LANES} x i8> @count(<{LANES} x i8> %bits) {{
 _SHUFFLE = """
 define <16 x i8> @shuffle(<16 x i8> %bytes) {
   %turned = shufflevector <16 x i8> %bytes, <16 x i8> undef, <16 x i32>
-    <i32 7, i32 3, i32 12, i32 0, i32 9, i32 5, i32 14, i32 1, i32 11, i32 2, i32 8, i32 15, i32 4, i32 13, i32 6, i32 10>
+    <i32 7, i32 3, i32 12, i32 0, i32 9, i32 5, i32 14, i32 1,
+     i32 11, i32 2, i32 8, i32 15, i32 4, i32 13, i32 6, i32 10>
   ret <16 x i8> %turned
 }"""
 

@@ -147,7 +147,7 @@ def test_the_bound_of_two_splits_is_the_same_by_class() -> None:
     for by_class in (False, True):
         with Bench(instance, by_class=by_class) as bench:
             found.append(_expand(bench, instance.everything())[[values.TWO1, values.TWO0], :12])
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])
     assert found[0].min() > 0
 
 

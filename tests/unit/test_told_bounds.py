@@ -58,6 +58,22 @@ def test_a_bound_is_that_of_the_rows_with_its_literals(task: streed.Task, depth:
     assert checked > 5
 
 
+@pytest.mark.parametrize("seed", [4, 12, 20, 36])
+def test_processes_that_know_only_what_they_are_told_prove_the_optimum(seed: int) -> None:
+    """A told bound is no floor of equal rows: to add the price of two splits to it once proved too much."""
+    draw = np.random.default_rng(seed)
+    rows, labels = draw.integers(0, 2, (120, 9)).astype(np.uint8), draw.integers(0, 2, 120)
+    task = Accuracy() + 2 * Splits()
+    for keeps in (2, 3):
+        forget()
+        frontier = streed.frontier(task, rows, labels, max_depth=5)
+        while (piece := frontier.next()) is not None:
+            if frontier.pieces % keeps == 0:
+                forget()
+            frontier.settle(improve(frontier.problem, piece))
+        assert frontier.value == streed.solve(task, rows, labels, max_depth=5).value
+
+
 def test_what_is_told_saves_work() -> None:
     def nodes(silent: bool) -> int:
         frontier = streed.frontier(Accuracy(), WIDE[:, :12], WIDE_Y, max_depth=6)
