@@ -130,6 +130,8 @@ def _expand(e):  # type: ignore[no-untyped-def]
         node.lower = max(int64(node.lower), min(e.least, int64(node.upper)))
     if relaxed and stopped(e):
         # not all columns were solved: the tree found counts, the bounds of edges would not
+        if not again:
+            node.n_edges = NONE  # a search that is taken up again opens it anew: without edges it would seem settled
         return
     if (node.upper <= min(e.split_cost, INFINITE - 1) and e.scored == 0) or e.n_active == 0:
         node.lower = node.upper
@@ -137,6 +139,8 @@ def _expand(e):  # type: ignore[no-untyped-def]
     n_edges, n_children, rest = find_best(e, node, relaxed, since)
     if stopped(e):
         # not all ways to share the budget were looked at
+        if not again:
+            node.n_edges = NONE
         return
     if node.lower >= node.upper:
         return
