@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.bnb import pricing_beside
+from streed.bnb import pricing_beside, workspace
 from streed.exact import Array
 from streed.kernels.counting import multiplicities
 from streed.kernels.counting.groups import group_rows
@@ -89,6 +89,7 @@ def test_trees_and_nodes_are_those_of_the_raw_rows(name: str, monkeypatch: pytes
     task, y, asked = CASES[name]
     table = COLOURS if "categorical" in asked else X
     monkeypatch.setattr(pricing_beside, "PATIENCE", np.inf)  # prices come by the clock
+    monkeypatch.setattr(workspace, "SIMILAR_FROM", 2**40)  # similar nodes are found by samples of the rows
     merged = streed.solve(task, table, y, **asked)
     monkeypatch.setattr(multiplicities, "MANY_ROWS", 2**60)
     plain = streed.solve(task, table, y, **asked)
