@@ -171,6 +171,7 @@ class NativeOracle(LinearOracle):
                 if beside is not None:
                     beside.finish()
                     self._priced_leaves = beside.known
+                    self.control[ROW_PRICES] = 0  # the array there goes with `beside`
             self.control[STOP] = reason not in (None, "proved")
             engine["shared_slots"] = 0
         self._in_use = len(used)
@@ -187,7 +188,6 @@ class NativeOracle(LinearOracle):
             return Answer(bound, None, None, stopped, nodes)
         workspace.engine["root_target"] = INFINITE
         preorder = extract_best(workspace, self.packed, depth, budget)
-        self.control[ROW_PRICES] = 0
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
 
     def count(self, preorder: Array) -> Array | None:
