@@ -64,7 +64,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.scores, at = _reserve(at, many_labels.ROWS_OF_SCORES * width * lane)
     e.values, at = _reserve(at, values.ROWS_OF_VALUES * splits * 8)
     e.shares, at = _reserve(at, most_sides * 8)
-    e.label_profits, at = _reserve(at, max(1, e.labels) * 8)
+    e.ranked_profits, at = _reserve(at, 2 * e.labels * width * lane)
     e.floor_sums, at = _reserve(at, (width + 1) * 8)
     e.lost, at = _reserve(at, width * 8)
     e.price_sums, at = _reserve(at, width * 8)

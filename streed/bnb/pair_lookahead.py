@@ -12,10 +12,11 @@ from numba import int64
 from streed.bnb.nodes import most_sides
 from streed.kernels import values as rows
 from streed.kernels.pointers import call
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, LANES
 from streed.kernels.scoring import many_labels
 from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
 from streed.kernels.scoring.two_classes import expand_two_classes
+from streed.kernels.simd import fill, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
 
 
@@ -30,8 +31,9 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
     totals = vector(e.totals, e.planes, int64)
     scores = matrix(e.scores, many_labels.ROWS_OF_SCORES, e.width, lane)
     bound_two_splits(e, lane, matrix(e.pairs, e.planes * e.stride, e.stride, lane), sums, totals)
-    # an array that numba counts references to would cost more than what is done with it
-    profits = vector(e.label_profits, e.labels, int64)
+    ranked = matrix(e.ranked_profits, 2 * e.labels, e.width, lane)
+    if e.class_bound == 1:
+        _rank_labels(e, ranked, sums, totals)
     # a split makes this many leaves more than there were
     spread = most_sides(e) - 1
     for k in range(e.n_active):
@@ -42,14 +44,11 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
             two = cost_in(scores, many_labels.TWO1 + without, k) if e.extensible == 1 else int64(0)
             more = 3 * e.split_cost
             if e.class_bound == 1:
-                for label in range(e.labels):
-                    with_column = int64(sums[label, k])
-                    profits[label] = with_column if side == 1 else totals[label] - with_column
                 worst = int64(sums[e.labels, k])
                 if side == 0:
                     worst = totals[e.labels] - worst
-                two = max(two, _without_best(profits, 1 + 2 * spread, worst))
-                more = _three_splits_or_more(profits, worst, e.split_cost, spread)
+                with_two, more = _with_few_labels(e, ranked, without, k, worst, spread)
+                two = max(two, with_two)
             values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
             values[rows.MORE1 + without, k] = more
 
@@ -63,24 +62,47 @@ def expand_classes(e, lane):  # type: ignore[no-untyped-def]
 
 
 @native
-def _without_best(profits, leaves, worst):  # type: ignore[no-untyped-def]
-    """R_j: what `leaves` leaves cost at least, since they show at most as many labels; sorts the profits."""
-    best = int64(0)
-    for i in range(min(leaves, len(profits))):
-        for j in range(i + 1, len(profits)):
-            if profits[j] > profits[i]:
-                profits[i], profits[j] = profits[j], profits[i]
-        best += profits[i]
-    return worst - best
+def _rank_labels(e, ranked, sums, totals):  # type: ignore[no-untyped-def]
+    """Fills `ranked` (2 * labels, width): the labels' profits on both sides of each column, the greatest first.
+
+    The rows with a column come first, then those without.
+    """
+    labels = e.labels
+    for k in range(0, e.stride, LANES):
+        for label in range(labels):
+            with_column = load(sums, label, k)
+            store(ranked, label, k, with_column)
+            store(ranked, labels + label, k, fill(sums, totals[label]) - with_column)
+        for begin in range(0, 2 * labels, labels):
+            for i in range(begin, begin + labels - 1):
+                greatest = load(ranked, i, k)
+                for j in range(i + 1, begin + labels):
+                    other = load(ranked, j, k)
+                    store(ranked, j, k, minimum(greatest, other))
+                    greatest = maximum(greatest, other)
+                store(ranked, i, k, greatest)
 
 
 @native
-def _three_splits_or_more(profits, worst, split_cost, spread):  # type: ignore[no-untyped-def]
-    """The least over s >= 3 of s * split_cost + R_{1 + s * spread}."""
-    best = int64(INFINITE)
-    for splits in range(3, max(4, len(profits))):
-        best = min(best, splits * split_cost + _without_best(profits, 1 + splits * spread, worst))
-    return best
+def _with_few_labels(e, ranked, without, column, worst, spread):  # type: ignore[no-untyped-def]
+    """What a side costs at least with two splits, without their price, and with three or more, with their price.
+
+    R_j is what j leaves cost at least, since they show at most j labels: R_{1 + 2 * spread}, and the least over s >= 3
+    of s * split_cost + R_{1 + s * spread}.
+    """
+    two = int64(worst)
+    more = int64(INFINITE)
+    rest = int64(worst)
+    shown = int64(0)
+    for splits in range(2, max(4, e.labels)):
+        while shown < min(1 + splits * spread, e.labels):
+            rest -= int64(ranked[without * e.labels + shown, column])
+            shown += 1
+        if splits == 2:
+            two = rest
+        else:
+            more = min(more, splits * e.split_cost + rest)
+    return two, more
 
 
 @inline

@@ -16,7 +16,7 @@ from streed.kernels import waiting
 from streed.kernels.control import ROW_PRICES, STOP, UPPER
 from streed.kernels.notices import say_once
 from streed.kernels.records import LOWEST
-from streed.row_prices.generation import Generation
+from streed.row_prices.generation import PROMISING, Generation
 from streed.row_prices.leaves import Leaves
 from streed.row_prices.prices import Prices
 
@@ -30,7 +30,10 @@ _STEP = 0.02
 """Seconds between looks of whoever rests."""
 
 _REST = 3.0
-"""Times the time that prices of little promise took: they get a quarter of the only processor."""
+"""Times the time that prices of little promise took: they get a quarter of the only processor, or less."""
+
+_MOST_REST = 30.0
+"""Times that time, where the program's value is next to nothing."""
 
 
 @final
@@ -139,7 +142,8 @@ class PricingBeside:
         made = self._generation
         if made is None or made.promises is not False or processors() > 1:
             return
-        until = time.perf_counter() + _REST * seconds
+        rest = min(_MOST_REST, _REST * PROMISING / max(made.promise or 0.0, 1e-9))
+        until = time.perf_counter() + rest * seconds
         while not self._control[STOP] and made.promises is False and time.perf_counter() < until:
             time.sleep(_STEP)
 

@@ -43,6 +43,7 @@ SIZES = [
     ("similar_from", np.int64),  # nodes that a search has met before it looks for similar ones
     ("similar_buckets", np.int64),  # of one table of similar nodes; 0 if there are none, or they did not pay
     ("shared_slots", np.int64),  # of the table that threads share, a power of two; 0 if there is none
+    ("leads", np.int64),  # 1: of these threads it is the one that searches as if it were alone
 ]
 """Of the problem, and of the space that its caches may grow into. Written once by `Workspace`."""
 
@@ -112,7 +113,7 @@ ADDRESSES = [
     ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see many_labels.py
     ("values", np.int64),  # int64 (ROWS_OF_VALUES, P + categorical): see values.py
     ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
-    ("label_profits", np.int64),  # int64 (K): of one side
+    ("ranked_profits", np.int64),  # lane (2 K, P): of both sides of each column, the greatest first
     # of scored problems
     ("child_values", np.int64),  # int64, as `values`: of a child of the node at hand
     ("costs", np.int64),  # int64 or float64 (ROWS_OF_COSTS, P): what the generated kernel works with
@@ -293,6 +294,7 @@ NODE = np.dtype(
         ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
         ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
+        ("found", np.int64),  # how many visits the search had made when it found its best tree
         ("plan", np.int32),  # children that hold how its sides share a limited budget; NONE if there is none
         ("priced", np.int32),  # by which prices of rows its edges were bounded; 0 if by none
     ]

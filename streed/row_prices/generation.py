@@ -60,7 +60,7 @@ An enumeration does not list leaves that are overcharged no more than larger one
 _GAP = 0.0005
 """Of the program's value: prices whose bound is so close to it are good enough."""
 
-_PROMISING = 0.65
+PROMISING = 0.65
 """Of what the best tree costs: a program of less value promises no bound that ends a search."""
 
 _STALE = 6
@@ -84,8 +84,8 @@ class Generation:
     known: Array | None = None
     """(M, N) bool: leaves to begin with, as those of an earlier search with other costs; later the program's."""
     best: Prices | None = attrs.field(default=None, init=False)
-    promises: bool | None = attrs.field(default=None, init=False)
-    """Whether the bound may come close to the goal; None as long as too few leaves are known to say so."""
+    promise: float | None = attrs.field(default=None, init=False)
+    """The program's value over the goal, as a share; None as long as too few leaves are known to say so."""
     columns: int = attrs.field(default=0, init=False)
     """Leaves in the linear program."""
     rounds: int = attrs.field(default=0, init=False)
@@ -98,6 +98,11 @@ class Generation:
     """Nodes of an enumeration."""
     _reach: float = attrs.field(default=_REACH, init=False)
     _stale: int = attrs.field(default=0, init=False)
+
+    @property
+    def promises(self) -> bool | None:
+        """Whether the bound may come close to the goal; None as long as that cannot be said."""
+        return None if self.promise is None else self.promise >= PROMISING
 
     def run(self, deadline: float | None = None) -> None:
         """Goes on until the bound meets the goal or the program's value, until that is hopeless, or until stopped.
@@ -116,8 +121,10 @@ class Generation:
                 return
             prices, value = solved
             self.rounds += 1
-            if self.rounds > 1:
-                self.promises = value >= _PROMISING * self.goal()
+            share = max(0.0, value / self.goal()) if self.goal() > 0 else 1.0
+            if self.rounds > 1 or share < PROMISING:
+                # few leaves, as in the first round, make the value larger rather than smaller
+                self.promise = share
             units = pricing.in_units(prices)
             found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
             new = master.add(self._members(found.columns))
@@ -131,10 +138,12 @@ class Generation:
                 if self.best.bound >= self.goal() or self._stale >= _STALE:
                     return
                 if value - self.best.bound <= _GAP * abs(value) or new == 0:
-                    if self._reach >= _WIDEST:
+                    centre, enough = pricing.in_codes(self.best.units), _GAP * abs(value)
+                    proved = value if new == 0 else self.best.bound
+                    if self._reach >= _WIDEST or master.most(centre, _WIDEST) <= proved + enough:
                         return
                     self._reach = min(_WIDEST, 2 * self._reach)
-                    master.draw(pricing.in_codes(self.best.units), self._reach)
+                    master.draw(centre, self._reach)
 
     def _in_balance(self) -> bool:
         """Whether enumerations had no more than their share of the time."""

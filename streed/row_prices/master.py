@@ -3,8 +3,10 @@
     minimise  sum over leaves of cost(L) x(L)   such that the leaves of each class of rows add up to one, x >= 0
 
 Its dual prices are what `Pricing` tries. They are kept in a box, which three more columns for every class stand for:
-far from the optimum, prices would otherwise swing between extremes. Solved by HiGHS, by its interior-point method
-without crossover: prices from the middle of the optimal ones are overcharged less elsewhere.
+far from the optimum, prices would otherwise swing between extremes. Solved by HiGHS. With few classes of rows, by its
+primal simplex method, which goes on from the basis of the round before, as neither new leaves nor another box make that
+infeasible. With more, where that takes too many steps, by its interior-point method without crossover: prices from the
+middle of the optimal ones are overcharged less elsewhere.
 """
 
 from __future__ import annotations
@@ -17,11 +19,17 @@ import numpy as np
 from streed.exact import Array
 from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
 
-_ENOUGH = 1e-4
+_ENOUGH = 1e-3
 """The tolerance of the interior-point method: prices are only tried."""
 
 _BELOW = 1.0
 """What the program gives up for each unit by which a price is below its box, besides the unit itself."""
+
+_FEW = 500
+"""Classes of rows for which the simplex method is faster."""
+
+_PRIMAL = 4
+"""HiGHS's `simplex_strategy` of that name."""
 
 _MANY, _LOOSE = 4000, 0.25
 """With more leaves in the program, those go that cost more than they are charged by so much of a due; half stay."""
@@ -38,16 +46,16 @@ class Master:
         self._unit = float(leaves.due)
         self._known: dict[bytes, None] = {}
         """The leaves in the program, in order."""
+        n = leaves.n_classes
         self._highs = highs = highspy.Highs()
-        for option, value in {
-            "output_flag": False,
-            "threads": 1,
-            "run_crossover": "off",
-            "ipm_optimality_tolerance": _ENOUGH,
-        }.items():
-            highs.setOptionValue(option, value)
-        if highs.setOptionValue("solver", "ipx") != highspy.HighsStatus.kOk:
-            highs.setOptionValue("solver", "ipm")  # older releases have no other one
+        options: dict[str, Any] = {"output_flag": False, "threads": 1}
+        if n <= _FEW:
+            options |= {"solver": "simplex", "simplex_strategy": _PRIMAL, "presolve": "off"}
+        else:
+            options |= {"solver": "ipx", "run_crossover": "off", "ipm_optimality_tolerance": _ENOUGH}
+        for option, value in options.items():
+            if highs.setOptionValue(option, value) != highspy.HighsStatus.kOk and value == "ipx":
+                highs.setOptionValue(option, "ipm")  # older releases have no other one
         self._infinity = highspy.kHighsInf
         says = highspy.HighsModelStatus
         self._impossible = {
@@ -60,7 +68,6 @@ class Master:
 
         highs.cbIpmInterrupt.subscribe(look)
         highs.cbSimplexInterrupt.subscribe(look)
-        n = leaves.n_classes
         highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0))
         self._worst = leaves.costs.max(axis=1) / self._unit
         every = np.arange(n, dtype=np.int32)
@@ -68,6 +75,12 @@ class Master:
         self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
         self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
         self._beside = 3 * n
+        self._box = np.concatenate([MOST_PRICE * self._worst, -LEAST_PRICE * self._worst])
+        """(2 N,) what the columns cost that keep prices in the box, above and below, in dues."""
+        self._held = np.zeros(2 * n)
+        """(2 N,) how much of these columns the last solution takes."""
+        self._value = 0.0
+        """What that solution costs in the present box, in dues."""
         highs.changeColsBounds(n, n + every, np.zeros(n), np.full(n, _BELOW))
 
     def add(self, members: Array) -> int:
@@ -92,10 +105,21 @@ class Master:
         They may fall below, where leaves need it that were not known when the centre was made.
         """
         n = self.leaves.n_classes
+        box = self._box_around(centre, reach)
+        self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), box)
+        self._value += float((box - self._box) @ self._held)
+        self._box = box
+
+    def most(self, centre: Array, reach: float) -> float:
+        """The most that the program can be worth in such a box, in codes: what its last solution costs there."""
+        box = self._box_around(centre, reach)
+        return float(self._value + (box - self._box) @ self._held - 1) * self._unit
+
+    def _box_around(self, centre: Array, reach: float) -> Array:
         centre = centre / self._unit
         most = np.clip(MOST_PRICE * self._worst, centre, centre + reach * self._worst)
         least = np.clip(LEAST_PRICE * self._worst, centre - reach * self._worst, centre)
-        self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
+        return np.concatenate([most, -least])
 
     @property
     def members(self) -> Array:
@@ -120,7 +144,9 @@ class Master:
         if not solution.dual_valid:
             return None
         prices = np.array(solution.row_dual) * self._unit
-        value = highs.getObjectiveValue() * self._unit - self._unit
+        self._value = highs.getObjectiveValue()
+        self._held = np.array(solution.col_value)[: 2 * self.leaves.n_classes]
+        value = (self._value - 1) * self._unit
         if len(self) > _MANY:
             self._forget(np.array(solution.col_dual)[self._beside :])
         return prices, value

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import streed
 from streed import tasks
@@ -212,6 +213,38 @@ def test_prices_leave_their_box_where_new_leaves_need_it() -> None:
     assert np.all(every_leaf @ prices <= leaves.costs_of(every_leaf) * 1.01)
 
 
+@pytest.mark.parametrize("method", ["simplex", "interior point"])
+def test_a_program_is_solved_by_either_method_and_says_what_a_wider_box_could_give(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(master, "_FEW", 10**6 if method == "simplex" else 0)
+    tolerance = 0.02
+    for number in range(4):
+        leaves = leaves_of(pose(number, 0))
+        every_leaf = conjunctions(leaves)
+        centre = leaves.costs.max(axis=1) * 0.3
+        program = Master(leaves, lambda: False)
+        program.add(every_leaf)
+        free = program.solve()
+        assert free is not None
+        costs = leaves.costs_of(every_leaf)
+        best = scipy.optimize.linprog(costs, A_eq=every_leaf.T.astype(float), b_eq=np.ones(leaves.n_classes))
+        scale = float(best.fun)
+        assert free[1] == pytest.approx(best.fun - float(leaves.due), abs=tolerance * scale)
+        values: list[float] = []
+        for reach in (0.05, 0.4):
+            program.draw(centre, reach)
+            if values:
+                assert program.most(centre, reach) >= values[-1] - tolerance * scale
+            promised = program.most(centre, 0.4)
+            solved = program.solve()
+            assert solved is not None
+            values.append(solved[1])
+            assert program.most(centre, reach) == pytest.approx(solved[1])
+        assert values[0] <= values[1] + tolerance * scale
+        assert values[1] <= promised + tolerance * scale
+
+
 def test_a_program_that_is_called_impossible_is_a_failure() -> None:
     program = Master(leaves_of(pose(1, 0)), lambda: False)
     n = program._highs.getNumCol()
@@ -326,10 +359,10 @@ def test_a_search_that_is_stopped_keeps_the_bound_of_its_prices(driver: Any) -> 
 def test_a_long_search_is_helped_and_the_thread_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pricing_beside, "PATIENCE", 0.1)
     rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, (300, 40))
-    y = rng.integers(0, 2, 300)
+    X = rng.integers(0, 2, (400, 60))  # of random labels, which take far longer than the limit
+    y = rng.integers(0, 2, 400)
     before = threading.active_count()
-    result = streed.solve(tasks.SparseAccuracy(0.01), X, y, time_limit=1)
+    result = streed.solve(tasks.SparseAccuracy(0.003), X, y, time_limit=1)
     assert "row_prices" in result.stats
     assert threading.active_count() <= before
     assert result.status == "feasible"
