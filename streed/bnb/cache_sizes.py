@@ -33,7 +33,7 @@ def space_for(
     budgeted: bool,
     relaxed: bool,
 ) -> Space:
-    """The caches' sizes for one thread; raises InputError as `budget` does."""
+    """The caches' sizes for one of so many threads; raises InputError as `budget` does."""
     if memory_limit is None and scratch < _SMALL:
         space = (
             share(problem, math.inf, max_depth, budgeted, relaxed) if max_depth is not None and not budgeted else None
@@ -41,6 +41,24 @@ def space_for(
         if space is not None and size_of(problem, space) < _SMALL:
             return space
     return share(problem, budget(memory_limit, scratch, threads), max_depth, budgeted, relaxed)
+
+
+def spaces_for(
+    problem: PackedProblem,
+    memory_limit: int | None,
+    scratch: int,
+    threads: int,
+    max_depth: int | None,
+    budgeted: bool,
+    relaxed: bool,
+) -> list[Space]:
+    """The caches' sizes for each thread: of several, the first has half of the memory, however many help it."""
+    parts = [1] if threads == 1 else [2, *[2 * (threads - 1)] * (threads - 1)]
+    known = {
+        part: space_for(problem, memory_limit, scratch, part, max_depth, budgeted, relaxed)
+        for part in dict.fromkeys(parts)
+    }
+    return [known[part] for part in parts]
 
 
 def size_of(problem: PackedProblem, space: Space) -> float:

@@ -1,7 +1,8 @@
 """What a node improves next: an edge, how far, and which of its sides.
 
-The edge of least lower bound comes first. Where several threads share bounds, each keeps away from the sides that
-others are in, as long as there is something else to do below the goal.
+The edge of least lower bound comes first. Threads that help another begin at the other end, where that one comes last,
+in every node that others are in too; and they keep away from the sides that others are in, as long as there is
+something else to do below the goal.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from numba import int64
 
 from streed.bnb.nodes import children_of, edges_of, nodes_of
-from streed.bnb.shared_bounds import is_shared, threads_in
-from streed.kernels.records import INFINITE, NONE
+from streed.bnb.shared_bounds import helps, threads_in
+from streed.kernels.records import INFINITE, LOWEST, NONE
 from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
@@ -63,20 +64,21 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
 
 @native
 def choose_apart(e, level, edge, goal):  # type: ignore[no-untyped-def]
-    """(the edge to improve, whether it is to be improved even if other threads are at it), where threads share bounds.
+    """(the edge to improve, whether it is to be improved even if other threads are at it), for a thread that helps.
 
-    It is the given one if no other thread is in the side that comes next, else that of least lower bound below the goal
-    of which this holds; where there is none, the given one.
+    In a node where it is alone it is the given one, unless another thread is in the side that comes next; else that of
+    largest lower bound below the goal of which this does not hold; where there is none, the given one.
     """
-    if not _is_taken(e, level, edge, goal):
+    v = vector(e.path, e.path_space, int64)[level]
+    if level > 0 and threads_in(e, v) <= 1 and not _is_taken(e, level, edge, goal):
         return edge, False
-    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
+    node = nodes_of(e)[v]
     best = int64(NONE)
-    least = int64(goal)
+    most = int64(LOWEST)
     for k in range(node.n_edges):
         lower = int64(edges_of(e)[node.edges + k].lower)
-        if lower < least and not _is_taken(e, level, k, goal):
-            least = lower
+        if (best == NONE or lower > most) and lower < goal and not _is_taken(e, level, k, goal):
+            most = lower
             best = k
     return (edge, True) if best == NONE else (best, False)
 
@@ -116,7 +118,7 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     for side in range(at.n_children):
         child = children[at.children + side]
         if child.lower < child.upper:
-            here = is_shared(e) and _has_others(e, child)
+            here = helps(e) and _has_others(e, child)
             if (
                 best == NONE
                 or (taken and not here)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import final
 
-from streed.bnb.entries import search_share, search_wave
+from streed.bnb.entries import search_wave
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import search_for, search_fully
 from streed.bnb.workspace import Workspace
@@ -30,20 +30,18 @@ class Waves(Procedure):
     name = "discrepancy"
     best_first = True
 
-    def compile(self, depth: int, shared: bool) -> None:
+    def compile(self, depth: int) -> None:
         search_wave.make_ready()
-        if shared:
-            search_share.make_ready()
 
-    def run(self, workspace: Workspace, depth: int, budget: int, thread: int, threads: int) -> None:
+    def run(self, workspace: Workspace, depth: int, budget: int) -> None:
         engine = workspace.engine
         engine["best_first"] = 1 - engine["relaxed"]
         is_deep = depth > SHALLOW or budget != UNLIMITED
         departures, known, goes_on = 0, 0, is_deep
         while goes_on:
             before = engine["visits"]
-            left_out = search_wave(engine.address, depth, budget, departures, known, thread, threads)
+            left_out = search_wave(engine.address, depth, budget, departures, known)
             departures, known = max(1, 2 * departures), engine["node_count"]
             goes_on = left_out and engine["crowded"] == 0 and workspace.control[STOP] == 0
-            goes_on = goes_on and search_for(workspace, depth, budget, threads > 1, engine["visits"] - before)
-        search_fully(workspace, depth, budget, threads > 1, again=is_deep)
+            goes_on = goes_on and search_for(workspace, depth, budget, engine["visits"] - before)
+        search_fully(workspace, depth, budget, again=is_deep)

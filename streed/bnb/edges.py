@@ -170,6 +170,7 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
             if upper < node.upper:
                 node.upper = upper
                 node.split = _global_split(e, split)
+                node.found = e.visits
                 if total != UNLIMITED:
                     _write_plan(e, node, split)
             more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)

@@ -27,8 +27,9 @@ from streed.bnb.nodes import (
 )
 from streed.bnb.similar_nodes import forget_similar_nodes
 from streed.kernels.compiled import entry
+from streed.kernels.control import LEADERS_UPPER, ROWS_OF_CONTROL
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import EMPTY, NONE
+from streed.kernels.records import EMPTY, INFINITE, NONE
 from streed.kernels.views import native, vector
 
 
@@ -194,6 +195,9 @@ def evict(engine):  # type: ignore[no-untyped-def]
     e.node_count = count
     if e.shared_slots > 0:
         vector(e.node_entries, e.node_space, int32)[:count] = 0
+        if e.leads == 1:
+            # its tree may have been forgotten: it goes on to the end itself
+            vector(e.control, ROWS_OF_CONTROL, int64)[LEADERS_UPPER] = INFINITE
     _rebuild_index(e)
     e.archive_count = 0
     forget_similar_nodes(e)

@@ -121,6 +121,7 @@ def _expand(e):  # type: ignore[no-untyped-def]
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split
+        node.found = e.visits
     since = int64(LOWEST)
     if again:
         since = int64(node.rest)

@@ -3,6 +3,9 @@
 A node that the store knows names its split; the others were settled while their parent was expanded, by a work unit or
 by pair lookahead, and the unit is asked again. If eviction forgot a node, e.missing says so, and e.missing_depth; the
 caller searches the rows that then stand behind the last node once more, and extracts again.
+
+Where the root is solved and costs are added, the tree is that of the moment at which the root's value was found: what
+nodes found later is not looked at. So it does not depend on how the search went on to its end.
 """
 
 from __future__ import annotations
@@ -94,6 +97,7 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
 
     The node is NONE if a work unit gave the split.
     """
+    latest = _latest(e)
     empty = True
     for w in range(e.row_words):
         empty = empty and rows[w] == uint64(0)
@@ -103,7 +107,7 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
     for w in range(e.key_words):
         behind[w] = rows[w]
     v = find_node(e, depth, budget, False)
-    if v != NONE and nodes_of(e)[v].split != NO_TREE:
+    if v != NONE and nodes_of(e)[v].split != NO_TREE and nodes_of(e)[v].found <= latest:
         node = nodes_of(e)[v]
         if e.evictions == 0 or node.lower >= node.upper or stopped(e):
             return int64(node.split), v, below(depth)
@@ -121,3 +125,13 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
         shallow = int64(2) if e.relaxed == 1 else int64(1)
     ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
     return e.split, int64(NONE), shallow - 1
+
+
+@native
+def _latest(e):  # type: ignore[no-untyped-def]
+    """The visits up to which trees of nodes are looked at."""
+    root = nodes_of(e)[e.root]
+    if root.lower < root.upper or e.evictions > 0 or e.combine != 0:
+        # where values are joined in another way, sides of the best tree may become better without the tree
+        return int64(INFINITE)
+    return int64(root.found)

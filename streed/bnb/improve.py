@@ -37,13 +37,13 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
-from streed.bnb.shared_bounds import enter_shared, is_shared, leave_shared, threads_in
+from streed.bnb.shared_bounds import enter_shared, helps, is_shared, leads, leave_shared, threads_in
 from streed.bnb.similar_nodes import bound_by_similar_nodes, remember_node
 from streed.bnb.similarity_cache import find_similar, remember
-from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.control import LEADERS_UPPER, LOWER, NODES, PROVED, ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
-from streed.kernels.simd import load_atomic, lower_atomic
+from streed.kernels.simd import load_atomic, lower_atomic, store_release
 from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
@@ -82,7 +82,7 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         known = _step_of(nodes[path[level]])
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
-        if level == 0 and is_shared(e):
+        if level == 0 and helps(e):
             target = min(target, load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), SHARED_UPPER))
         if node.lower >= min(target, node.upper):
             break
@@ -95,9 +95,8 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
             open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
             continue
         insists = True
-        if is_shared(e):
+        if helps(e):
             edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
-            second = max(second, int64(edges_of(e)[node.edges + edge].lower))
         goal = goal_of(e, level, target, min(second, int64(node.rest)))
         raised = int64(0)
         side = next_side(e, level, edge, goal)
@@ -108,7 +107,8 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
                 break
             # calling itself only: two functions that call each other crash when numba loads them from its cache
             side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
-            improve(e, level + 1, side_target, side_high, side_low)
+            if not helps(e) or nodes[path[level + 1]].lower < min(side_target, int64(nodes[path[level + 1]].upper)):
+                improve(e, level + 1, side_target, side_high, side_low)
             settled, bit = leave(e, level, edge, side)
             raised |= bit
             if settled:
@@ -171,6 +171,7 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split
+        node.found = e.visits
         node.n_edges = 0
     node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
     if e.archived == 1 and node.depth == SHALLOW and not stopped(e) and e.upper > 0:
@@ -295,6 +296,7 @@ def use_edge(e, level, edge, raised):  # type: ignore[no-untyped-def]
     if at.upper < node.upper:
         node.upper = at.upper
         node.split = at.split
+        node.found = e.visits
         if node.budget != UNLIMITED and has_plan(e, node):
             for side in range(at.n_children):
                 children[node.plan + side] = children[at.children + side]
@@ -357,3 +359,7 @@ def report(e):  # type: ignore[no-untyped-def]
     control[LOWER] = root.lower
     control[UPPER] = root.upper
     lower_atomic(control, SHARED_UPPER, int64(root.upper))
+    if leads(e) and e.evictions == 0 and e.combine == 0:
+        lower_atomic(control, LEADERS_UPPER, int64(root.upper))
+        if root.upper <= load_atomic(control, PROVED):
+            store_release(control, int64(STOP), int64(1))

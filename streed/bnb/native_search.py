@@ -12,12 +12,15 @@ from streed.bnb import runner, warmup
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
+    best_of,
     bounds_of,
     depth_and_budget,
     extract_best,
     is_one_unit,
+    is_over,
     is_short,
     make_workspaces,
+    searches_of,
     statistics,
 )
 from streed.bnb.short_search import is_surely_short, search_short
@@ -97,7 +100,7 @@ def _search(
     if beside is not None:
         beside.start_after(0.0)
 
-    def best_of(upper: int) -> Value | None:
+    def value_of(upper: int) -> Value | None:
         return None if upper >= INFINITE else encoding.value(upper)
 
     def bound_of(lower: int) -> Value | None:
@@ -108,18 +111,15 @@ def _search(
         if beside is not None:
             lower = beside.raise_bound(lower, upper, time.perf_counter() - packed_at)
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
-        best, bound = best_of(upper), bound_of(lower)
+        best, bound = value_of(upper), bound_of(lower)
         if search_limits.report is not None:
             search_limits.report(best, bound, nodes, "searching")
-        if lower >= min(upper, target):
+        if is_over(workspaces, lower):
             return "proved"
         return "gap" if search_limits.is_enough(best, bound) else None
 
     try:
-        searches = [
-            functools.partial(procedure.run, each, depth, budget, thread, threads)
-            for thread, each in enumerate(workspaces)
-        ]
+        searches = searches_of(procedure, workspaces, depth, budget)
         reason = None
         if is_short(packed, depth):
             searches[0]()
@@ -138,14 +138,13 @@ def _search(
         if upper < target:
             for each in workspaces:
                 each.engine["root_target"] = INFINITE
-            best = min(workspaces, key=lambda each: each.root_bounds[1])
-            preorder = extract_best(best, packed, depth, budget)
+            preorder = extract_best(best_of(workspaces, lower), packed, depth, budget)
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
         if procedure.best_first and stats["evictions"]:
             stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
         if beside is not None:
             stats["row_prices"] = beside.statistics(bound_of)
-        stats["trace"] = trace.decoded(best_of, bound_of)
+        stats["trace"] = trace.decoded(value_of, bound_of)
     finally:
         if beside is not None:
             beside.finish()

@@ -150,6 +150,7 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.depth = depth
     node.budget = budget
     node.split = NO_TREE
+    node.found = 0
     node.plan = NONE
     node.priced = 0
     node.rest = INFINITE

@@ -19,13 +19,17 @@ from streed.bnb import cache_sizes, runner
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
+    best_of,
     bounds_of,
     depth_and_budget,
     extract_best,
     is_one_unit,
+    is_over,
     is_short,
     link_units,
     scratch_bytes,
+    searches_of,
+    set_roles,
     shared_table,
     statistics,
 )
@@ -82,7 +86,7 @@ class NativeOracle(LinearOracle):
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
         limit = min(depth, budget)
-        space = cache_sizes.space_for(
+        space, *self._spaces = cache_sizes.spaces_for(
             self.packed,
             search_limits.memory_limit,
             scratch_bytes(self.packed, _WIDEST),
@@ -95,14 +99,13 @@ class NativeOracle(LinearOracle):
         self._shared = None
         if search_limits.threads > 1:
             self._shared = shared_table(self.packed, space, search_limits.memory_limit)
-        self._threads = search_limits.threads
         self._helpers: list[Workspace] = []
         self._helper_states: dict[int, dict[Any, Array]] = {}
         self._in_use = 1
         self._make_workspace = functools.partial(
-            Workspace, self.packed, space, _WIDEST, self.control, relaxed, self._shared
+            Workspace, self.packed, lane_type=_WIDEST, control=self.control, relaxed=relaxed, shared=self._shared
         )
-        self.workspace = self._make_workspace()
+        self.workspace = self._make_workspace(space)
         self.workspace.engine["best_first"] = procedure.best_first
         self.workspace.engine["frontier"] = UNLIMITED
         self.workspace.engine["shared_slots"] = 0
@@ -139,14 +142,11 @@ class NativeOracle(LinearOracle):
         begin = time.perf_counter()
         used = [workspace]
         if is_short(self.packed, depth):
-            self._procedure.run(workspace, depth, budget, 0, 1)
+            self._procedure.run(workspace, depth, budget)
         else:
             used += [] if is_one_unit(depth, budget) else self._prepare_helpers()
             deadline = None if time_limit is None else clock() + time_limit
-            searches = [
-                functools.partial(self._procedure.run, each, depth, budget, thread, len(used))
-                for thread, each in enumerate(used)
-            ]
+            searches = searches_of(self._procedure, used, depth, budget)
             if self._row_prices and depth == UNLIMITED:
                 find_leaves = functools.partial(self._find_leaves, costs, divisor)
                 beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
@@ -163,7 +163,7 @@ class NativeOracle(LinearOracle):
                         nodes,
                         "searching",
                     )
-                return "proved" if lower >= min(upper, target) else None
+                return "proved" if is_over(used, lower) else None
 
             try:
                 reason = runner.run(searches, self.control, deadline, look)
@@ -181,11 +181,11 @@ class NativeOracle(LinearOracle):
         if beside is not None:
             lower = beside.raised(lower, upper)
             self._price_stats = beside.statistics(lambda code: base + divisor * code)
-        workspace = min(used, key=lambda each: each.root_bounds[1])
         stopped = (reason or "memory") if lower < min(upper, target) else None
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
+        workspace = best_of(used, lower)
         workspace.engine["root_target"] = INFINITE
         preorder = extract_best(workspace, self.packed, depth, budget)
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
@@ -216,8 +216,7 @@ class NativeOracle(LinearOracle):
         if self._shared is None:
             return []
         if not self._helpers:
-            self._helpers = [self._make_workspace() for _ in range(self._threads - 1)]
-            self._procedure.compile(self.limits(None)[0], shared=True)
+            self._helpers = [self._make_workspace(space) for space in self._spaces]
         self._shared[:] = 0
         workspace, engine = self.workspace, self.workspace.engine
         engine["shared_slots"] = len(self._shared)
@@ -230,10 +229,10 @@ class NativeOracle(LinearOracle):
                 if states:
                     each.restore(next(iter(states.values())))
                 link_units(each, self.packed.kind, self._relaxed)
-                each.engine["best_first"] = self._procedure.best_first
                 each.engine["frontier"] = UNLIMITED
                 states[lane_type] = each.state()
             each.begin_like(states[lane_type], workspace)
+        set_roles([workspace, *self._helpers], self._procedure)
         return self._helpers
 
     def set_costs(self, costs: Array, split: int, owner: RowSets | None = None) -> tuple[int, int]:
@@ -263,7 +262,7 @@ class NativeOracle(LinearOracle):
             if self._states:
                 workspace.restore(next(iter(self._states.values())))
             link_units(workspace, self.packed.kind, self._relaxed)
-            self._procedure.compile(self.limits(None)[0], shared=False)
+            self._procedure.compile(self.limits(None)[0])
             self._states[lane_type] = workspace.state()
             return
         workspace.restore(self._states[lane_type])

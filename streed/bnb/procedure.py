@@ -13,7 +13,7 @@ from typing import final
 
 import attrs
 
-from streed.bnb.entries import grow_first, search_share
+from streed.bnb.entries import grow_first
 from streed.bnb.session import search_fully
 from streed.bnb.workspace import Workspace
 from streed.kernels.records import UNLIMITED
@@ -28,18 +28,18 @@ class Procedure(abc.ABC):
     """How `improve` leaves an edge: as soon as another one is better, or once it has reached its goal."""
 
     @abc.abstractmethod
-    def compile(self, depth: int, shared: bool) -> None:
+    def compile(self, depth: int) -> None:
         """Compiles, or loads, what `run` calls beyond what every search needs; before time is counted.
 
         A procedure compiles nothing for the others.
         """
 
     @abc.abstractmethod
-    def run(self, workspace: Workspace, depth: int, budget: int, thread: int, threads: int) -> None:
+    def run(self, workspace: Workspace, depth: int, budget: int) -> None:
         """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
 
-        It returns early when the control words say stop, and when memory is too small to go on. Of several threads,
-        each has a workspace of its own; the control words are shared.
+        It returns early when the control words say stop, and when memory is too small to go on. Of several threads, one
+        runs it, and the others help (threads.py).
         """
 
 
@@ -51,14 +51,12 @@ class Improvement(Procedure):
     name: str
     best_first: bool
 
-    def compile(self, depth: int, shared: bool) -> None:
-        if shared:
-            search_share.make_ready()
+    def compile(self, depth: int) -> None:
         if depth == UNLIMITED:
             grow_first.make_ready()
 
-    def run(self, workspace: Workspace, depth: int, budget: int, thread: int, threads: int) -> None:
-        search_fully(workspace, depth, budget, threads > 1)
+    def run(self, workspace: Workspace, depth: int, budget: int) -> None:
+        search_fully(workspace, depth, budget)
 
 
 DEPTH_FIRST = Improvement("depth-first", best_first=False)

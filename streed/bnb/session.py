@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from streed.bnb import cache_sizes, entries, warmup
 from streed.bnb.entries import evict, extract_tree, grow_first, search_root, search_share
 from streed.bnb.shared_layout import HEAD
 from streed.bnb.workspace import Space, Workspace
-from streed.kernels.control import STOP
+from streed.kernels.control import LEADERS_UPPER, PROVED, STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, INFINITE, NODE, SHALLOW, UNLIMITED
+from streed.kernels.records import CHILD, EDGE, INFINITE, LOWEST, NODE, SHALLOW, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def make_workspaces(
     """
     lane_type = packed.lane_type()
     limit = min(depth, budget)
-    space = cache_sizes.space_for(
+    spaces = cache_sizes.spaces_for(
         packed,
         search_limits.memory_limit,
         scratch_bytes(packed, lane_type),
@@ -74,18 +75,18 @@ def make_workspaces(
         budget != UNLIMITED,
         relaxed,
     )
-    shared = shared_table(packed, space, search_limits.memory_limit) if threads > 1 else None
+    shared = shared_table(packed, spaces[0], search_limits.memory_limit) if threads > 1 else None
     workspaces = []
-    for _ in range(threads):
+    for space in spaces:
         workspace = Workspace(packed, space, lane_type, control, relaxed, shared)
         workspace.forget_root()
         link_units(workspace, packed.kind, relaxed)
-        procedure.compile(depth, threads > 1)
+        procedure.compile(depth)
         if search_limits.memory_limit is not None:
             evict.make_ready()  # not in the middle of the search
-        workspace.engine["best_first"] = procedure.best_first
         workspace.engine["frontier"] = UNLIMITED
         workspaces.append(workspace)
+    set_roles(workspaces, procedure)
     return workspaces
 
 
@@ -108,6 +109,50 @@ def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: in
     return depth, budget
 
 
+def set_roles(workspaces: list[Workspace], procedure: Procedure) -> None:
+    """Says to the workspaces of one problem's threads which of them leads, the first, and that the others help."""
+    first, *others = workspaces
+    first.engine.write({"best_first": procedure.best_first, "leads": 1})
+    for each in others:
+        # depth-first: what it settles is settled for good
+        each.engine.write({"best_first": 0, "leads": 0})
+    if others:
+        search_share.make_ready()
+        first.control[[LEADERS_UPPER, PROVED]] = INFINITE, LOWEST
+
+
+def searches_of(procedure: Procedure, workspaces: list[Workspace], depth: int, budget: int) -> list[Callable[[], None]]:
+    """What each thread runs, a workspace each: the first one the procedure, the others what helps it."""
+    first, *others = workspaces
+    if not others:
+        return [functools.partial(procedure.run, first, depth, budget)]
+    helping = [functools.partial(search_fully, each, depth, budget, helps=True) for each in others]
+    return [functools.partial(_lead, procedure, first, depth, budget), *helping]
+
+
+def _lead(procedure: Procedure, workspace: Workspace, depth: int, budget: int) -> None:
+    procedure.run(workspace, depth, budget)
+    lower, upper = workspace.root_bounds
+    if lower >= min(upper, workspace.engine["root_target"]):
+        workspace.control[STOP] = 1
+
+
+def is_over(workspaces: list[Workspace], lower: int) -> bool:
+    """Whether a search is over of which `lower` is proved: of several threads, the first has a tree of this value."""
+    first = workspaces[0]
+    upper = first.root_bounds[1] if len(workspaces) == 1 else int(first.control[LEADERS_UPPER])
+    target: int = first.engine["root_target"]
+    return lower >= min(upper, target)
+
+
+def best_of(workspaces: list[Workspace], lower: int) -> Workspace:
+    """The workspace of the best tree, of equal ones the first; what all threads proved of the root is written there."""
+    best = min(workspaces, key=lambda each: each.root_bounds[1])
+    best.root["lower"] = min(max(best.root_bounds[0], lower), best.root_bounds[1])
+    best.control[PROVED] = LOWEST
+    return best
+
+
 def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
     """(nodes visited, lower, upper) of the root, by all threads together."""
     if len(workspaces) == 1:
@@ -118,15 +163,17 @@ def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
     return nodes, min(max(lowers), upper), upper
 
 
-def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, again: bool = False) -> None:
+def search_fully(workspace: Workspace, depth: int, budget: int, *, helps: bool = False, again: bool = False) -> None:
     """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
+
+    `helps`: beside a thread that leads.
 
     What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
     more than a path, below a frontier that moves up whenever something is forgotten.
     """
     engine = workspace.engine
-    search = search_share if shared else search_root
-    turns = None if shared else workspace.turns
+    search = search_share if helps else search_root
+    turns = None if helps else workspace.turns
     if depth == UNLIMITED and not again:
         grow_first(engine.address, depth, budget)
         again = True
@@ -150,11 +197,11 @@ def search_fully(workspace: Workspace, depth: int, budget: int, shared: bool, ag
         again = True
 
 
-def search_for(workspace: Workspace, depth: int, budget: int, shared: bool, visits: int) -> bool:
+def search_for(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
     """Goes on with a search for so many visits of nodes; whether they were used up before anything else ended it."""
     engine = workspace.engine
     engine["pause"] = engine["visits"] + visits
-    (search_share if shared else search_root)(engine.address, depth, budget, True)
+    search_root(engine.address, depth, budget, True)
     is_paused = engine["visits"] > engine["pause"]
     engine["pause"] = INFINITE
     return is_paused
@@ -171,7 +218,7 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
             engine["level"] = 0
             evict(engine.address)
         engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
-        search_fully(workspace, engine["missing_depth"], engine["missing_budget"], False)
+        search_fully(workspace, engine["missing_depth"], engine["missing_budget"])
         lower, upper = workspace.root_bounds
         if lower < upper:
             break

@@ -9,6 +9,8 @@ of threads counted, by atomic steps. Where there is no room, nodes have no entry
 A bound of another thread is a bound of the same problem, so all that is concluded of it holds. A node whose optimum
 another thread has found is searched again only if its tree may be needed, and then only until a tree of that value is
 found.
+
+The thread that leads (threads.py) tells the others what it proves and where it is, and takes nothing from the table.
 """
 
 from __future__ import annotations
@@ -29,6 +31,18 @@ _PROBES = 16
 def is_shared(e):  # type: ignore[no-untyped-def]
     """Whether there is a table."""
     return e.shared_slots > 0
+
+
+@inline
+def leads(e):  # type: ignore[no-untyped-def]
+    """Whether this is the one of several threads that searches as if it were alone."""
+    return e.shared_slots > 0 and e.leads == 1
+
+
+@inline
+def helps(e):  # type: ignore[no-untyped-def]
+    """Whether this is one of the threads that help another."""
+    return e.shared_slots > 0 and e.leads == 0
 
 
 @inline
@@ -84,7 +98,7 @@ def _find(e, v):  # type: ignore[no-untyped-def]
 
 @native
 def enter_shared(e, v):  # type: ignore[no-untyped-def]
-    """Notes that this thread is in a node of its own, whose lower bound becomes the best that any thread knows."""
+    """Notes that this thread is in a node of its own. Unless it leads, it takes the best lower bound that is known."""
     entries = vector(e.node_entries, e.node_space, int32)
     if entries[v] == 0:
         entries[v] = int32(_find(e, v) + 1)
@@ -94,7 +108,8 @@ def enter_shared(e, v):  # type: ignore[no-untyped-def]
     node = nodes_of(e)[v]
     table = _table(e)
     add_atomic(table, begin + THREADS, int64(1))
-    node.lower = max(int64(node.lower), min(load_atomic(table, begin + BOUND), int64(node.upper)))
+    if e.leads == 0:
+        node.lower = max(int64(node.lower), min(load_atomic(table, begin + BOUND), int64(node.upper)))
 
 
 @native

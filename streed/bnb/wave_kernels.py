@@ -13,13 +13,13 @@ from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import NONE
-from streed.kernels.simd import load_atomic, lower_atomic
+from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import stopped
 from streed.kernels.views import native, vector
 
 
 @entry
-def search_wave(engine, depth, budget, departures, known, thread, threads):  # type: ignore[no-untyped-def]
+def search_wave(engine, depth, budget, departures, known):  # type: ignore[no-untyped-def]
     """Whether the wave left edges out, was stopped or ran out of room; `known` nodes were there after the last one."""
     e = engine_at(engine)
     if departures == 0:
@@ -27,17 +27,16 @@ def search_wave(engine, depth, budget, departures, known, thread, threads):  # t
     vector(e.followed, e.node_space, int32)[known : e.node_count] = 0
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root
-    return follow(e, int64(0), e.root_target, departures, e.root_high, e.root_low, thread, threads)
+    return follow(e, int64(0), e.root_target, departures, e.root_high, e.root_low)
 
 
 @native
-def follow(e, level, target, departures, high, low, thread, threads):  # type: ignore[no-untyped-def]
+def follow(e, level, target, departures, high, low):  # type: ignore[no-untyped-def]
     """Whether edges were left out of the node path[level], which is reached by the branch (high, low)."""
     v = vector(e.path, e.path_space, int64)[level]
     node = nodes_of(e)[v]
     followed = vector(e.followed, e.node_space, int32)
     control = vector(e.control, ROWS_OF_CONTROL, int64)
-    shares_edges = level == 0 and threads > 1
     e.visits += 1
     if level > 0 and is_shallow(node):
         solve_shallow(e, level, target, high, low)
@@ -52,34 +51,28 @@ def follow(e, level, target, departures, high, low, thread, threads):  # type: i
         sort_edges(e, node)
     if stopped(e) or e.crowded == 1:
         return True
-    if not shares_edges:
-        # threads need all edges of the root, in the same order
-        choose_edge(e, v)
-        sort_edges(e, node)
+    choose_edge(e, v)
+    sort_edges(e, node)
     rank = int64(0)
     left_out = False
     for k in range(node.n_edges):
-        goal = min(target, int64(node.upper), load_atomic(control, SHARED_UPPER) if level == 0 else target)
+        goal = min(target, int64(node.upper))
         if edges_of(e)[node.edges + k].lower >= goal:
             continue
         if rank > departures or stopped(e) or e.crowded == 1:
             left_out = True
             break
         rank += 1
-        if shares_edges and k % threads != thread:
-            continue
         raised = int64(0)
         for side in range(edges_of(e)[node.edges + k].n_children):
             edge = edges_of(e)[node.edges + k]
             child = children_of(e)[edge.children + side]
             if edge.lower < goal and child.lower < child.upper and e.crowded == 0 and enter(e, level, k, side):
                 aimed, side_high, side_low = aim(e, level, k, side, goal, high, low)
-                left_out |= follow(e, level + 1, aimed, departures - rank + 1, side_high, side_low, thread, threads)
+                left_out |= follow(e, level + 1, aimed, departures - rank + 1, side_high, side_low)
                 raised |= leave(e, level, k, side)[1]
         use_edge(e, level, k, raised)
         lower_atomic(control, SHARED_UPPER, int64(nodes_of(e)[e.root].upper))
-    if shares_edges:
-        return left_out
     choose_edge(e, v)
     if left_out:
         followed[v] = departures + 1

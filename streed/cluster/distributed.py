@@ -30,7 +30,7 @@ from streed.task import TOTAL, Task
 _POLL = 0.1
 """Seconds between looks at the workers."""
 
-_SAVES = 1.0
+SAVES = 1.0
 """Seconds between two writes of the frontier."""
 
 _MOST_LOSSES = 20
@@ -201,7 +201,7 @@ class _Fleet:
 
     def _save(self) -> None:
         now = time.perf_counter()
-        if self._file is not None and now - self._saved >= _SAVES:
+        if self._file is not None and now - self._saved >= SAVES:
             self._frontier.save(self._file)
             self._saved = now
 

@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 
 from streed.cluster.pieces import Piece, Precision, Progressed, Root
-from streed.cluster.told import KnownBounds, Told
+from streed.cluster.told import KnownBounds, Told, read
 from streed.data import Dataset
 from streed.encoding.encoding import Encoding
 from streed.errors import InputError
@@ -268,6 +268,7 @@ class Frontier:
             "nodes": self.nodes,
             "pieces": self.pieces,
             "seconds": self.seconds,
+            "told": self.known.written(),
         }
         aside = Path(f"{path}.{os.getpid()}.part")
         aside.write_text(json.dumps(document), encoding="utf-8")
@@ -283,6 +284,9 @@ class Frontier:
             tries = np.array(document["tries"], np.int64)
             numbers = [int(document[key]) for key in ("root_lower", "upper", "nodes", "pieces")]
             seconds = float(document["seconds"])
+            told = Told()
+            if known and "told" in document:  # what was saved before bounds were has none
+                told = read(document["told"], 2 * self.encoding.packed.n_columns)
         except OSError as error:
             raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
         except (KeyError, TypeError, ValueError, OverflowError):
@@ -293,6 +297,7 @@ class Frontier:
             self.upper, self.preorder = numbers[1], tree
         self.lowers, self.tries = np.maximum(self.lowers, lowers), tries
         self.root_lower = max(self.root_lower, numbers[0])
+        self.known.add(told)
         self.nodes, self.pieces, self.seconds = numbers[2], numbers[3], seconds
 
     def _fingerprint(self, root: Root) -> str:

@@ -7,6 +7,8 @@ proved of them itself.
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Iterable
 from typing import final
 
@@ -86,7 +88,30 @@ class KnownBounds:
         has: Array = np.zeros(self._sets.shape, np.bool_)
         for literal in literals:
             has |= self._sets == literal
-        chosen = np.flatnonzero(has.any(axis=1))
+        return self._first(np.flatnonzero(has.any(axis=1)))
+
+    def written(self) -> str:
+        """As much as goes with a piece, as text that `read` reads."""
+        told = self._first(np.arange(len(self)))
+        words = np.column_stack([told.sets.astype("<i8"), told.bounds.astype("<i8")])
+        return base64.b64encode(zlib.compress(words.tobytes(), 1)).decode("ascii")
+
+    def _first(self, chosen: Array) -> Told:
+        """The chosen ones, as far as they may be sent at once."""
         if len(chosen) > _MOST_AT_ONCE:
             chosen = chosen[np.argsort(self._sets[chosen, 2] >= 0, kind="stable")[:_MOST_AT_ONCE]]
         return Told(np.ascontiguousarray(self._sets[chosen]), self._bounds[chosen])
+
+
+def read(text: str, literals: int) -> Told:
+    """What `KnownBounds.written` wrote of a problem of so many literals; raises ValueError for anything else."""
+    try:
+        words = np.frombuffer(zlib.decompress(base64.b64decode(text, validate=True)), "<i8").reshape(-1, LITERALS + 1)
+    except zlib.error:
+        raise ValueError from None
+    sets = words[:, :LITERALS]
+    # the first is there, and those that are missing come last
+    missing = sets < 0
+    if missing[:, 0].any() or (missing[:, 1] & ~missing[:, 2]).any() or (sets < -1).any() or (sets >= literals).any():
+        raise ValueError
+    return Told(np.ascontiguousarray(sets, np.int32), np.ascontiguousarray(words[:, LITERALS], np.int64))

@@ -117,7 +117,7 @@ class PackedRowSets(RowSets):
         workspace.node_rows[engine["node_count"]] = rows.rows
         engine["root_target"] = target
         engine["root_high"], engine["root_low"] = _branch(rows)
-        search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED, False)
+        search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED)
         return workspace.root_bounds[0]
 
     @property

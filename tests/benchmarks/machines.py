@@ -52,6 +52,9 @@ LATENCY = 0.009
 STORES = 8
 """So many simulated workers have stores that last."""
 
+_SHORT_SLICE = 0.1
+"""Seconds of a piece, and between two writes, of the coordinator that is killed."""
+
 LONG, MOST_CPU = 10.0, 1.5
 """Processor seconds of one process from which on two may take so many times as much."""
 
@@ -196,7 +199,7 @@ def resumed(client: Any, options: argparse.Namespace, name: str, kill_at: float)
         client.run(forget)
         asked = {"address": client.scheduler.address, "name": name, "file": str(file)}
         command = [sys.executable, "-m", "tests.benchmarks.machines", "--coordinate", json.dumps(asked)]
-        command += ["--data", str(options.data), "--slice", str(min(1.0, options.slice))]
+        command += ["--data", str(options.data), "--slice", str(min(_SHORT_SLICE, options.slice))]
         first = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         nodes = 0
         while nodes < kill_at and first.poll() is None:
@@ -213,10 +216,13 @@ def resumed(client: Any, options: argparse.Namespace, name: str, kill_at: float)
 
 
 def coordinate(options: argparse.Namespace, asked: dict[str, Any]) -> None:
-    """The coordinator that is to be killed."""
+    """The coordinator that is to be killed, which writes its file more often: short runs are over within a second."""
     import distributed
 
+    from streed.cluster import distributed as driver
+
     dask: Any = distributed
+    driver.SAVES = _SHORT_SLICE
     task, X, y, limits = problem_of(options.data, asked["name"])
     with dask.Client(asked["address"]) as client:
         search = streed.Distributed(client, slice=options.slice, file=asked["file"])

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.bnb import runner, session, shared_layout
+from streed.bnb.procedure import DEPTH_FIRST
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, UNLIMITED
 from tests.unit.kernel_harness import KINDS, SPACE, Bench, Instance, make_instance
 
 LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]
@@ -188,18 +189,21 @@ def test_threads_share_bounds_and_keep_apart(seed: int, limits: tuple[int | None
     words = shared_layout.HEAD + instance.packed.key_bytes // 8
     shared = np.zeros((2 ** int(np.random.default_rng(seed).integers(1, 12)), words), np.int64)
     benches = [Bench(instance, control=control, relaxed=relaxed, shared=shared) for _ in range(threads)]
-
-    def work(bench: Bench) -> None:
-        bench.search(*limits, shared=True)
-
-    runner.run([lambda b=bench: work(b) for bench in benches], control, None, lambda: None)  # type: ignore[misc]
+    workspaces = [bench.workspace for bench in benches]
+    session.set_roles(workspaces, DEPTH_FIRST)
+    depth, budget = (UNLIMITED if limit is None else limit for limit in limits)
+    runner.run(session.searches_of(DEPTH_FIRST, workspaces, depth, budget), control, None, lambda: None)
     control[STOP] = 0
-    _, lower, upper = session.bounds_of([bench.workspace for bench in benches])
+    _, lower, upper = session.bounds_of(workspaces)
     assert (lower, upper) == (optimum, optimum)
     assert not shared[:, shared_layout.THREADS].any()
     assert not (shared[:, shared_layout.TAG] == 1).any()
     if optimum < INFINITE:
-        best = min(benches, key=lambda bench: int(bench.workspace.root["upper"]))
-        assert instance.cost_of(best.extract(*limits)) == optimum
+        assert session.best_of(workspaces, lower) is workspaces[0]
+        found = benches[0].extract(*limits)
+        assert instance.cost_of(found) == optimum
+        with Bench(instance, relaxed=relaxed) as alone:
+            session.search_fully(alone.workspace, depth, budget)
+            assert alone.extract(*limits) == found
     for bench in benches:
         bench.workspace.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -160,6 +161,8 @@ def test_a_frontier_is_searched_saved_and_loaded_by_hand(seconds: float | None, 
     resumed = frontier_of(Accuracy(), SOME, SOME_Y, 5, seconds=seconds)
     resumed.load(tmp_path / "half.json")
     assert (resumed.lower_bound, resumed.value) == (frontier.lower_bound, frontier.value)
+    assert len(resumed.known) == len(frontier.known) > 0
+    assert resumed.known.written() == frontier.known.written()
     for each in (frontier, resumed):
         search(each)
         assert each.is_done
@@ -212,6 +215,10 @@ def test_answers_and_files_of_other_problems_are_refused(tmp_path: Path) -> None
     refused("path", "another problem", call=lambda: frontier.load(tmp_path / "other.json"))
     refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "text.json"))
     refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "list.json"))
+    saved = json.loads((tmp_path / "other.json").read_text(encoding="utf-8"))
+    for told in ("", "AAAA", 3):
+        (tmp_path / "told.json").write_text(json.dumps(saved | {"told": told}), encoding="utf-8")
+        refused("path", "no frontier", call=lambda: other.load(tmp_path / "told.json"))
     refused("path", "cannot be read", call=lambda: frontier.load(tmp_path / "none.json"))
 
 
