@@ -203,7 +203,7 @@ class TableRecipe:
         policy = self.unseen if unseen is None else unseen
         sources = self.sources
         wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
-        n_rows, raws = self._raw(X, wanted)
+        n_rows, raws = self.raw_columns(X, wanted)
         if not self.outputs:
             return np.zeros((n_rows, 0), dtype=np.uint8)
         parts = [
@@ -230,8 +230,11 @@ class TableRecipe:
             recipe=self,
         )
 
-    def _raw(self, X: Any, wanted: Collection[int]) -> tuple[int, Iterator[RawColumn | None]]:
-        """(how many rows there are, the columns as they stand, None for those that are not wanted)."""
+    def raw_columns(self, X: Any, wanted: Collection[int]) -> tuple[int, Iterator[RawColumn | None]]:
+        """(how many rows a table has, the columns as they stand, None for those that are not wanted).
+
+        Raises InputError for columns that are not there.
+        """
         source = read_input(X)
         n_rows = len(source) if isinstance(source, np.ndarray) else source.n_rows
         if isinstance(source, np.ndarray) or source.names is None or not self.named:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from streed.data.dataset import Dataset
-from streed.data.ordered import NO_LIMIT, Cut
+from streed.data.ordered import NO_LIMIT, Cut, quantiles
 from streed.exact import Array
 
 
@@ -49,6 +49,20 @@ class Questions:
         """The cut of a question; None where its column is not ordered."""
         values = self.source.ordered.get(int(self.column[question]))
         return None if values is None else values.cut(int(self.limit[question]), int(self.gaps[question]))
+
+    def among(self, most: int) -> Array:
+        """(m,) int64: the questions about at most so many thresholds of each ordered column, at quantiles, and others.
+
+        Others are those about columns that are not ordered, and whether a value is missing.
+        """
+        kept = np.ones(len(self.column), bool)
+        for j, values in self.source.ordered.items():
+            present = self.source.X[:, j][self.source.X[:, j] != values.gap_rank]
+            totals = np.bincount(np.searchsorted(values.cuts, present), minlength=len(values.cuts) + 1)
+            chosen = values.cuts[quantiles(totals.astype(np.float64), most)]
+            here = self.column == j
+            kept[here] = np.isin(self.limit[here], chosen) | (self.limit[here] == NO_LIMIT)
+        return np.flatnonzero(kept)
 
 
 def _answered(source: Dataset, column: Array, limit: Array, gaps: Array) -> Dataset:

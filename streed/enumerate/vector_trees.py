@@ -278,6 +278,37 @@ class Trees:
             inner.close()
             self._count(inner)
 
+    @contextlib.contextmanager
+    def asking(self, columns: Array, seconds: float | None) -> Iterator[Trees]:
+        """A context with the trees of some columns only, which have as many seconds; see `of_columns`.
+
+        What is counted there counts here.
+        """
+        data = self.problem.data
+        taken = {place: data.column(j) for place, j in enumerate(columns.tolist())}
+        coded = {place: each for place, each in taken.items() if not each.is_plain}
+        asked = attrs.evolve(
+            data,
+            X=np.ascontiguousarray(data.X[:, columns]),
+            names=tuple(each.name for each in taken.values()),
+            coded=coded,
+            categorical=tuple(place for place, each in coded.items() if each.multiway),
+        )
+        left = [each for each in (self.remaining(), seconds) if each is not None]
+        inner = self._under(
+            range(len(self.parts)), {"data": asked, "questions": None}, time_limit=min(left, default=None)
+        )
+        try:
+            yield inner
+        finally:
+            inner.close()
+            self._count(inner)
+
+    def of_columns(self, found: EvaluatedTree, columns: Array) -> EvaluatedTree:
+        """A tree of `asking`, in the columns of this problem."""
+        preorder = np.where(found.preorder < 0, found.preorder, columns[found.preorder])
+        return attrs.evolve(found, preorder=preorder, arity=self.arity)
+
     @property
     def shallow(self) -> Trees | None:
         """The trees of a small depth, which are found in a moment, where the depth is not limited; else None."""
@@ -285,9 +316,11 @@ class Trees:
             self._shallow = self._under(range(len(self.parts)), {"max_depth": SHALLOW})
         return self._shallow
 
-    def _under(self, kept: Sequence[int], limits: dict[str, Any]) -> Trees:
+    def _under(self, kept: Sequence[int], limits: dict[str, Any], time_limit: float | None = None) -> Trees:
         problem = attrs.evolve(self.problem, **limits)
-        search_limits = attrs.evolve(self.search_limits, time_limit=self.remaining())
+        search_limits = attrs.evolve(
+            self.search_limits, time_limit=self.remaining() if time_limit is None else time_limit
+        )
         inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, search_limits)
         inner.best = self.best
         return inner

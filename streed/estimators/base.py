@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 import streed
+from streed.binarize.uncut import uncut_numbers
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.binarizer import Binarizer
@@ -55,7 +57,8 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`;
     `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds";
     `bound_over_all_thresholds_`: where only some thresholds were tried, and a bound is known, no tree over all of them
-    is worth more than this (or less, of costs), else None.
+    is worth more than this (or less, of costs), else None. It is known of a `Binarizer`, too, that is
+    given as `cuts`, if no number is missing.
     """
 
     _numeric_target = False
@@ -156,7 +159,11 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             made.set_params(target_type="numbers" if self._numeric_target else "classes")
         self.binarizer_ = made.fit(X, y, masses)
         recipe = made.recipe_
-        return recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
+        data = recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
+        uncut = () if self.cuts is None else uncut_numbers(recipe, X)
+        # rows of frequency 0 are left out of the data
+        is_same = all(len(ranks) == data.n_rows for ranks, _ in uncut)
+        return attrs.evolve(data, uncut=uncut) if is_same else data
 
     def _deepest(self) -> int | None:
         """The largest depth that is searched; that of the parameter unless overridden."""

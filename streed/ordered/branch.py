@@ -13,19 +13,25 @@ A side is solved with some slack beyond what could still be better, so that its 
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8, uint32
+from numba import int64, uint8, uint32
 
 from streed.kernels.control import LOWER, STOP, UPPER
 from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
-from streed.kernels.ordered.pointers import ask
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
+from streed.kernels.ordered.record import INFEASIBLE, NEW
 from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.bounds import bound_by_leaves, bound_by_node, learn, lowest_run, push_solved, worst_of
 from streed.ordered.cache import recall, remember
-from streed.ordered.depth_two import is_stopped, solve_two
-from streed.ordered.layout import DEEP, UNLIMITED
-from streed.ordered.plans import append, append_rest, plan_size, write_rest, write_split
+from streed.ordered.categories import (
+    count_ordered,
+    count_values,
+    end_of_value,
+    mark_value,
+)
+from streed.ordered.depth_two import is_stopped
+from streed.ordered.layout import DEEP, UNLIMITED, WORDS
+from streed.ordered.plans import append, plan_size, write_fan, write_split
+from streed.ordered.shallow import rank_of, solve_shallow
 from streed.ordered.sharing import (
     begin_together,
     best_of_all,
@@ -43,64 +49,6 @@ from streed.ordered.sharing import (
     unlock,
 )
 from streed.ordered.stumps import bound_by_stumps
-
-
-@native
-def rank_of(e, orders, n, columns, names, column, position):  # type: ignore[no-untyped-def]
-    """The largest rank left of a split, in the whole problem."""
-    rows = matrix(orders, columns, n + 1, uint32)
-    ranks = matrix(e.ranks, e.columns, e.rows, int32)
-    return int64(ranks[names[column], int64(rows[column, position - 1] & uint32(ROW))])
-
-
-@native
-def position_of(e, orders, n, columns, names, column, rank):  # type: ignore[no-untyped-def]
-    """The position of the split whose rows left of it have this rank at most."""
-    rows = matrix(orders, columns, n + 1, uint32)
-    ranks = matrix(e.ranks, e.columns, e.rows, int32)
-    position = int64(0)
-    while position < n and ranks[names[column], int64(rows[column, position] & uint32(ROW))] <= rank:
-        position += 1
-    return position
-
-
-@native
-def plan_two(e, orders, n, columns, names, left_depth, right_depth, plan):  # type: ignore[no-untyped-def]
-    """Writes the plan of the tree that `solve_two` found."""
-    column = e.found_column
-    if column < 0:
-        write_rest(plan, int64(1))
-        return
-    write_split(plan, names[column], rank_of(e, orders, n, columns, names, column, e.found_position))
-    append_rest(plan, left_depth)
-    append_rest(plan, right_depth)
-
-
-@native
-def solve_shallow(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
-    """`solve` for a depth of at most two."""
-    one = int64(1)
-    none = int64(0)
-    if depth <= 1 or columns == 0:
-        e.asked_orders = orders
-        e.asked_rows = n
-        e.asked_columns = columns if depth == 1 else none
-        ask(e.stump, e)
-        cost = min(e.found_leaf, e.found_cost + e.split_cost)
-        write_rest(plan, one if depth >= 1 else none)
-        return cost, cost
-    if splits >= 3:
-        found = solve_two(e, orders, n, columns, one, one, budget, lower)
-        plan_two(e, orders, n, columns, names, one, one, plan)
-        return found
-    low, upper = solve_two(e, orders, n, columns, none, one, budget, lower)
-    plan_two(e, orders, n, columns, names, none, one, plan)
-    if upper <= lower:
-        return upper, upper
-    other_low, other = solve_two(e, orders, n, columns, one, none, min(budget, upper), lower)
-    if other < upper:
-        plan_two(e, orders, n, columns, names, one, none, plan)
-    return max(lower, min(low, other_low)), min(upper, other)
 
 
 @native
@@ -192,7 +140,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     # what is known of a side is of use to others if it is of all depths that are allowed
     side_depth = depth - 1 if e.sparse == 0 or depth == 3 else allowed - 1
     used = e.arena_used
-    side_plan = plan_size(side_depth, n)
+    side_plan = plan_size(e, side_depth, n)
     bounds_at = reserve(e, 16 * columns * n)
     orders_at = reserve(e, 4 * columns * (n + 2))
     names_at = reserve(e, 16 * columns)
@@ -208,6 +156,60 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     left_plan = vector(plans_at, side_plan, int64)
     right_plan = vector(plans_at + 8 * side_plan, side_plan, int64)
     side = vector(side_at, e.rows, uint8)
+    # thresholds are those of the first columns; all that is below is about them
+    every = columns
+    columns = count_ordered(e, names, every)
+    if columns < every:
+        fan_size = plan_size(e, depth, n)
+        fan_at = reserve(e, 8 * fan_size)
+        if e.full == 1:
+            e.arena_used = used
+            return lower, upper
+        fan_plan = vector(fan_at, fan_size, int64)
+        for g in range(columns, every):
+            limit = min(upper, budget)
+            if is_stopped(e) or upper <= lower:
+                break
+            # what the values before cost, and those behind do at least
+            spent = price
+            begin = int64(0)
+            write_fan(fan_plan, names[g], count_values(orders, n, g))
+            while begin < n and spent < limit:
+                end = end_of_value(orders, n, g, begin)
+                mark_value(e, orders, n, g, begin, end, side)
+                rest_orders = orders_at + 4 * every * (end - begin + 1)
+                n_left, n_right = split_orders(
+                    e, orders, n, every, names, side, orders_at, end - begin, left_names, rest_orders, right_names
+                )
+                found, its_upper = solve(
+                    e,
+                    side_depth,
+                    orders_at,
+                    end - begin,
+                    n_left,
+                    left_names,
+                    int64(UNLIMITED),
+                    limit - spent,
+                    e.least,
+                    left_plan,
+                )
+                # unless it is what the best tree for its rows costs, the column does not pay
+                if found < its_upper:
+                    spent = limit
+                    break
+                spent += its_upper
+                append(fan_plan, left_plan)
+                begin = end
+            if spent < limit and spent < upper and not is_stopped(e):
+                upper = spent
+                for i in range(1 + WORDS * fan_plan[0]):
+                    plan[i] = fan_plan[i]
+                tell(e, n, lower, upper)
+        if is_stopped(e):
+            e.arena_used = used
+            return min(lower, upper), upper
+        if column >= columns:
+            column = int64(-1)
     rows = matrix(orders, columns, n + 1, uint32)
     run = np.empty(3, np.int64)
     total = worst_of(e, orders, n, none, none, n)
@@ -235,7 +237,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             if e.leaf_costs != 0:
                 bound_by_leaves(e, orders, n, columns, total, left, right)
             if e.restrictable == 1:
-                bound_by_stumps(e, orders, n, columns, min(upper, budget) - price, left, right)
+                bound_by_stumps(e, orders, n, every, columns, min(upper, budget) - price, left, right)
         begun = column < 0
         seen = none
         while True:
@@ -281,9 +283,9 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 if team and not take(e, seen, changes, number, f, t):
                     continue
             mark_sides(e, orders, n, f, t, side)
-            right_orders = orders_at + 4 * columns * (t + 1)
+            right_orders = orders_at + 4 * every * (t + 1)
             n_left, n_right = split_orders(
-                e, orders, n, columns, names, side, orders_at, t, left_names, right_orders, right_names
+                e, orders, n, every, names, side, orders_at, t, left_names, right_orders, right_names
             )
             bound_left = left[f, t]
             bound_right = right[f, t]

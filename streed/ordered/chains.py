@@ -56,6 +56,8 @@ class Chains:
         ranks = np.stack([len(run) - data.X[:, run.min() : run.max() + 1].sum(axis=1, dtype=np.int32) for run in runs])
         return cls(np.ascontiguousarray(ranks, np.int32), tuple(runs))
 
+    categories = 0
+
     @property
     def thresholds(self) -> int:
         """How many there are in all."""

@@ -11,6 +11,16 @@ FEWEST = 500
 """Binary columns from which on it is looked whether they are thresholds of a few numbers."""
 
 
+def takes_categories(problem: Problem) -> bool:
+    """Whether the search takes the categorical columns of the problem, if it has any.
+
+    A limit on the number of splits would have to be shared among many children; and where leaves need several rows,
+    one that has none could get too few.
+    """
+    data = problem.data if problem.questions is None else problem.questions.source
+    return not data.categorical or (problem.max_nodes is None and problem.min_leaf <= 1)
+
+
 def is_for_thresholds(problem: Problem) -> bool:
     """Whether the search over thresholds takes the problem's columns, and there are so many that it is quicker.
 
@@ -18,6 +28,6 @@ def is_for_thresholds(problem: Problem) -> bool:
     """
     asked = problem.questions
     data = problem.data if asked is None else asked.source
-    if data.categorical or not data.ordered or (asked is not None and asked.data.X is not problem.data.X):
+    if not data.ordered or (asked is not None and asked.data.X is not problem.data.X):
         return False
-    return data.n_questions > FEW
+    return data.n_questions > FEW and takes_categories(problem)

@@ -18,6 +18,7 @@ from streed.kernels.ordered.pointers import ask
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
 from streed.kernels.simd import add_atomic, load_atomic
 from streed.kernels.views import matrix, native, vector
+from streed.ordered.categories import ask_columns, count_values, improve_stumps
 from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
 from streed.ordered.sharing import is_shared, lower_ceiling
@@ -42,17 +43,38 @@ def side_cost(e, leaf, stump, depth):  # type: ignore[no-untyped-def]
 def score_splits(e):  # type: ignore[no-untyped-def]
     """Scores the asked splits."""
     ask(e.score, e)
+    if e.asked_categories > 0:
+        improve_stumps(e)
     e.batches += 1
     e.splits += e.asked_splits
     add_atomic(vector(e.control, NODES + 1, int64), NODES, e.asked_splits)
 
 
 @native
-def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  # type: ignore[no-untyped-def]
+def score_fan(e, column):  # type: ignore[no-untyped-def]
+    """What a categorical column of the asked node costs as the first split, without its price, above stumps."""
+    leaf_left = vector(e.leaf_left, SPLITS, int64)
+    stump_left = vector(e.stump_left, SPLITS, int64)
+    values = count_values(e.asked_orders, e.asked_rows, column)
+    total = int64(0)
+    e.asked_fan = column
+    for first in range(0, values, SPLITS):
+        e.asked_first = first
+        e.asked_splits = min(SPLITS, values - first)
+        score_splits(e)
+        for l in range(e.asked_splits):
+            total += side_cost(e, leaf_left[l], stump_left[l], int64(1))
+    e.asked_fan = -1
+    return total
+
+
+@native
+def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, lower):  # type: ignore[no-untyped-def]
     """(lower, upper) of the node's trees with sides of these depths, 0 or 1, or without a split at the root.
 
     Exact if the optimum is below `budget`, and else `lower` is at least that; `lower` is a bound that is known. The
     best split is e.found_column and e.found_position; the column is -1 if the best tree is one of depth one or less.
+    Of the columns the first `ordered` ones have thresholds; with others, both depths must be 1.
     """
     split_columns = vector(e.split_columns, SPLITS, int64)
     positions = vector(e.split_positions, SPLITS, int64)
@@ -60,6 +82,9 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
     leaf_right = vector(e.leaf_right, SPLITS, int64)
     stump_left = vector(e.stump_left, SPLITS, int64)
     stump_right = vector(e.stump_right, SPLITS, int64)
+    ask_columns(e, orders, n, columns, ordered)
+    categories = columns - ordered
+    columns = ordered
     rows = matrix(orders, max(columns, 1), n + 1, uint32)
     prefix = matrix(e.prefix, max(columns, 1), n + 1, int64)
     if e.uniform == 0 and e.bounded == 1:
@@ -70,9 +95,6 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
             for r in range(n):
                 total += worst[int64(rows[f, r] & uint32(ROW))]
                 prefix[f, r + 1] = total
-    e.asked_orders = orders
-    e.asked_rows = n
-    e.asked_columns = columns
     # the first lane has all rows on the right, the others quantiles
     split_columns[0] = 0
     positions[0] = 0
@@ -107,6 +129,21 @@ def solve_two(e, orders, n, columns, left_depth, right_depth, budget, lower):  #
             column = split_columns[l]
             position = positions[l]
     pruned = int64(INFEASIBLE)
+    if categories > 0:
+        kept = np.empty((4, SPLITS), np.int64)
+        for l in range(splits):
+            kept[0, l], kept[1, l] = leaf_left[l], leaf_right[l]
+            kept[2, l], kept[3, l] = stump_left[l], stump_right[l]
+        for g in range(columns, columns + categories):
+            cost = score_fan(e, g) + price
+            pruned = min(pruned, cost)
+            if cost < upper:
+                upper = cost
+                column = g
+                position = int64(0)
+        for l in range(splits):
+            leaf_left[l], leaf_right[l] = kept[0, l], kept[1, l]
+            stump_left[l], stump_right[l] = kept[2, l], kept[3, l]
     # of the node of all rows, each thread takes some of the first intervals
     team = is_shared(e, n)
     ceiling = lower_ceiling(e, upper) if team else upper

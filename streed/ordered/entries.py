@@ -16,7 +16,7 @@ search_tree = Entry(
     "search_tree",
     "(int64, int64, int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1])",
 )
-find_stump = Entry(_UNITS, "find_stump", "(int64, uint32[:, ::1], int64, int64, int64[::1])")
+find_stump = Entry(_UNITS, "find_stump", "(int64, uint32[:, ::1], int64, int64, int64, int64[::1])")
 split_rows = Entry(
     _UNITS,
     "split_rows",

@@ -18,31 +18,44 @@ from streed.tree import Branch
 @final
 @attrs.frozen(eq=False)
 class Features:
-    """The columns of a data set as the search reads them: ordered ones, then binary ones, which have one threshold."""
+    """The columns of a data set as the search reads them: ordered ones, binary ones, which have one threshold, and
+    categorical ones, whose ranks are codes.
+    """
 
     ranks: Array
     """(F, n) int32."""
     ordered: Ranks
     binary: Array
     """(b,) int64: the binary columns."""
+    categorical: tuple[int, ...]
+    """The categorical columns."""
 
     @classmethod
     def of(cls, data: Dataset) -> Features:
-        """The features of data without categorical columns."""
+        """The features of the data."""
         ordered = ranks_of(data)
-        binary = np.array([j for j in range(data.n_columns) if j not in data.ordered], np.int64)
-        ranks = np.concatenate([ordered.ranks, data.X[:, binary].T.astype(np.int32)])
-        return cls(np.ascontiguousarray(ranks, np.int32), ordered, binary)
+        binary = np.array(
+            [j for j in range(data.n_columns) if j not in data.ordered and j not in data.categorical], np.int64
+        )
+        coded = data.X[:, [*binary.tolist(), *data.categorical]].T.astype(np.int32)
+        ranks = np.concatenate([ordered.ranks, coded])
+        return cls(np.ascontiguousarray(ranks, np.int32), ordered, binary, data.categorical)
 
     @property
     def thresholds(self) -> int:
         """How many there are in all."""
         return int(np.maximum(self.ordered.sizes - 1, 0).sum()) + len(self.binary)
 
+    @property
+    def categories(self) -> int:
+        """How many features, the last ones, are categorical."""
+        return len(self.categorical)
+
     def branch(self, data: Dataset, feature: int, rank: int, rows: int) -> Branch:
         """A branching node without children."""
         if feature >= len(self.ordered.ranks):
-            return Branch(int(self.binary[feature - len(self.ordered.ranks)]), (), rows)
+            coded = (*self.binary.tolist(), *self.categorical)
+            return Branch(int(coded[feature - len(self.ordered.ranks)]), (), rows)
         column, limit, gaps = self.ordered.question(feature, rank)
         return Branch(column, (), rows, data.ordered[column].cut(limit, gaps))
 
@@ -53,11 +66,11 @@ class Features:
         return not self.ordered.gaps_last[feature] and int(self.ordered.limits[feature][rank]) == NO_LIMIT
 
     def questions(self, questions: Questions) -> tuple[Array, ...]:
-        """For each feature (its thresholds,) int64: which question each threshold is."""
+        """For each feature (its thresholds,) int64: which question each threshold is; one of a categorical feature."""
         pairs = (questions.column, questions.limit, questions.gaps)
         number = {key: q for q, key in enumerate(zip(*(each.tolist() for each in pairs), strict=True))}
         found = []
         for feature, limits in enumerate(self.ordered.limits):
             asked = [number[self.ordered.question(feature, rank)] for rank in range(len(limits))]
             found.append(np.array(asked, np.int64))
-        return (*found, *(np.array([number[j, 0, 0]]) for j in self.binary.tolist()))
+        return (*found, *(np.array([number[j, 0, 0]]) for j in (*self.binary.tolist(), *self.categorical)))

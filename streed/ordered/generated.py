@@ -25,6 +25,7 @@ from streed.kernels import coding
 from streed.kernels.codegen.generate import ThresholdKernels, compile_threshold_kernels
 from streed.kernels.codegen.spec import KernelSpec
 from streed.ordered.merging import places_of
+from streed.ordered.problem import ranks_among
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 from streed.task.constrained import objective
@@ -53,6 +54,7 @@ class GeneratedRows:
     """Units of cost in 1."""
     whole: bool
     bounded: bool
+    superadditive: bool
     amounts: Array
     """(n, S + 1) float64: statistics, and how many rows each row stands for."""
     numbers: Array
@@ -63,6 +65,8 @@ class GeneratedRows:
     kind = GENERATED
     lane = np.int64
     base = 0
+    categories = 0
+    most_children = 2
     divisor = 1
     n_labels = 1
     scratch_vectors = 1
@@ -75,6 +79,17 @@ class GeneratedRows:
     @property
     def kernels(self) -> tuple[int, int]:
         return self.compiled.score, self.compiled.stump
+
+    def sample(self, chosen: Array) -> GeneratedRows:
+        """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
+        return attrs.evolve(
+            self,
+            ranks=ranks_among(self.ranks, chosen),
+            worst=self.worst[chosen],
+            price=self.price * len(chosen) // self.n_rows,
+            min_leaf=1,
+            amounts=self.amounts[chosen],
+        )
 
     def summands(self) -> dict[str, Array]:
         nothing = np.zeros(1, np.int64)
@@ -160,6 +175,7 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
         scale,
         is_whole or on_grains,
         worst is not None,
+        own.superadditive,
         amounts,
         numbers,
         compiled,

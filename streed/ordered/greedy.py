@@ -6,9 +6,10 @@ from numba import int64, uint8
 
 from streed.kernels.ordered.orders import mark_sides, split_orders
 from streed.kernels.views import native, vector
-from streed.ordered.branch import position_of, reserve, solve
+from streed.ordered.branch import reserve, solve
 from streed.ordered.depth_two import is_stopped
 from streed.ordered.plans import append, plan_size, write_split
+from streed.ordered.shallow import position_of
 
 _LEVELS = 3
 """Levels that are looked ahead; one less where a node has fewer than a quarter of all rows."""
@@ -19,11 +20,11 @@ def grow(e, depth, orders, n, columns, names, splits, plan):  # type: ignore[no-
     """What the tree costs that it writes to the plan."""
     ahead = min(depth, int64(_LEVELS) if 4 * n >= e.rows else int64(_LEVELS - 1))
     _, cost = solve(e, ahead, orders, n, columns, names, splits, int64(2**60), e.least, plan)
-    # a tree with less than three splits is found by depth two
-    if depth <= ahead or plan[1] < 0 or cost <= e.least + 3 * e.split_cost or is_stopped(e):
+    # a tree with less than three splits is found by depth two; below a categorical column it is not grown further
+    if depth <= ahead or plan[1] < 0 or plan[2] < 0 or cost <= e.least + 3 * e.split_cost or is_stopped(e):
         return cost
     used = e.arena_used
-    size = plan_size(depth - 1, n)
+    size = plan_size(e, depth - 1, n)
     orders_at = reserve(e, 4 * columns * (n + 2))
     names_at = reserve(e, 16 * columns)
     plans_at = reserve(e, 16 * size)

@@ -17,7 +17,7 @@ from streed.kernels.records import LEAF
 from streed.ordered.features import Features
 from streed.ordered.merging import places_of, sum_by_place
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Cut, OrderedNode, OrderedSession
+from streed.ordered.session import Cut, Fan, OrderedNode, OrderedSession
 from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
@@ -28,7 +28,7 @@ _SPARE = 2**22
 
 @final
 class OrderedOracle(LinearOracle):
-    """A session of the ordered search for a problem of questions without categorical columns."""
+    """A session of the ordered search for a problem of questions."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class OrderedOracle(LinearOracle):
         begin = time.perf_counter()
         problem = self._problem
         summed = sum_by_place(costs[self._kinds], self._place, self._ranks.shape[1])
-        rows = OrderedRows(self._ranks, summed, split, self._frequency, problem.min_leaf)
+        rows = OrderedRows(self._ranks, summed, split, self._frequency, problem.min_leaf, self._features.categories)
         if self._session is None:
             self._session = OrderedSession(rows)
         else:
@@ -138,6 +138,16 @@ class OrderedOracle(LinearOracle):
 
     def _write(self, node: OrderedNode, preorder: list[int]) -> None:
         """Appends a subtree in preorder: the question of each branching node, LEAF for leaves."""
+        if isinstance(node, Fan):
+            preorder.append(int(self._questions[node.column][0]))
+            grown = dict(node.children)
+            column = self._problem.data.column(preorder[-1])
+            for value in range(len(column.categories)):
+                if value in grown:
+                    self._write(grown[value], preorder)
+                else:
+                    preorder.append(LEAF)
+            return
         if not isinstance(node, Cut):
             preorder.append(LEAF)
             return

@@ -1,6 +1,7 @@
 """Trees as plans, int64: the number of entries, then for each node in preorder three words.
 
-Of a split: its column of the whole problem, the rank below which rows go left (or at which), 0. Of what is not split by
+Of a split: its column of the whole problem, the rank below which rows go left (or at which), 0; of one with a child for
+each value that its rows have: the column, -1, how many there are. Of what is not split by
 the plan: -1, the depth (0 or 1), 0: the best tree of that depth, which is quicker found again than kept.
 """
 
@@ -9,16 +10,18 @@ from __future__ import annotations
 from numba import int64
 
 from streed.kernels.views import native
-from streed.ordered.layout import DEEP, WORDS
+from streed.ordered.layout import WORDS
 
 
 @native
-def plan_size(depth, n):  # type: ignore[no-untyped-def]
+def plan_size(e, depth, n):  # type: ignore[no-untyped-def]
     """Words of the largest plan of a node of n rows."""
-    most = 2 * n
-    if depth < DEEP:
-        most = min(most, int64(1) << depth)
-    return 1 + WORDS * (most + 1)
+    most = int64(1)
+    level = int64(0)
+    while level < depth and most < 2 * n:
+        most *= e.most_children
+        level += 1
+    return 1 + WORDS * (min(most, 2 * n) + 1)
 
 
 @native
@@ -37,6 +40,15 @@ def write_split(plan, column, rank):  # type: ignore[no-untyped-def]
     plan[1] = column
     plan[2] = rank
     plan[3] = 0
+
+
+@native
+def write_fan(plan, column, children):  # type: ignore[no-untyped-def]
+    """Begins a plan with a split that has a child for each value."""
+    plan[0] = 1
+    plan[1] = column
+    plan[2] = -1
+    plan[3] = children
 
 
 @native

@@ -31,6 +31,14 @@ class SearchedRows(Protocol):
         """Rows that a leaf needs."""
 
     @property
+    def categories(self) -> int:
+        """How many of the columns, the last ones, are categorical; then leaves need no more than one row."""
+
+    @property
+    def most_children(self) -> int:
+        """Of a branching node."""
+
+    @property
     def n_rows(self) -> int: ...
 
     @property
@@ -80,6 +88,13 @@ class SearchedRows(Protocol):
     def scratch_vectors(self) -> int:
         """Vectors that the kernels write down."""
 
+    @property
+    def superadditive(self) -> bool:
+        """Whether trees for all rows cost no less than what they cost on disjoint parts of them, added up."""
+
+    def sample(self, chosen: Array) -> SearchedRows:
+        """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
+
     def summands(self) -> dict[str, Array]:
         """What the kernels add up and read, by the record's names."""
 
@@ -106,13 +121,24 @@ class OrderedRows:
     frequency: Array | None = None
     """(n,) int64 >= 1: how many rows of a leaf each row counts as (its costs are of all of them together)."""
     min_leaf: int = 1
+    categories: int = 0
+    """How many of the columns, the last ones, are categorical: their ranks are codes, and a split has a child for each.
+    Then `min_leaf` must be 1, as what a tree costs on more rows would not be bounded by worst costs: a child without
+    rows may get some, and too few."""
 
     whole = True
     bounded = True
+    superadditive = True
 
     @property
     def n_rows(self) -> int:
         return int(self.costs.shape[0])
+
+    @functools.cached_property
+    def most_children(self) -> int:
+        """Of a branching node."""
+        coded = self.ranks[len(self.ranks) - self.categories :]
+        return max(2, int(coded.max(initial=0)) + 1)
 
     @property
     def n_labels(self) -> int:
@@ -196,6 +222,12 @@ class OrderedRows:
     def scratch_vectors(self) -> int:
         return RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
 
+    def sample(self, chosen: Array) -> OrderedRows:
+        """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
+        share = self.split_cost * len(chosen) // self.n_rows
+        ranks = ranks_among(self.ranks, chosen)
+        return attrs.evolve(self, ranks=ranks, costs=self.costs[chosen], split_cost=share, frequency=None, min_leaf=1)
+
     def summands(self) -> dict[str, Array]:
         ones = np.ones(self.n_rows, np.int64)
         frequency = ones if self.frequency is None else self.frequency
@@ -213,6 +245,8 @@ class OrderedRows:
 
     def check(self) -> None:
         n = self.costs.shape[0]
+        if self.categories and self.min_leaf > 1:
+            raise ValueError("categorical columns need leaves of any size")
         if self.ranks.dtype != np.int32 or self.ranks.ndim != 2 or self.ranks.shape[1] != n:
             raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {n})")
         if self.costs.dtype != np.int64 or self.costs.ndim != 2 or n == 0 or self.costs.shape[1] == 0:
@@ -223,3 +257,9 @@ class OrderedRows:
             raise ValueError("costs: their sum is too large")
         if self.split_cost < 0 or self.min_leaf < 1:
             raise ValueError(f"split_cost: {self.split_cost}, min_leaf: {self.min_leaf}; too small")
+
+
+def ranks_among(ranks: Array, chosen: Array) -> Array:
+    """(F, m) int32: the places of some rows among their distinct values in each column, of places among all."""
+    found = [np.unique(each[chosen], return_inverse=True)[1] for each in ranks]
+    return np.array(found, np.int32).reshape(len(ranks), len(chosen))

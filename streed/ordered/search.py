@@ -14,10 +14,12 @@ from streed.data import Dataset
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
+from streed.kernels.compilation import clock
+from streed.ordered import choice, samples
 from streed.ordered.features import Features
 from streed.ordered.merging import merge_rows
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Cut, OrderedAnswer, OrderedNode, OrderedSession
+from streed.ordered.session import Cut, Fan, OrderedAnswer, OrderedNode, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.algebra import exact_costs
@@ -37,6 +39,10 @@ class ReadColumns(Protocol):
         """(F, n) int32."""
 
     @property
+    def categories(self) -> int:
+        """How many of them, the last ones, are categorical."""
+
+    @property
     def thresholds(self) -> int:
         """How many there are in all."""
 
@@ -52,12 +58,13 @@ def search_ordered(
 ) -> Outcome | None:
     """The outcome, as of the driver of that name; None for what this search does not take.
 
-    It takes costs per row and label that fit 64 bits exactly, on binary and ordered columns. `features`: what is read
+    It takes costs per row and label that fit 64 bits exactly; with categorical columns, any number of splits, and
+    leaves of any size. `features`: what is read
     of the columns, if it is not the columns themselves; a price per split is then not taken.
     """
     begin = time.perf_counter()
     data = problem.data
-    if data.categorical:
+    if not choice.takes_categories(problem):
         return None
     form = row_cost_form(problem.task, data)
     if form is None:
@@ -112,7 +119,7 @@ class _Search:
         self._costs = costs
         counts = problem.min_leaf > 1
         frequency = None if not counts or data.frequency is None else data.frequency
-        rows = OrderedRows(features.ranks, costs.costs, costs.split, frequency, problem.min_leaf)
+        rows = OrderedRows(features.ranks, costs.costs, costs.split, frequency, problem.min_leaf, features.categories)
         self.session = OrderedSession(merge_rows(rows, always=problem.max_depth is None))
 
     def run(self, search_limits: SearchLimits, below: int | None) -> OrderedAnswer:
@@ -148,6 +155,16 @@ class _Search:
                     nodes = (node.right, node.left)
                 below = (grow(child, part, depth + 1) for child, part in zip(nodes, parts, strict=True))
                 return attrs.evolve(branch, children=tuple(below))
+            if isinstance(node, Fan):
+                branches += 1
+                branch = self.features.branch(data, node.column, 0, len(rows))
+                sides = sides_in(data, branch, rows)
+                grown = dict(node.children)
+                # a child without rows answers as its parent would
+                empty = Leaf(int(self._costs.costs[rows].sum(axis=0).argmin()), 0, 0)
+                values = range(len(data.column(branch.column).categories))
+                below = (grow(grown[v], rows[sides == v], depth + 1) if v in grown else empty for v in values)
+                return attrs.evolve(branch, children=tuple(below))
             if data.count(rows) < problem.min_leaf:
                 raise MismatchError(f"a leaf has {data.count(rows)} rows, below {problem.min_leaf}; please report this")
             sums = self._costs.costs[rows].sum(axis=0)
@@ -180,33 +197,58 @@ def run_session(
 ) -> OrderedAnswer:
     """The answer of a session, whose `trace` is kept; `value` and `bound` are what costs of trees and bounds mean.
 
-    Trees that do not cost less than `below` need not be found.
+    Trees that do not cost less than `below` need not be found. If there are many rows, and after half of the time
+    almost nothing is proved, the other half is for a bound by samples.
     """
-    begin = time.perf_counter()
+    begin, started = time.perf_counter(), clock()
+    limit = search_limits.time_limit
+    may_sample = limit is not None and session.rows.superadditive and session.rows.n_rows >= samples.FEWEST
+    base = session.rows.base
     memory = None
     if search_limits.memory_limit is not None:
         memory = max(_SPARE, search_limits.memory_limit - process_memory.resident())
 
-    def look() -> str | None:
-        lower, upper, nodes = session.bounds()
+    def note(lower: int, upper: int | None, nodes: int) -> str | None:
+        """Tells how far the search is; "gap" if that is enough."""
         trace.note(time.perf_counter() - begin, _or_infinite(upper), lower, nodes)
         best, least = value(_or_infinite(upper)), bound(lower)
         if search_limits.report is not None:
             search_limits.report(best, least, nodes, "searching")
         return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, least) else None
 
+    def look() -> str | None:
+        lower, upper, nodes = session.bounds()
+        is_late = may_sample and limit is not None and 2 * (clock() - started) > limit
+        if is_late and (upper is None or 2 * (lower - base) < upper - base):
+            return _UNBOUNDED
+        return note(lower, upper, nodes)
+
     answer = session.solve(
         problem.max_depth,
         problem.max_nodes,
         below=below,
-        time_limit=search_limits.time_limit,
+        time_limit=limit,
         memory=memory,
         look=look,
         threads=search_limits.threads,
     )
+    if answer.stopped == _UNBOUNDED and answer.cost is None:
+        answer = attrs.evolve(answer, stopped="time")
+    elif answer.stopped == _UNBOUNDED:
+        assert limit is not None
+        assert answer.cost is not None
+        known, cost, nodes = answer.lower, answer.cost, answer.nodes
+        parts = samples.Samples(session.rows, problem.max_depth, problem.max_nodes, samples.ROWS, search_limits.threads)
+        left = limit - (clock() - started)
+        lower, reason = parts.bound(cost, left, lambda found: note(max(known, found), cost, nodes))
+        lower = min(max(known, lower), cost)
+        answer = attrs.evolve(answer, lower=lower, stopped=None if lower == cost else reason or "time")
     trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
     return answer
 
+
+_UNBOUNDED = "no bound"
+"""Why a search is stopped for a bound by samples."""
 
 NO_TREE = 2**62
 """In place of a cost."""

@@ -52,7 +52,17 @@ class Ending:
     """How many, by their frequencies."""
 
 
-OrderedNode = Cut | Ending
+@final
+@attrs.frozen
+class Fan:
+    """A branching node of a categorical column: a child for each code that its rows have."""
+
+    column: int
+    children: tuple[tuple[int, OrderedNode], ...]
+    """(code, child), by code."""
+
+
+OrderedNode = Cut | Fan | Ending
 
 
 @final
@@ -93,6 +103,7 @@ class OrderedSession:
         ranks = rows.ranks[self._columns] if len(rows.ranks) else np.zeros((1, rows.n_rows), np.int32)
         self._ranks = np.ascontiguousarray(ranks)
         self._n_columns = len(differ)
+        self._n_ordered = int((differ < len(rows.ranks) - rows.categories).sum())
         self._orders = sort_rows(self._ranks)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.workers = self._searching = [self._worker()]
@@ -176,10 +187,12 @@ class OrderedSession:
         return {name: sum(each[name] for each in found) for name in found[0]}
 
     def _worker(self) -> Worker:
-        return Worker(self.rows, self._ranks, self._n_columns, self.control)
+        return Worker(self.rows, self._ranks, self._n_columns, self._n_ordered, self.control)
 
     def _useful_threads(self, threads: int, depth: int) -> int:
-        """How many of the threads are worth their start."""
+        """How many of the threads are worth their start; categorical columns are searched by one."""
+        if self._n_ordered < self._n_columns:
+            return 1
         return threads if self.rows.n_rows * self._n_columns >= WORTH[min(max(depth, 0), len(WORTH) - 1)] else 1
 
 
@@ -202,16 +215,42 @@ class _Planting:
         self._at += 1
         if column >= 0:
             local = int(np.flatnonzero(names == column)[0])
+            if rank < 0:
+                return self._fan(orders, n, names, local, False)
             in_order = self._session._ranks[column, orders[local, :n] & np.uint32(2**31 - 1)]
             return self._cut(orders, n, names, local, int(np.searchsorted(in_order, rank, side="right")), False)
         if rank == 0 or not len(names):
             return self._ending(orders, n)
         answer = np.zeros(4, np.int64)
-        entries.find_stump(self._session.address, orders, n, len(names), answer)
+        entries.find_stump(
+            self._session.address, orders, n, len(names), int((names < self._session._n_ordered).sum()), answer
+        )
         leaf, cost, best, position = answer.tolist()
         if cost + self._session.rows.price >= leaf:
             return self._ending(orders, n)
+        if names[best] >= self._session._n_ordered:
+            return self._fan(orders, n, names, best, True)
         return self._cut(orders, n, names, best, position, True)
+
+    def _fan(self, orders: Array, n: int, names: Array, local: int, last: bool) -> OrderedNode:
+        """The tree of a split with a child for each value; `last`: they are leaves."""
+        session = self._session
+        here = orders[:, :n] & np.uint32(2**31 - 1)
+        codes = session._ranks[names[local]]
+        children: list[tuple[int, OrderedNode]] = []
+        for code in np.unique(codes[here[local]]).tolist():
+            chosen = np.stack([each[codes[each] == code] for each in here[: len(names)]])
+            m = chosen.shape[1]
+            found = session._ranks[names[:, None], chosen]
+            differ = np.flatnonzero(found[:, 0] != found[:, -1])
+            shaped = np.zeros((max(len(differ), 1), m + 1), np.uint32)
+            shaped[: max(len(differ), 1), :m] = chosen[differ] if len(differ) else chosen[:1]
+            shaped[: len(differ), 1:m] |= np.where(
+                found[differ, 1:] != found[differ, :-1], np.uint32(2**31), np.uint32(0)
+            )
+            child = self._ending(shaped, m) if last else self._grow(shaped, m, names[differ])
+            children.append((code, child))
+        return Fan(int(session._columns[names[local]]), tuple(children))
 
     def _cut(self, orders: Array, n: int, names: Array, local: int, position: int, last: bool) -> OrderedNode:
         """The tree of a split; `last`: its sides are leaves."""

@@ -13,6 +13,7 @@ from numba import int64, uint32
 from streed.kernels.ordered.orders import nearest_position
 from streed.kernels.ordered.record import NEW, ROW, SPLITS
 from streed.kernels.views import matrix, native, vector
+from streed.ordered.categories import ask_columns
 from streed.ordered.depth_two import is_stopped, score_splits, side_cost
 
 _WORDS = 5
@@ -22,8 +23,11 @@ _ROUNDS = 10
 
 
 @native
-def bound_by_stumps(e, orders, n, columns, limit, left, right):  # type: ignore[no-untyped-def]
-    """Raises the bounds; `limit`: what both sides together may cost less than. Needs worst costs, and single rows."""
+def bound_by_stumps(e, orders, n, every, columns, limit, left, right):  # type: ignore[no-untyped-def]
+    """Raises the bounds; `limit`: what both sides together may cost less than. Needs worst costs, and single rows.
+
+    The first `columns` of the node's columns are ordered.
+    """
     split_columns = vector(e.split_columns, SPLITS, int64)
     positions = vector(e.split_positions, SPLITS, int64)
     rows = matrix(orders, columns, n + 1, uint32)
@@ -40,9 +44,7 @@ def bound_by_stumps(e, orders, n, columns, limit, left, right):  # type: ignore[
     leaf_right = vector(e.leaf_right, SPLITS, int64)
     stump_left = vector(e.stump_left, SPLITS, int64)
     stump_right = vector(e.stump_right, SPLITS, int64)
-    e.asked_orders = orders
-    e.asked_rows = n
-    e.asked_columns = columns
+    ask_columns(e, orders, n, every, columns)
     taken = np.empty(SPLITS, np.int64)
     for _ in range(_ROUNDS):
         found = int64(0)

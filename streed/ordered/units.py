@@ -10,12 +10,14 @@ from numba import int64
 from streed.kernels.compiled import entry, unit
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.orders import mark_sides, split_orders
-from streed.kernels.ordered.pointers import ask, record_at
+from streed.kernels.ordered.pointers import record_at
 from streed.kernels.pointers import KERNEL
-from streed.ordered.branch import solve, solve_shallow
+from streed.ordered.branch import solve
+from streed.ordered.categories import ask_columns, find_best_stump
 from streed.ordered.deepening import deepen
 from streed.ordered.greedy import grow
 from streed.ordered.layout import ALONE, GROW, LABELLED, MATRIX, SHALLOW, SIGNED
+from streed.ordered.shallow import solve_shallow
 from streed.ordered.sharing import tell_shallow
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
@@ -67,13 +69,14 @@ def search_tree(address, part, depth, splits, budget, lower, orders, names, plan
 
 
 @entry
-def find_stump(address, orders, rows, columns, answer):  # type: ignore[no-untyped-def]
-    """Asks for the best single split of some rows; answer (4,): the leaf's cost, the split's, its column and place."""
+def find_stump(address, orders, rows, columns, ordered, answer):  # type: ignore[no-untyped-def]
+    """Asks for the best single split of some rows; answer (4,): the leaf's cost, the split's, its column and place.
+
+    The first `ordered` of the columns have thresholds; of another, there is no place.
+    """
     e = record_at(address)
-    e.asked_orders = int64(orders.ctypes.data)
-    e.asked_rows = rows
-    e.asked_columns = columns
-    ask(e.stump, e)
+    ask_columns(e, int64(orders.ctypes.data), rows, columns, ordered)
+    find_best_stump(e)
     answer[0] = e.found_leaf
     answer[1] = e.found_cost
     answer[2] = e.found_column

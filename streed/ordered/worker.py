@@ -31,12 +31,16 @@ _SIGNS = ("full", "unsettled", "raised", "inexact")
 
 @final
 class Worker:
-    """The record of a thread and all that it points to; `ranks` (F, n) int32 and `control` are those of all threads."""
+    """The record of a thread and all that it points to; `ranks` (F, n) int32 and `control` are those of all threads.
 
-    def __init__(self, rows: SearchedRows, ranks: Array, columns: int, control: Array) -> None:
+    Of the columns, `ordered` are ordered.
+    """
+
+    def __init__(self, rows: SearchedRows, ranks: Array, columns: int, ordered: int, control: Array) -> None:
         self.record: Array = np.zeros(len(RECORD.names or ()), np.int64)
         self.kept: dict[str, Array] = {}
-        self._rows, self._ranks, self._columns, self._control = rows, ranks, columns, control
+        self._rows, self._ranks, self._control = rows, ranks, control
+        self._columns, self._ordered = columns, ordered
         self._arena: Array | None = None
         self._cache: tuple[Array, ...] = ()
         self.fill(rows)
@@ -61,20 +65,23 @@ class Worker:
             "heap": heap,
         }
         found_costs = rows.costs_by_label
-        if found_costs is not None and rows.price > 0:
+        if found_costs is not None and (rows.price > 0 or self._ordered < self._columns):
             arrays["leaf_costs"] = found_costs
         for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
             arrays[name] = np.zeros(SPLITS, np.int64)
         self.write(
             rows=n,
             columns=self._columns,
+            ordered=self._ordered,
             labels=rows.n_labels,
+            most_children=rows.most_children,
             split_cost=rows.price,
             min_leaf=rows.min_leaf,
             restrictable=int(rows.min_leaf <= 1),
             bounded=int(rows.bounded),
             uniform=int(worst[0]) if is_uniform else 0,
             least=0,
+            asked_fan=-1,
             whole=int(rows.whole),
             leaf_costs=0,
             heap_space=heap_space,
@@ -133,9 +140,10 @@ class Worker:
         """What the nodes of a path need together, at most `memory`."""
         n, columns = self._rows.n_rows, max(self._columns, 1)
         plan = 1 + WORDS * (2 * n + 1)
+        children = self._rows.most_children
         if depth < 30:
-            plan = min(plan, 1 + WORDS * (2**depth + 1))
-        level = columns * (20 * n + 32) + 16 * plan + n + 6 * 64
+            plan = min(plan, 1 + WORDS * (children**depth + 1))
+        level = columns * (20 * n + 32) + (16 if children == 2 else 24) * plan + n + 7 * 64
         most = level * max(0, depth - 2) + 64
         return int(min(most, 2**31 if memory is None else memory))
 

@@ -28,12 +28,10 @@ from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
+from streed.reductions.envelope import Height, highest, lowest
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
-
-Height = tuple[float, int]
-"""(e', h) of a tree: its relaxed value is e' + a h in a single multiplier of size a."""
 
 Scaled = tuple[int, tuple[int, ...]]
 """Multipliers as whole numbers, and what is one of them."""
@@ -49,6 +47,15 @@ _HARDLY = 0.125
 
 _CUTS = 40
 """Solves for one multiplier in a sweep."""
+
+_MANY_QUESTIONS = 200
+"""From so many on, the trees over a few thresholds are searched before those over all are enumerated."""
+
+_FEWEST_CUTS = 4
+"""Thresholds of each ordered column that are few."""
+
+_SHARE, _AT_MOST = 0.25, 10.0
+"""Of the seconds that are left, and seconds where there is no limit: what trees over so many thresholds may take."""
 
 _FEW_COLUMNS = (0, 0, 12, 4)
 """By the depth: with so many columns there are few trees."""
@@ -112,7 +119,10 @@ class Relaxation:
 
     def solve(self) -> EvaluatedTree | None:
         """The optimum, or None if no tree is in the intervals."""
-        return self._search() if self.raise_bound() else self.best
+        if not self.raise_bound():
+            return self.best
+        self._ask_few_thresholds()
+        return self._search() if self._is_open() else self.best
 
     @property
     def multipliers(self) -> list[Fraction]:
@@ -148,11 +158,33 @@ class Relaxation:
                 break
         return self._is_open()
 
-    def learn(self, trees: Trees, *, enumerating: bool = True) -> None:
+    def _ask_few_thresholds(self) -> None:
+        """Learns from the trees over few thresholds of each ordered column, then twice as many, and so on.
+
+        All trees over all thresholds within the slack may be too many to be enumerated, where the best tree over a few
+        costs no more than the bound, or little.
+        """
+        questions, cuts, asked = self.trees.problem.questions, _FEWEST_CUTS, 0
+        while questions is not None and self.trees.data.n_columns >= _MANY_QUESTIONS and self._is_open():
+            columns = questions.among(cuts)
+            if not asked < len(columns) <= len(questions.column) // 2:
+                return
+            left = self.trees.remaining()
+            try:
+                with self.trees.asking(columns, _AT_MOST if left is None else left * _SHARE) as few:
+                    self.learn(few, columns=columns)
+            except SearchStopped as stop:
+                if stop.reason not in ("time", "memory"):
+                    raise
+                return
+            cuts, asked = 2 * cuts, len(columns)
+
+    def learn(self, trees: Trees, *, enumerating: bool = True, columns: Array | None = None) -> None:
         """Takes over what can be learnt from some of the trees: the best one in the intervals, and lines.
 
         Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
-        large. `enumerating`: whether the best one is to be found, whatever it takes.
+        large. `enumerating`: whether the best one is to be found, whatever it takes. `columns`: those of all that the
+        trees ask about, if not all.
         """
         some = Relaxation(trees, self.weights, self.intervals, self.upper)
         try:
@@ -163,7 +195,8 @@ class Relaxation:
         finally:
             self._lines += some._lines
             if some.best is not None:
-                self.best, self.upper = some.best, some.upper
+                self.best = some.best if columns is None else self.trees.of_columns(some.best, columns)
+                self.upper = some.upper
 
     def _forces_a_leaf(self, j: int) -> bool:
         """Whether only predictions of one label for all rows keep the j-th window: then no tree beats a leaf.
@@ -282,16 +315,16 @@ class Relaxation:
                 return False
         for _ in range(_CUTS):
             known = len(self._answers)
-            answer = self._relaxed([*others[:j], sign * _highest(heights), *others[j + 1 :]])
+            answer = self._relaxed([*others[:j], sign * highest(heights), *others[j + 1 :]])
             assert answer is not None
             (scale, whole), tree = answer
             a = abs(whole[j]) / scale
             self._multipliers = [*others[:j], sign * a, *others[j + 1 :]]
             e, h = height(tree)
-            if len(self._answers) == known or e + a * h >= _lowest(heights, a) or not self._is_open():
+            if len(self._answers) == known or e + a * h >= lowest(heights, a) or not self._is_open():
                 break
             heights.append((e, h))
-            if self._is_tight(_lowest(heights, _highest(heights))):
+            if self._is_tight(lowest(heights, highest(heights))):
                 break
         return True
 
@@ -348,27 +381,3 @@ class Relaxation:
         """No tree's value is larger."""
         split = sum(w * each for w, each in zip(self.weights, self.trees.splits, strict=False))
         return int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
-
-
-def _lowest(lines: Sequence[Height], a: float) -> float:
-    """The least of the lines e + a h."""
-    return min([e + a * h for e, h in lines])
-
-
-def _highest(lines: Sequence[Height]) -> float:
-    """The a >= 0 where the least of the lines e + a h is highest; some line falls or is flat."""
-    rising = min(lines)
-    falling = min((line for line in lines if line[1] <= 0), key=operator.itemgetter(0))
-    if rising[1] <= 0:
-        return 0.0
-    a = 0.0
-    for _ in lines:
-        a = (falling[0] - rising[0]) / (rising[1] - falling[1])
-        lowest = min((e + a * h, h, e) for e, h in lines)
-        if lowest[0] >= rising[0] + a * rising[1]:
-            break
-        if lowest[1] > 0:
-            rising = lowest[2], lowest[1]
-        else:
-            falling = lowest[2], lowest[1]
-    return a

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import streed
+from streed.bnb import native_search
 from streed.data import Dataset
 from streed.errors import StreedError
 from streed.exact import Array, readable
@@ -86,10 +87,13 @@ def test_the_general_route_agrees(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SOME)
-def test_two_threads_agree(kind: str) -> None:
+def test_several_threads_agree(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_search, "is_short", lambda *_: False)  # which is searched by one thread
     for seed in range(100, 104):
         case = make_case(kind, seed)
         assert not wrong_in(case, threads=2), "\n".join([*wrong_in(case, threads=2), str(case)])
+        trees = {str(streed.solve(case.task, case.data, **case.limits, threads=n).tree) for n in (1, 2, 3)}
+        assert len(trees) == 1
 
 
 class Paid(Task):

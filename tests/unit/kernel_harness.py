@@ -349,7 +349,7 @@ class Bench:
     def search(self, depth: int | None = None, nodes: int | None = None, *, shared: bool = False) -> tuple[int, int]:
         """(lower, upper) of the search over all rows, until it ends or is stopped."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        session.search_fully(self.workspace, *limits, shared)
+        session.search_fully(self.workspace, *limits, helps=shared)
         return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
 
     def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Cut, OrderedNode
+from streed.ordered.session import Cut, Ending, OrderedNode
 
 INFINITE = 10**30
 
@@ -46,6 +46,7 @@ def measure(rows: OrderedRows, tree: OrderedNode) -> dict[str, int]:
 
     def grow(node: OrderedNode, inside: Array) -> tuple[int, int, int, int]:
         if not isinstance(node, Cut):
+            assert isinstance(node, Ending)
             assert node.rows == frequency[inside].sum()
             assert node.cost == rows.costs[inside, node.label].sum()
             return node.cost, 0, 0, node.rows

@@ -187,6 +187,11 @@ def test_cuts_say_how_many_thresholds_are_tried() -> None:
     assert few.bound_over_all_thresholds_ <= every.value_
     assert f"(bound over all thresholds: {few.bound_over_all_thresholds_:.6g})" in few._tree_html()
     assert "bound over all" not in every._tree_html()
+    assert some.bound_over_all_thresholds_ <= every.value_
+    assert (some.bound_over_all_thresholds_ or 0) > 0
+    assert grown(binarizer=Binarizer(n_thresholds=2)).bound_over_all_thresholds_ is None
+    X[0, 1] = np.nan
+    assert grown(cuts=Binarizer(n_thresholds=2)).bound_over_all_thresholds_ is None
     refused("cuts", "'most'", call=lambda: grown(cuts="most"))
     refused("cuts", "binarizer= says the same", call=lambda: grown(cuts="all", binarizer=None))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, uint8, uint32
 
-from streed.kernels.ordered.record import NEW, ROW
+from streed.kernels.ordered.record import NEW, ROW, SPLITS
 from streed.kernels.views import matrix, native, vector
 
 
@@ -81,6 +81,20 @@ def nearest_position(of_column, near, low, high):  # type: ignore[no-untyped-def
 
 
 @native
+def place_values(e):  # type: ignore[no-untyped-def]
+    """Writes the mask of a categorical column: bit l is 1 for the rows of the l-th value that is asked for."""
+    n = e.asked_rows
+    orders = matrix(e.asked_orders, e.asked_fan + 1, n + 1, uint32)
+    mask = vector(e.mask, e.rows, uint32)
+    value = -e.asked_first
+    for r in range(n):
+        entry = orders[e.asked_fan, r]
+        value += 1 if entry >= uint32(NEW) else 0
+        if 0 <= value < SPLITS:
+            mask[int64(entry & uint32(ROW))] = uint32(1) << uint32(value)
+
+
+@native
 def place_rows(e):  # type: ignore[no-untyped-def]
     """Writes the mask of the asked splits: bit l of a row's word is 1 if the row is left of split l."""
     n = e.asked_rows
@@ -91,6 +105,9 @@ def place_rows(e):  # type: ignore[no-untyped-def]
     splits = e.asked_splits
     for r in range(n):
         mask[int64(orders[0, r] & uint32(ROW))] = uint32(0)
+    if e.asked_fan >= 0:
+        place_values(e)
+        return
     # the splits by column and position; there are few
     order = np.empty(32, np.int64)
     for l in range(splits):

@@ -1,6 +1,7 @@
 """What the native functions of the search over thresholds share: one record of sizes, addresses, questions and answers.
 
-n are the rows of a node and F its ordered columns, those in which its rows differ. A node is described by its *orders*:
+n are the rows of a node and F its ordered columns, those in which its rows differ; categorical ones, if any, follow
+them, in the order of their codes. A node is described by its *orders*:
 uint32 (F, n + 1), for each column the rows (by their numbers in the whole problem) from the least value to the largest.
 The highest bit of an entry (`NEW`) says that its value is larger than that of the entry before. A *position* p stands
 for the split after the first p rows of an order, 0 < p < n; it can be chosen where entry p is NEW.
@@ -28,8 +29,10 @@ INFEASIBLE = 2**60
 
 SIZES = (
     "rows",  # N, of the whole problem
-    "columns",  # ordered columns of the whole problem
+    "columns",  # of the whole problem: ordered ones, then categorical ones
+    "ordered",  # how many of them are ordered
     "labels",  # K
+    "most_children",  # of a branching node
 )
 
 FACTS = (
@@ -86,7 +89,10 @@ SPACES = (
 QUESTION = (
     "asked_orders",
     "asked_rows",  # n
-    "asked_columns",  # F
+    "asked_columns",  # F, the ordered ones
+    "asked_categories",  # categorical columns, whose orders follow those of the F
+    "asked_fan",  # the categorical column (of the node) whose values 32 splits tell apart; -1: splits are of thresholds
+    "asked_first",  # the first of its values in the node, by number, that has a split
     "asked_splits",  # how many of the following count
     "split_columns",  # int64 (SPLITS): the column of each split, in columns of the node
     "split_positions",  # int64 (SPLITS): its position
