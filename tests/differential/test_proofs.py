@@ -7,6 +7,8 @@ import pytest
 from tests.differential import proof_claims, proof_files
 from tests.differential.proofs import judge
 
+pytestmark = pytest.mark.compiles
+
 
 @pytest.mark.parametrize("block", range(4))
 def test_whatever_the_checker_accepts_is_true(block: int) -> None:
@@ -27,7 +29,6 @@ def test_leaves_of_few_rows_and_columns_of_three_codes() -> None:
     assert not wrong
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("number", range(12))
 def test_changed_files_prove_nothing_that_is_false(number: int, tmp_path: Path) -> None:
     _, wrong = proof_files.judge(7, number, tmp_path)

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 import streed
 from streed.cli.app import app
 from streed.datasets import load
 from streed.tasks import SparseAccuracy
+
+pytestmark = pytest.mark.compiles
 
 ASKED = ("rashomon", "monks-1", "--task", "sparse-accuracy", "--lam", "0.01", "--max-depth", "4", "--epsilon", "0.2")
 ADMITTED = ("rashomon", "berkeley", "--target", "admitted", "--task", "sparse-accuracy", "--lam", "0.01")

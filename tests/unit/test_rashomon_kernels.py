@@ -10,6 +10,8 @@ from streed.rashomon.compiled.counts import count_shallow, count_three
 from streed.rashomon.compiled.near_keys import WIDEST
 from streed.rashomon.kinds import Kinds
 
+pytestmark = pytest.mark.compiles
+
 
 @pytest.mark.parametrize("seed", range(12))
 def test_distinct_columns_part_the_rows_as_numpy_says(seed: int) -> None:

@@ -17,6 +17,8 @@ from streed.tasks import Misclassifications
 from streed.tree import Branch, Node
 from tests.unit.test_rashomon import PRICED, made, value_of
 
+pytestmark = pytest.mark.compiles
+
 
 class _Countdown(Watch):
     left = 10**9

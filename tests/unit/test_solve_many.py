@@ -87,7 +87,7 @@ def some_data(seed: int) -> list[Any]:
         (SparseAccuracy(0.03), {"max_depth": 2, "min_leaf": 2}),
         (BalancedAccuracy(), {"max_depth": 3, "max_nodes": 7}),
         (Accuracy().subject_to(MinSupport(3)), {"max_depth": 2}),
-        (Gini(), {"max_depth": 1}),
+        pytest.param(Gini(), {"max_depth": 1}, marks=pytest.mark.compiles),
         (Accuracy(), {"max_depth": 2, "max_nodes": 2}),
         (Accuracy(), {"max_depth": 2, "search": "branches"}),
     ],

@@ -89,6 +89,7 @@ def test_the_best_tree_is_worth_what_is_said(name: str) -> None:
     assert same([scores[0]], [(max if task.maximize else min)(task.score(value, totals) for value, _ in front)])
 
 
+@pytest.mark.compiles
 def test_values_by_hand() -> None:
     """One leaf only, on the twelve patients."""
     data = EXAMPLE["patients"]()
