@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from streed.task import Task
 
 MOST_ROWS = 8
-MOST_SECONDS = 20
 LAW_OF_KERNELS = "native equals Python"
 
 BROKEN: dict[str, tuple[type[Task], str, dict[str, Any]]] = {
@@ -49,10 +47,8 @@ CASES = [
 
 @pytest.mark.parametrize(("task", "law", "given"), CASES)
 def test_a_broken_task_is_rejected_for_the_right_law(task: type[Task], law: str, given: dict[str, Any]) -> None:
-    begin = time.process_time()  # other processes are not the kit's fault
     with pytest.raises(NotSeparableError) as caught:
         check_separable(task, **given, drivers=False)
-    assert time.process_time() - begin < MOST_SECONDS
     report = caught.value.report
     assert report.violated[0] == law, report
     counterexample = report[law].counterexample

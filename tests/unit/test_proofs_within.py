@@ -178,7 +178,7 @@ def test_hostile_files_end_in_a_message_soon(files: tuple[Path, Path, list[str]]
     code, said = _said(files, capsys)
     assert code == 1, said
     assert said.startswith("REJECTED: ")
-    assert time.process_time() - began < 5  # a second where nothing else runs
+    assert time.process_time() - began < 60  # it would take hours
 
 
 def test_lists_have_an_end(capsys: Any, tmp_path: Path) -> None:
