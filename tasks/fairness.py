@@ -257,7 +257,9 @@ def achieved_rates(
     notion: Fairness, data: Dataset, counts: Counts, relation: str, value: Fraction, limit: Fraction, what: str = ""
 ) -> Mapping[str, Any]:
     """What a limit on rates says of predictions, as `SumLimit.achieved` does; `what` follows the notion's name."""
-    unit = integer_weights(data)[1]
+    unit: Any = integer_weights(data)[1]
+    if unit == 1:
+        unit = 1  # fractions take ten times as long
     errors = notion.rates == ("errors",)
     return {
         "limit_on": type(notion).__name__ + what,
@@ -266,7 +268,7 @@ def achieved_rates(
         "relation": relation,
         "holds": value <= limit if relation == "<=" else value >= limit,
         "favourable": None if errors else data.classes[positive_of(notion, data)],
-        "rates": {kind: {name: float(Fraction(*each)) for name, each in of.items()} for kind, of in counts.items()},
+        "rates": {kind: {name: hits / size for name, (hits, size) in of.items()} for kind, of in counts.items()},
         "counts": {
             kind: {name: [float(unit * part) for part in each] for name, each in of.items()}
             for kind, of in counts.items()

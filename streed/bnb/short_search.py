@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,13 @@ _NARROWEST = 2
 _LANES = {np.dtype(each).itemsize: each for each in LANE_TYPES}
 
 
-def is_surely_short(problem: Problem, search_limits: SearchLimits, procedure: Procedure) -> bool:
-    """Whether `search_short` is for such a problem, if it is one of costs per row, and ready without compiling."""
+def is_surely_short(
+    problem: Problem, search_limits: SearchLimits, procedure: Procedure, n_labels: int | None = None
+) -> bool:
+    """Whether `search_short` is for such a problem, if it is one of costs per row, and ready without compiling.
+
+    `n_labels`: of the costs, where they are not those of the problem's task.
+    """
     data, depth = problem.data, problem.max_depth
     if depth is None or depth > SHALLOW or not data.n_columns or data.n_rows >= MANY_ROWS:
         return False
@@ -68,7 +74,8 @@ def is_surely_short(problem: Problem, search_limits: SearchLimits, procedure: Pr
         return False
     columns = data.n_columns + sum(len(data.column(j).categories) for j in data.categorical)
     # every group of rows begins at a word of its own
-    return is_short_of(columns, data.n_rows + 64 * MOST_GROUPS, len(problem.task.labels(data)), depth)
+    labels = len(problem.task.labels(data)) if n_labels is None else n_labels
+    return is_short_of(columns, data.n_rows + 64 * MOST_GROUPS, labels, depth)
 
 
 def search_short(problem: Problem, costs: IntegerCosts, procedure: Procedure, begin: float) -> Outcome | None:
@@ -77,19 +84,19 @@ def search_short(problem: Problem, costs: IntegerCosts, procedure: Procedure, be
     `begin` is when its preparation began. Raises MismatchError if the tree does not cost what the search claimed.
     """
     data, depth = problem.data, problem.max_depth
-    kind = kind_of(problem, costs)
+    kind = kind_of(problem, costs.costs.shape[1])
     given = writable(data.X), category_counts(problem), writable(costs.costs), costs.split, problem.min_leaf, depth
     packed_at = time.perf_counter()
-    found = _searched(given, kind)
+    found = searched(given, kind)
     if found is None:
         return None
     seconds = time.perf_counter() - packed_at
     return outcome_of(problem, costs, procedure, found[:HEAD].tolist(), found[HEAD:], packed_at - begin, seconds)
 
 
-def kind_of(problem: Problem, costs: IntegerCosts) -> str:
-    """Which work units search a problem of these costs."""
-    is_signed = costs.costs.shape[1] == 2 and not problem.data.categorical and problem.min_leaf <= 1
+def kind_of(problem: Problem, n_labels: int) -> str:
+    """Which work units search a problem of costs for so many labels."""
+    is_signed = n_labels == 2 and not problem.data.categorical and problem.min_leaf <= 1
     return kinds.SIGNED if is_signed else kinds.LABELS
 
 
@@ -119,12 +126,22 @@ def outcome_of(
         cost, root = check_measured(problem, measured, category_counts(problem), costs.split)
         check_claim(cost, total, total, complete=True)
         solutions = (Solution(value, root),)
-    counts = {name: head[place] for name, place in COUNTERS.items()}
     stats = {
-        "search": procedure.name,
-        "threads": 1,
+        **statistics_of(head, procedure, kind_of(problem, costs.costs.shape[1])),
         "seconds_setup": seconds_setup,
         "seconds_search": seconds,
+        "trace": [(seconds, value, bound, head[VISITS])],
+        "rounding": 0,
+    }
+    return Outcome(solutions, bound, None, stats, costs.unit, costs.unit.denominator > 1)
+
+
+def statistics_of(head: Sequence[int], procedure: Procedure, kind: str) -> dict[str, Any]:
+    """What the first words of a search that is done say of it, but for its times."""
+    counts = {name: head[place] for name, place in COUNTERS.items()}
+    return {
+        "search": procedure.name,
+        "threads": 1,
         "expansions": counts["expansions"],
         "repeats": counts["repeats"],
         "work_units": counts["units"],
@@ -137,18 +154,15 @@ def outcome_of(
         "peak_bytes": process_memory.peak(),
         "columns": head[COLUMNS],
         "lane": _LANES[head[LANE]].__name__,
-        "kernel": kind_of(problem, costs),
-        "trace": [(seconds, value, bound, head[VISITS])],
+        "kernel": kind,
         "nodes": head[VISITS],
         "exact": True,
         "route": RowCosts.route,
-        "rounding": 0,
     }
-    return Outcome(solutions, bound, None, stats, costs.unit, costs.unit.denominator > 1)
 
 
-def _searched(given: tuple[Any, ...], kind: str) -> Array | None:
-    """The words of a search; None if rows are of too many kinds."""
+def searched(given: tuple[Any, ...], kind: str) -> Array | None:
+    """The words of a search, for the first arguments of `solve_short`; None if rows are of too many kinds."""
     buffer = buffers.borrow(_ROOM)
     widest = 0 if solve_short.is_prebuilt else _NARROWEST
     try:

@@ -15,6 +15,7 @@ method for solving integer programming problems, Management Science 27, 1-18.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
@@ -114,8 +115,11 @@ class Relaxation:
         self._answers: dict[Scaled, Line] = {}
         """Of the trees that were optimal, by multipliers."""
         self._known = False
-        parts = (self._costs, *np.moveaxis(trees.vectors[:, :, self.first :], 2, 0))
-        self._wideness = [int(np.abs(part).max(axis=1) @ trees.sizes) for part in parts]
+
+    @functools.cached_property
+    def _wideness(self) -> list[int]:
+        """No labels give the value and each of the sums a larger absolute value."""
+        return [int(np.abs(self._costs).max(axis=1) @ self.trees.sizes), *self.trees.largest[self.first :]]
 
     @property
     def lower(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streed.exact import Array
+from streed.row_prices.programs import new_program
 
 
 def least_cover(sets: Array, needs: Array, most: Array) -> Array:
@@ -17,9 +18,7 @@ def least_cover(sets: Array, needs: Array, most: Array) -> Array:
 
     unit = float(needs.max())
     n = sets.shape[1]
-    highs = highspy.Highs()
-    for option, value in {"output_flag": False, "threads": 1, "solver": "simplex"}.items():
-        highs.setOptionValue(option, value)
+    highs = new_program(solver="simplex")
     none = np.zeros(0, np.int32)
     highs.addCols(n, np.ones(n), np.zeros(n), most / unit, 0, np.zeros(n, np.int32), none, np.zeros(0))
     starts = np.concatenate([[0], np.cumsum(sets.sum(axis=1))[:-1]]).astype(np.int32)

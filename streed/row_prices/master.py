@@ -18,6 +18,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
+from streed.row_prices.programs import new_program
 
 _ENOUGH = 1e-3
 """The tolerance of the interior-point method: prices are only tried."""
@@ -47,15 +48,10 @@ class Master:
         self._known: dict[bytes, None] = {}
         """The leaves in the program, in order."""
         n = leaves.n_classes
-        self._highs = highs = highspy.Highs()
-        options: dict[str, Any] = {"output_flag": False, "threads": 1}
+        options: dict[str, Any] = {"solver": "ipx", "run_crossover": "off", "ipm_optimality_tolerance": _ENOUGH}
         if n <= _FEW:
-            options |= {"solver": "simplex", "simplex_strategy": _PRIMAL, "presolve": "off"}
-        else:
-            options |= {"solver": "ipx", "run_crossover": "off", "ipm_optimality_tolerance": _ENOUGH}
-        for option, value in options.items():
-            if highs.setOptionValue(option, value) != highspy.HighsStatus.kOk and value == "ipx":
-                highs.setOptionValue(option, "ipm")  # older releases have no other one
+            options = {"solver": "simplex", "simplex_strategy": _PRIMAL, "presolve": "off"}
+        self._highs = highs = new_program(**options)
         self._infinity = highspy.kHighsInf
         says = highspy.HighsModelStatus
         self._impossible = {

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+_ONE = Fraction(1)
+
+
 @attrs.frozen(eq=False)
 class BoundedSum:
     """A sum over the rows that must lie in `least` to `most` for the whole tree, in whole numbers."""
@@ -136,7 +139,7 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
     """
     each = weight_array(data)
     if each is None:
-        return None, Fraction(1)
+        return None, _ONE
     weights, unit, exact = exact_array(each, "sample_weight")
     if not exact:
         raise InputError(

@@ -124,13 +124,13 @@ class ContractCheck:
         found = self.call("statistics", *arguments)
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
-        limits = self.attempt(lambda: "limits", lambda: [each for each in self.task.limits if isinstance(each, Limit)])
+        limits = self.attempt("limits", lambda: [each for each in self.task.limits if isinstance(each, Limit)])
         for limit in (each for each in limits if each.has_statistics):
             more = ContractCheck(limit, self.data).call("statistics", *arguments)
             if not isinstance(more, dict):
                 ContractCheck(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
         if any(limit.has_statistics for limit in limits):
-            found = self.attempt(lambda: "limits", lambda: row_statistics(self.task, self.data))
+            found = self.attempt("limits", lambda: row_statistics(self.task, self.data))
         for name, values in found.items():
             usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
             if not usable or name.startswith("_") or name == "rows":
@@ -163,7 +163,7 @@ class ContractCheck:
             each = self.data.weights if is_weighted(self.task, name, self.data) else self.data.frequency
             if each is not None:
                 part = part * each[rows].reshape((-1,) + (1,) * (part.ndim - 1))
-            total = part.sum(axis=0)
+            total = part.sum(axis=0) if len(part) > 1 else part[0] + 0  # which makes numbers of booleans
             plain = np.asarray(total).tolist()  # statistics that are Fractions or large integers stay what they are
             sums[name] = tuple(plain) if array.ndim > 1 else plain
         members = np.arange(rows.start, rows.stop)
@@ -213,7 +213,7 @@ class ContractCheck:
         worst = self.call("worst_per_row", self.data)
         if worst is not None and np.shape(worst) != (self.data.n_rows,):
             self.refuse("worst_per_row", (self.data,), worst, f"return an array of shape ({self.data.n_rows},)")
-        for limit in self.attempt(lambda: "limits", lambda: self.task.limits):
+        for limit in self.attempt("limits", lambda: self.task.limits):
             if not isinstance(limit, Limit):
                 self.fail("limits", f"holds {limit!r}", "give limits such as MinSupport(5)")
             self.check_limit(limit, states)
@@ -247,19 +247,22 @@ class ContractCheck:
             self.refuse(name, arguments, value, f"return what every leaf costs: {_kind(others[0])}")
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """What the member returns."""
-        return self.attempt(
-            lambda: f"{name}({', '.join(map(_brief, arguments))})", lambda: getattr(self.task, name)(*arguments)
-        )
+        """What the member returns; complains about what it raises, but lets InputError pass: the data is at fault."""
+        try:
+            return getattr(self.task, name)(*arguments)
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
+            self.fail_with(f"{name}({', '.join(map(_brief, arguments))})", error)
 
-    def attempt(self, what: Callable[[], str], ask: Callable[[], Any]) -> Any:
-        """What `ask` returns; complains about what it raises, but lets InputError pass: the data is at fault then."""
+    def attempt(self, what: str, ask: Callable[[], Any]) -> Any:
+        """What `ask` returns, complaining as `call` does about `what`."""
         try:
             return ask()
         except InputError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
-            self.fail_with(what(), error)
+        except Exception as error:  # noqa: BLE001 - as in `call`
+            self.fail_with(what, error)
 
     def fail_with(self, what: str, error: Exception) -> NoReturn:
         """Complain about an exception, with the line that raised it."""

@@ -10,6 +10,7 @@ What is declared here are facts that a search may use beyond the contract of `st
 from __future__ import annotations
 
 import abc
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -160,7 +161,7 @@ class Bounded(Holding):
         # how many components a score has may be known on the data only
         return totals.bound.score(value, totals) if self.vector_form.components else self.task.score(value[0], totals)
 
-    @property
+    @functools.cached_property
     def vector_form(self) -> VectorForm:
         inner = self.task.vector_form
         return attrs.evolve(inner, limits=inner.limits + self.sum_limits)
@@ -220,7 +221,7 @@ class BoundTask(Holding):
         inner = self.task.value_caps(width - len(self.caps))
         return None if inner is None else [*inner, *self.caps]
 
-    @property
+    @functools.cached_property
     def vector_form(self) -> VectorForm:
         return attrs.evolve(self.task.vector_form, limits=self.sum_limits, intervals=self.bounded_sums, caps=self.caps)
 
@@ -234,7 +235,8 @@ def bound_task(task: Task, limits: tuple[SumLimit, ...], sums: tuple[BoundedSum,
     caps: list[Fraction] = []
     for each in sums:
         least, most = each.spread(weights)
-        caps += [unit * (each.most - least), unit * (most - each.least)]
+        above, below = each.most - least, most - each.least
+        caps += [Fraction(above), Fraction(below)] if unit == 1 else [unit * above, unit * below]
     return BoundTask(task, limits, sums, tuple(caps), tuple(task.labels(data)), unit)
 
 

@@ -11,13 +11,17 @@ import pytest
 
 from streed.bnb import native_search, short_search
 from streed.bnb.entries import empty_caches, extract_tree, lay_out, link_problem, solve_short, solve_short_each
+from streed.bnb.oracle import NativeOracle
 from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST
+from streed.bnb.short_oracle import ShortOracle
 from streed.data import Dataset
 from streed.encoding.row_costs import row_costs_of
+from streed.enumerate.packed_rows import packed_rows_of
 from streed.kernels import buffers
 from streed.kernels.entries import common_divisor, find_groups, find_rows, measure_tree, pack_columns
 from streed.kernels.linking import Native
 from streed.problem import Outcome, Problem, SearchLimits
+from streed.problem.linear_oracle import Answer
 from streed.task import Task
 from streed.tasks import Accuracy, CostSensitive, SparseAccuracy
 
@@ -83,6 +87,63 @@ def test_one_call_answers_as_many_do(part: int) -> None:
         lanes.add(quick.stats["lane"])
     assert len(shapes) > 5
     assert part or (kernels == {"signed", "labels"} and len(lanes) > 1)
+
+
+@pytest.mark.parametrize("split", [0, 3])
+def test_an_oracle_of_calls_answers_as_one_with_a_workspace(split: int) -> None:
+    for seed in range(40):
+        problem = random_problem(seed)
+        draw = np.random.default_rng((split, seed))
+        kinds = np.unique(draw.integers(0, 5, problem.data.n_rows), return_inverse=True)[1]
+        labels = int(draw.integers(2, 4))
+        quick, slow = oracles(problem, kinds, labels, split)
+        for scale in (1, 1000, 10**12):
+            costs = draw.integers(-9, 10, (kinds.max() + 1, labels)) * scale
+            one, other = (each.solve(costs, split * scale) for each in (quick, slow))
+            assert answer(one) == answer(other), seed
+            if one.cost is None:
+                continue
+            assert quick.solve(costs, split * scale, below=one.cost).preorder is None
+            better = quick.solve(costs, split * scale, below=one.cost + 1)
+            assert (better.cost, preorder(better)) == (one.cost, preorder(one))
+            assert quick.stats()["lane"] == slow.stats()["lane"], seed
+        assert quick.stats().keys() == slow.stats().keys()
+        quick.close()
+        slow.close()
+
+
+def test_an_oracle_of_calls_leaves_sets_of_rows_to_another() -> None:
+    problem = random_problem(2)
+    kinds = np.arange(problem.data.n_rows) % 2
+    quick, slow = oracles(problem, kinds, 2, 0)
+    assert quick.count(np.array([-1])) is None
+    entries = np.arange(12).reshape(2, 2, 3)
+    one, other = (each.row_sets(entries, np.zeros(3, np.int64), SearchLimits()) for each in (quick, slow))
+    assert one is not None
+    assert other is not None
+    assert (one.base, one.unit, one.split.tolist()) == (other.base, other.unit, other.split.tolist())
+    counted, expected = (each.count(np.array([-1])) for each in (quick, slow))
+    assert counted is not None
+    assert expected is not None
+    assert np.array_equal(counted, expected)
+
+
+def oracles(problem: Problem, kinds: Any, labels: int, split: int) -> tuple[ShortOracle, NativeOracle]:
+    """One that solves by calls, and one with a workspace."""
+
+    def make() -> NativeOracle:
+        return NativeOracle(problem, kinds, labels, split > 0, SearchLimits(), DEPTH_FIRST, packed_rows_of)
+
+    return ShortOracle(problem, kinds, labels, DEPTH_FIRST, make), make()
+
+
+def answer(found: Answer) -> Any:
+    """All of it but what may be left out."""
+    return found.lower, found.cost, preorder(found), found.stopped, found.nodes
+
+
+def preorder(found: Answer) -> Any:
+    return None if found.preorder is None else found.preorder.tolist()
 
 
 def test_rows_of_many_kinds_are_left_to_the_search_step_by_step() -> None:
