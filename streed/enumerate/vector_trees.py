@@ -266,6 +266,25 @@ class Trees:
             self._depth = before
 
     @contextlib.contextmanager
+    def hurried(self, share: float) -> Iterator[None]:
+        """A context that ends when this share of the seconds that are left, if there is a limit, is spent.
+
+        When all are over, SearchStopped is raised as elsewhere.
+        """
+        before = self._deadline
+        if before is not None:
+            self._deadline = clock() + share * max(before - clock(), 0.0)
+        try:
+            yield
+        except SearchStopped as stop:
+            self._deadline = before
+            if before is None or stop.reason != "time":
+                raise
+            self.remaining()
+        finally:
+            self._deadline = before
+
+    @contextlib.contextmanager
     def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> Iterator[Trees]:
         """A context with the trees under other limits of the problem; `kept`: the sums that they have.
 

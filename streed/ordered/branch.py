@@ -8,6 +8,8 @@
             raise the bounds of all thresholds of all columns by what is now known of the two sides
 
 A side is solved with some slack beyond what could still be better, so that its bound is of use to its neighbours.
+Where leaves need several rows, what a side costs says little of its neighbours, as a tree for more rows may not serve
+fewer. So the sides are solved with leaves of any size first: these trees cost no more, and bound all others.
 """
 
 from __future__ import annotations
@@ -287,8 +289,9 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             n_left, n_right = split_orders(
                 e, orders, n, every, names, side, orders_at, t, left_names, right_orders, right_names
             )
-            bound_left = left[f, t]
-            bound_right = right[f, t]
+            relaxing = e.relaxing == 1
+            bound_left = e.least if relaxing else left[f, t]
+            bound_right = e.least if relaxing else right[f, t]
             slack = worst_of(e, orders, n, f, t, last)
             slack = max(slack, worst_of(e, orders, n, f, first, t)) if e.bounded == 1 else limit
             if e.sparse == 1:
@@ -296,11 +299,41 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             target = limit - price + slack
             upper_left = int64(INFEASIBLE)
             upper_right = int64(INFEASIBLE)
-            for turn in range(2):
+            needed = e.min_leaf
+            for turn in range(0 if relaxing else 2, 4):
+                if turn == 2 and relaxing:
+                    e.restrictable = 1
+                    push_solved(
+                        e,
+                        orders,
+                        n,
+                        columns,
+                        side,
+                        f,
+                        t,
+                        bound_left,
+                        bound_right,
+                        left_splits,
+                        right_splits,
+                        total,
+                        left,
+                        right,
+                    )
+                    e.restrictable = 0
+                    bound_left = max(bound_left, left[f, t])
+                    bound_right = max(bound_right, right[f, t])
+                    target = limit - price
+                    if bound_left + bound_right >= target:
+                        break
                 # the larger side first; the other one only if it can still pay
-                if turn == 1 and bound_left + bound_right >= target:
-                    break
-                is_left = (2 * t >= n) == (turn == 0)
+                if turn % 2 == 1 and bound_left + bound_right >= target:
+                    continue
+                is_left = (2 * t >= n) == (turn % 2 == 0)
+                if turn < 2:
+                    e.min_leaf = 1
+                    e.restrictable = 1
+                    e.relaxing = 0
+                    e.relaxed = 1
                 side_orders = orders_at if is_left else right_orders
                 side_rows = t if is_left else n - t
                 side_columns = n_left if is_left else n_right
@@ -342,6 +375,12 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                             its_upper,
                             its_plan,
                         )
+                if turn < 2:
+                    e.min_leaf = needed
+                    e.restrictable = 0
+                    e.relaxing = 1
+                    e.relaxed = 0
+                    its_upper = int64(INFEASIBLE)
                 if is_left:
                     bound_left = max(bound_left, found)
                     upper_left = its_upper

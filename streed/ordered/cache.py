@@ -44,7 +44,7 @@ def write_key(e, depth, orders, n, columns, names, splits):  # type: ignore[no-u
     # as many levels or splits as rows allow are as good as any number
     depth = int64(DEEP) if depth >= n - 1 else min(depth, int64(DEEP))
     splits = int64(UNLIMITED) if splits >= n - 1 else splits
-    key[e.columns] = (depth << 42) ^ splits
+    key[e.columns] = ((2 * depth + e.relaxed) << 42) ^ splits
     found = int64(0)
     for c in range(e.columns + 1):
         found = mix(found, key[c])

@@ -51,6 +51,36 @@ def score_splits(e):  # type: ignore[no-untyped-def]
 
 
 @native
+def score_both(e, known):  # type: ignore[no-untyped-def]
+    """Scores the asked splits, and writes what bounds others to `known` int64 (4, SPLITS): leaves, then stumps.
+
+    That is what they cost, or, where leaves need several rows, what they would with leaves of any size.
+    """
+    if e.relaxing == 1:
+        needed = e.min_leaf
+        e.min_leaf = 1
+        score_splits(e)
+        copy_costs(e, known)
+        e.min_leaf = needed
+        score_splits(e)
+    else:
+        score_splits(e)
+        copy_costs(e, known)
+
+
+@native
+def copy_costs(e, known):  # type: ignore[no-untyped-def]
+    """Writes what leaves and stumps left and right of the scored splits cost to (4, SPLITS)."""
+    leaf_left = vector(e.leaf_left, SPLITS, int64)
+    leaf_right = vector(e.leaf_right, SPLITS, int64)
+    stump_left = vector(e.stump_left, SPLITS, int64)
+    stump_right = vector(e.stump_right, SPLITS, int64)
+    for l in range(SPLITS):
+        known[0, l], known[1, l] = leaf_left[l], leaf_right[l]
+        known[2, l], known[3, l] = stump_left[l], stump_right[l]
+
+
+@native
 def score_fan(e, column):  # type: ignore[no-untyped-def]
     """What a categorical column of the asked node costs as the first split, without its price, above stumps."""
     leaf_left = vector(e.leaf_left, SPLITS, int64)
@@ -111,10 +141,11 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
                     splits += 1
                     before = at
     e.asked_splits = splits
-    score_splits(e)
+    known = np.empty((4, SPLITS), np.int64)
+    score_both(e, known)
     price = e.split_cost
-    whole_left = side_cost(e, leaf_right[0], stump_right[0], left_depth)
-    whole_right = side_cost(e, leaf_right[0], stump_right[0], right_depth)
+    whole_left = side_cost(e, known[1, 0], known[3, 0], left_depth)
+    whole_right = side_cost(e, known[1, 0], known[3, 0], right_depth)
     upper = min(leaf_right[0], stump_right[0] + price)
     column = int64(-1)
     position = int64(0)
@@ -130,10 +161,6 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
             position = positions[l]
     pruned = int64(INFEASIBLE)
     if categories > 0:
-        kept = np.empty((4, SPLITS), np.int64)
-        for l in range(splits):
-            kept[0, l], kept[1, l] = leaf_left[l], leaf_right[l]
-            kept[2, l], kept[3, l] = stump_left[l], stump_right[l]
         for g in range(columns, columns + categories):
             cost = score_fan(e, g) + price
             pruned = min(pruned, cost)
@@ -141,9 +168,6 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
                 upper = cost
                 column = g
                 position = int64(0)
-        for l in range(splits):
-            leaf_left[l], leaf_right[l] = kept[0, l], kept[1, l]
-            stump_left[l], stump_right[l] = kept[2, l], kept[3, l]
     # of the node of all rows, each thread takes some of the first intervals
     team = is_shared(e, n)
     ceiling = lower_ceiling(e, upper) if team else upper
@@ -156,8 +180,8 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
         while begin < n:
             is_split = l < splits and split_columns[l] == f
             end = positions[l] if is_split else n
-            end_left = side_cost(e, leaf_left[l], stump_left[l], left_depth) if is_split else whole_left
-            end_right = side_cost(e, leaf_right[l], stump_right[l], right_depth) if is_split else e.least
+            end_left = side_cost(e, known[0, l], known[2, l], left_depth) if is_split else whole_left
+            end_right = side_cost(e, known[1, l], known[3, l], right_depth) if is_split else e.least
             l += 1 if is_split else 0
             number += 1
             if end - begin > 1 and (not team or number % e.threads == e.thread):
@@ -223,7 +247,7 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
         if splits == 0:
             continue
         e.asked_splits = splits
-        score_splits(e)
+        score_both(e, known)
         for l in range(splits):
             cost = side_cost(e, leaf_left[l], stump_left[l], left_depth)
             cost += side_cost(e, leaf_right[l], stump_right[l], right_depth) + price
@@ -244,8 +268,8 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
                 end_left = intervals[i, END_LEFT]
                 end_right = intervals[i, END_RIGHT]
                 if is_split:
-                    end_left = side_cost(e, leaf_left[l], stump_left[l], left_depth)
-                    end_right = side_cost(e, leaf_right[l], stump_right[l], right_depth)
+                    end_left = side_cost(e, known[0, l], known[2, l], left_depth)
+                    end_right = side_cost(e, known[1, l], known[3, l], right_depth)
                     l += 1
                 # all thresholds between two that were taken one after another are taken
                 if end - begin > 1 and not (crowded and is_split):

@@ -117,7 +117,7 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
     if methods.calls or methods.combines or methods.limits:
         return None
     # costs from 0 on that splits never raise grow with the rows, too; but only that is known then
-    if worst is None and (not own.superadditive or not own.adds_values or problem.min_leaf > 1):
+    if worst is None and (not own.superadditive or not own.adds_values):
         return None
     table = split_table(methods.terms, problem)
     if table is not None and ((table != table[0]).any() or table[0] < 0):

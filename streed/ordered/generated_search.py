@@ -15,10 +15,11 @@ from streed.encoding.generated import TOLERANCE
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError, StreedError
 from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features
 from streed.ordered.generated import generated_rows
-from streed.ordered.search import NO_TREE, run_session
+from streed.ordered.search import NO_TREE, left_of, run_session
 from streed.ordered.session import Cut, Inexact, OrderedNode, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value, exact_sums
@@ -31,7 +32,7 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
 
     It takes tasks whose values are added, with nothing but sums in their methods, that say what a row costs at worst.
     """
-    begin = time.perf_counter()
+    begin, started = time.perf_counter(), clock()
     data = problem.data
     if data.categorical:
         return None
@@ -51,7 +52,7 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
 
     prepared = time.perf_counter()
     try:
-        answer = run_session(session, problem, search_limits, trace, value, bound)
+        answer = run_session(session, problem, left_of(problem, search_limits, started), trace, value, bound)
     except Inexact:
         return None
     searched = time.perf_counter()

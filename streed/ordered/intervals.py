@@ -8,9 +8,10 @@ the price of the worst costs of the others):
     L(t) >= L(b) - w(t, b]  and  R(t) >= R(a) - w(a, t]            (2)
 
 so that C(t) is at least L(a) + R(b), C(a) - w(a, t], C(b) - w(t, b], L(b) + R(a) - w(a, b], and, as the mean of all
-four, (C(a) + C(b) - w(a, b]) / 2. Where leaves need several rows, (1) fails: only L(b) + R(a) - w(a, b] remains.
-Without worst costs, only L(a) + R(b). All of it holds for lower bounds in place of least costs, so for costs that were
-rounded down, if the mean is as well.
+four, (C(a) + C(b) - w(a, b]) / 2. Without worst costs, only L(a) + R(b) remains. Where leaves
+need several rows, (1) fails; so L and R at the ends are the costs with leaves of any size, which are no larger, and for
+which both hold. All of it holds for lower bounds in place of least costs, so for costs that were rounded down, if the
+mean is as well.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ def heap_of(e):  # type: ignore[no-untyped-def]
 def bound_between(e, begin_left, begin_right, end_left, end_right, worst):  # type: ignore[no-untyped-def]
     """The least that both sides cost together for a threshold between two others; `worst`: w(a, b]."""
     bound = e.least + e.least
-    if e.restrictable == 1:
+    shrinks = e.restrictable == 1 or e.relaxing == 1
+    if shrinks:
         bound = max(bound, begin_left + end_right)
     if e.bounded == 1:
         bound = max(bound, end_left + begin_right - worst)
-        if e.restrictable == 1:
+        if shrinks:
             bound = max(bound, (begin_left + begin_right + end_left + end_right - worst + e.whole) >> 1)
     return bound
 
@@ -132,7 +134,7 @@ def trim(e, prefix, heap, slot, limit):  # type: ignore[no-untyped-def]
     end = heap[END, slot]
     first = begin + 1
     last = end - 1
-    if e.bounded == 0 or e.restrictable == 0:
+    if e.bounded == 0 or (e.restrictable == 0 and e.relaxing == 0):
         return first, last
     # C(a) - w(a, t] < limit
     need = heap[BEGIN_LEFT, slot] + heap[BEGIN_RIGHT, slot] - limit + worst_before(e, prefix, column, begin)

@@ -18,6 +18,7 @@ from streed.ordered.features import Features
 from streed.ordered.merging import places_of, sum_by_place
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import Cut, Fan, OrderedNode, OrderedSession
+from streed.ordered.timed import solve_within
 from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
@@ -84,12 +85,12 @@ class OrderedOracle(LinearOracle):
         if self._search_limits.memory_limit is not None:
             memory = max(_SPARE, self._search_limits.memory_limit - process_memory.resident())
 
-        def look() -> None:
+        def look(lower: int, upper: int | None, nodes: int) -> None:
             if report is not None:
-                lower, upper, nodes = session.bounds()
                 report(upper, lower, nodes, "searching")
 
-        answer = session.solve(
+        answer = solve_within(
+            session,
             min(depths, default=None),
             problem.max_nodes,
             below=below,

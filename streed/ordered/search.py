@@ -15,11 +15,13 @@ from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError
 from streed.exact import Array, IntegerCosts
 from streed.kernels.compilation import clock
-from streed.ordered import choice, samples
+from streed.ordered import choice
 from streed.ordered.features import Features
 from streed.ordered.merging import merge_rows
 from streed.ordered.problem import OrderedRows
+from streed.ordered.samples import FEWEST
 from streed.ordered.session import Cut, Fan, OrderedAnswer, OrderedNode, OrderedSession
+from streed.ordered.timed import solve_within
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.algebra import exact_costs
@@ -62,7 +64,7 @@ def search_ordered(
     leaves of any size. `features`: what is read
     of the columns, if it is not the columns themselves; a price per split is then not taken.
     """
-    begin = time.perf_counter()
+    begin, started = time.perf_counter(), clock()
     data = problem.data
     if not choice.takes_categories(problem):
         return None
@@ -75,7 +77,7 @@ def search_ordered(
     search = _Search(problem, costs, Features.of(data) if features is None else features)
     prepared = time.perf_counter()
     below = None if search_limits.beat is None else costs.above(search_limits.beat)
-    answer = search.run(search_limits, below)
+    answer = search.run(left_of(problem, search_limits, started), below)
     searched = time.perf_counter()
     solutions: tuple[Solution, ...] = ()
     lower = costs.value(answer.lower)
@@ -186,6 +188,13 @@ class _Search:
         return Solution(self._costs.value(total), root)
 
 
+def left_of(problem: Problem, search_limits: SearchLimits, started: float) -> SearchLimits:
+    """The limits with the seconds that are left of what began then, if there are so many rows that it took long."""
+    if search_limits.time_limit is None or problem.data.n_rows < FEWEST:
+        return search_limits
+    return attrs.evolve(search_limits, time_limit=max(search_limits.time_limit - (clock() - started), 0.0))
+
+
 def run_session(
     session: OrderedSession,
     problem: Problem,
@@ -197,13 +206,9 @@ def run_session(
 ) -> OrderedAnswer:
     """The answer of a session, whose `trace` is kept; `value` and `bound` are what costs of trees and bounds mean.
 
-    Trees that do not cost less than `below` need not be found. If there are many rows, and after half of the time
-    almost nothing is proved, the other half is for a bound by samples.
+    Trees that do not cost less than `below` need not be found; of many rows, see `timed.py`.
     """
-    begin, started = time.perf_counter(), clock()
-    limit = search_limits.time_limit
-    may_sample = limit is not None and session.rows.superadditive and session.rows.n_rows >= samples.FEWEST
-    base = session.rows.base
+    begin = time.perf_counter()
     memory = None
     if search_limits.memory_limit is not None:
         memory = max(_SPARE, search_limits.memory_limit - process_memory.resident())
@@ -216,39 +221,19 @@ def run_session(
             search_limits.report(best, least, nodes, "searching")
         return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, least) else None
 
-    def look() -> str | None:
-        lower, upper, nodes = session.bounds()
-        is_late = may_sample and limit is not None and 2 * (clock() - started) > limit
-        if is_late and (upper is None or 2 * (lower - base) < upper - base):
-            return _UNBOUNDED
-        return note(lower, upper, nodes)
-
-    answer = session.solve(
+    answer = solve_within(
+        session,
         problem.max_depth,
         problem.max_nodes,
         below=below,
-        time_limit=limit,
+        time_limit=search_limits.time_limit,
         memory=memory,
-        look=look,
+        look=note,
         threads=search_limits.threads,
     )
-    if answer.stopped == _UNBOUNDED and answer.cost is None:
-        answer = attrs.evolve(answer, stopped="time")
-    elif answer.stopped == _UNBOUNDED:
-        assert limit is not None
-        assert answer.cost is not None
-        known, cost, nodes = answer.lower, answer.cost, answer.nodes
-        parts = samples.Samples(session.rows, problem.max_depth, problem.max_nodes, samples.ROWS, search_limits.threads)
-        left = limit - (clock() - started)
-        lower, reason = parts.bound(cost, left, lambda found: note(max(known, found), cost, nodes))
-        lower = min(max(known, lower), cost)
-        answer = attrs.evolve(answer, lower=lower, stopped=None if lower == cost else reason or "time")
     trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
     return answer
 
-
-_UNBOUNDED = "no bound"
-"""Why a search is stopped for a bound by samples."""
 
 NO_TREE = 2**62
 """In place of a cost."""

@@ -78,6 +78,8 @@ class Worker:
             split_cost=rows.price,
             min_leaf=rows.min_leaf,
             restrictable=int(rows.min_leaf <= 1),
+            relaxing=int(rows.min_leaf > 1),
+            relaxed=0,
             bounded=int(rows.bounded),
             uniform=int(worst[0]) if is_uniform else 0,
             least=0,

@@ -24,6 +24,9 @@ from streed.problem import SearchStopped
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.task.sums import LinearFraction
 
+_SHARE = 0.25
+"""Of the seconds that are left: what the search of shallower trees may take, which proves nothing."""
+
 _MOST_DROPS = 2**12
 """Whole numbers that are looked at to spare a solve."""
 
@@ -42,7 +45,8 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             incumbent.bound = incumbent.rank
         return
     for each in shallower(oracle):
-        _climb(each, score, incumbent, proving=False)
+        with each.trees.hurried(_SHARE):
+            _climb(each, score, incumbent, proving=False)
     if _climb(oracle, score, incumbent, proving=True):
         incumbent.bound = incumbent.rank
 

@@ -11,7 +11,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.exact import Array
-from streed.ordered import samples, search
+from streed.ordered import samples, timed
 from streed.ordered.features import Features
 from streed.ordered.generated import generated_rows
 from streed.ordered.problem import OrderedRows, SearchedRows
@@ -124,7 +124,7 @@ def test_a_late_search_without_a_bound_gets_one(task: Task, max_depth: int, monk
 
     monkeypatch.setattr(samples, "FEWEST", 1000)
     monkeypatch.setattr(samples, "ROWS", 500)
-    monkeypatch.setattr(search, "clock", clock)
+    monkeypatch.setattr(timed, "clock", clock)
     monkeypatch.setattr(Samples, "bound", bound)
     result = streed.solve(task, X, y.astype(int), max_depth=max_depth, time_limit=seconds)
     assert len(sampled) == 1

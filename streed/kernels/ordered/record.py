@@ -39,6 +39,8 @@ FACTS = (
     "split_cost",  # of one branching node
     "min_leaf",  # rows that a leaf needs
     "restrictable",  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
+    "relaxing",  # 1: it does not, and what trees with leaves of any size cost is found first, as a bound
+    "relaxed",  # 1: that is what is being found
     "bounded",  # 1: `worst` says by how much a row can raise the cost of a tree
     "uniform",  # what every row's worst cost is, if it is the same for all, else 0
     "least",  # no tree for any rows costs less
