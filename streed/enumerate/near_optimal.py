@@ -319,6 +319,8 @@ class NearOptimalTrees:
 
         `relative`: the target is beyond the entry of the rows under the first label.
         """
+        if relative and rows.depth == 0 and self._trees.vectors.shape[1] == 2:
+            return [LEAF], [int(target.any())]
         columns, pairs, total, least = self._rows.pair_sums(rows)
         label, place, having, without = find_shallow(
             pairs, total, self._split, rows.depth, self._trees.problem.min_leaf, target if relative else target - least

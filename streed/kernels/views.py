@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import carray, from_dtype, njit, types
+from numba import from_dtype, njit, types
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from streed.kernels.records import CHILD, EDGE, ENGINE, NODE
 
@@ -26,24 +27,32 @@ native = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """For functions that only other native functions call."""
 
 
+def _view(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Makes the array of a signature (address, size of every dimension, dtype): what `vector` and `matrix` become.
+
+    Numba's `carray` is a function that calls a function, and each has its types inferred anew for every dtype.
+    """
+    kind = sig.return_type
+    made = context.make_array(kind)(context, builder)
+    item = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    shape, strides = args[1 : 1 + kind.ndim], [item]
+    for size in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], size, flags=["nsw"]))
+    data = builder.inttoptr(args[0], made.data.type)
+    populate_array(made, data=data, shape=shape, strides=strides, itemsize=item, meminfo=None)
+    return made._getvalue()
+
+
 @intrinsic
-def _pointer(typing: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), generate
-
-
-@inline
-def vector(address, size, dtype):  # type: ignore[no-untyped-def]
+def vector(typing: Any, address: Any, size: Any, dtype: Any) -> Any:
     """The `size` entries at `address`, (size,)."""
-    return carray(_pointer(address), (size,), dtype)
+    return types.Array(dtype.dtype, 1, "C")(types.int64, types.intp, dtype), _view
 
 
-@inline
-def matrix(address, rows, columns, dtype):  # type: ignore[no-untyped-def]
+@intrinsic
+def matrix(typing: Any, address: Any, rows: Any, columns: Any, dtype: Any) -> Any:
     """The rows x columns entries at `address`, C-contiguous."""
-    return carray(_pointer(address), (rows, columns), dtype)
+    return types.Array(dtype.dtype, 2, "C")(types.int64, types.intp, types.intp, dtype), _view
 
 
 @intrinsic
@@ -63,14 +72,7 @@ def records(record: Any) -> Any:
     """A native function (address, size) -> the records of the given type at the address, (size,)."""
 
     @intrinsic
-    def pointer(typing: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(sig.return_type))
-
-        return types.CPointer(record)(types.int64), generate
-
-    @inline
-    def view(address, size):  # type: ignore[no-untyped-def]
-        return carray(pointer(address), (size,))
+    def view(typing: Any, address: Any, size: Any) -> Any:
+        return types.Array(record, 1, "C")(types.int64, types.intp), _view
 
     return view

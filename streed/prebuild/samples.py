@@ -29,6 +29,7 @@ def solve_samples() -> None:
         for y in (whole, cents, real):
             _solve(tasks.SquaredError(), columns, y)
         _solve(tasks.SquaredError(0.01), columns, real)
+        _solve(tasks.SquaredError(normalized=True), columns, real)  # as the estimator has it
         _solve(tasks.RelativeRisk(), columns, draw.exponential(size=_ROWS), event=classes)
         _solve(tasks.PoissonDeviance(), columns, whole, exposure=np.ones(_ROWS, int))
         for task in (tasks.Gini(), tasks.Entropy(), tasks.BrierScore()):

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterator
-from typing import Any, final
-
-import attrs
+from typing import Any, NamedTuple
 
 from streed.exact import Array
 
 
-@final
-@attrs.frozen(eq=False)
-class RowSet:
+class RowSet(NamedTuple):
     """The rows that reach a node, and the depth that is left to a tree for them."""
 
     rows: Array
@@ -33,7 +29,7 @@ class RowSet:
 
     def limited(self, depth: int) -> RowSet:
         """The same rows for trees of at most this depth."""
-        return attrs.evolve(self, depth=depth)
+        return RowSet(self.rows, depth, self.path)
 
     def child(self, rows: Array, column: int, code: int) -> RowSet:
         """Those of the rows that have the code in the column, one level below."""
