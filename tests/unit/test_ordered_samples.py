@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -154,17 +154,21 @@ def test_a_score_of_many_rows_gets_a_bound_from_its_scalar_solves(monkeypatch: p
     draw = np.random.default_rng(0)
     X = draw.normal(size=(6000, 8))
     y = ((X[:, 0] * X[:, 1] + X[:, 2] > 0) ^ (draw.random(6000) < 0.1)).astype(int)
-    asked: dict[str, Any] = {"max_depth": 4, "max_cuts": 60}
-    streed.solve(F1(), X, y, **asked, time_limit=1e-3)  # what must be compiled is compiled
+    seconds = 600.0
+    asked: list[float | None] = []
+    late = itertools.count(0.0, 0.6 * seconds)
+    whole = Samples.bound
+
+    def bound(self: Samples, cost: int, left: float, look: Callable[[int], str | None]) -> tuple[int, str | None]:
+        asked.append(self.max_depth)
+        return whole(self, cost, 60.0, look)
+
     monkeypatch.setattr(samples, "FEWEST", 1000)
     monkeypatch.setattr(samples, "ROWS", 500)
-    # after a tenth of the time half of it is over
-    monkeypatch.setattr(timed, "clock", lambda: 5 * time.perf_counter())
-    streed.solve(F1(), X, y, **asked, time_limit=4.0)  # so are the kernels of samples
-    sampled: list[Any] = []
-    whole = Samples.bound
-    monkeypatch.setattr(Samples, "bound", lambda *given: sampled.append(whole(*given)) or sampled[-1])
-    result = streed.solve(F1(), X, y, **asked, time_limit=4.0)
-    assert len(sampled) == 1
+    # half of the time is over whenever a search looks at the clock
+    monkeypatch.setattr(timed, "clock", lambda: next(late))
+    monkeypatch.setattr(Samples, "bound", bound)
+    result = streed.solve(F1(), X, y, max_depth=4, max_cuts=60, time_limit=seconds)
+    assert asked[-1] == 4
     assert result.status == "feasible"
     assert result.value <= result.upper_bound < 0.99
