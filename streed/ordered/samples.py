@@ -7,7 +7,8 @@ costs at least what it costs on each sample, added up. So, for disjoint samples 
 
 where each sample pays its share of the price of a split, and leaves may be of any size. A sample need not be solved:
 that nothing costs less than a target on it is shown much sooner than what its optimum is. The nearer the target is to
-the optimum the longer that takes, so that the target follows the time that is left for each sample.
+the optimum the longer that takes, so that the target follows the time that is left for each sample. Where even the
+least target of the smallest samples takes longer, some samples are given the time of others, which then add nothing.
 """
 
 from __future__ import annotations
@@ -65,13 +66,14 @@ class Samples:
         order = np.random.default_rng(_SEED).permutation(rows.n_rows)
         excess = (cost - rows.base) // rows.divisor
         lower, target, size, at = rows.base, _FIRST, min(self.size, rows.n_rows), 0
+        patience = 1
         try:
             while at < len(order):
                 now = clock()
                 left = deadline - now
                 if left <= 0:
                     return lower, "time"
-                share = left * size / (len(order) - at)
+                share = patience * left * size / (len(order) - at)
                 found, stopped = self._solve(order[at : at + size], _TARGETS[target], excess, min(_SPARE * share, left))
                 at += size
                 lower += found
@@ -79,6 +81,8 @@ class Samples:
                 if reason is not None:
                     return lower, reason
                 if stopped is not None:
+                    if size <= _FEWEST_ROWS and target == 0:
+                        patience *= 2
                     size = max(_FEWEST_ROWS, size // 2)
                 target, size = _next(target, size, (clock() - now) / share)
         except KeyboardInterrupt:

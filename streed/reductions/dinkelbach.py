@@ -15,6 +15,7 @@ W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -97,7 +98,11 @@ def _minimise(
         raise
     finally:
         if proving and least is not None:
-            incumbent.bound = min(incumbent.bound, _bound(oracle, score, f, room - least * divisor))
+            bound = min(
+                _bound(oracle, score, f, room - least * divisor),
+                best_beyond(score, weights, least * divisor, oracle.value_ranges()),
+            )
+            incumbent.bound = min(incumbent.bound, bound)
     return found
 
 
@@ -149,3 +154,30 @@ def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> F
     if least <= 0:
         return math.inf
     return f + Fraction(max(0, excess), f.denominator * least)
+
+
+def best_beyond(
+    score: LinearFraction, weights: Sequence[int], least: int, value_ranges: Sequence[Window]
+) -> Fraction | float:
+    """The best score N / D of any two sums v within the value_ranges with weights . v >= least; infinite if D <= 0.
+
+    The v are a polygon, and the score of those of a segment on which D > 0 lies between those of its ends (it is
+    monotone on it), so that a corner is best: one of the box, or one where an edge of the box meets the line.
+    """
+    if len(weights) != 2:
+        return math.inf
+    corners = [Fraction(x) for x in value_ranges[0]], [Fraction(y) for y in value_ranges[1]]
+    points = [(x, y) for x in corners[0] for y in corners[1] if weights[0] * x + weights[1] * y >= least]
+    for along in range(2):
+        (low, high), (w, other) = value_ranges[along], (weights[along], weights[1 - along])
+        for fixed in corners[1 - along] if w else []:
+            met = (least - other * fixed) / w
+            if low <= met <= high:
+                points.append((met, fixed) if along == 0 else (fixed, met))
+    found: list[Fraction] = []
+    for point in points:
+        below = score.base + sum(map(operator.mul, score.slopes, point))
+        if below <= 0:
+            return math.inf
+        found.append(score.at(point))
+    return max(found, default=math.inf)

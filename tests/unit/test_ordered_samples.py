@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from streed.ordered.samples import Samples
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem
 from streed.task import Task
-from streed.tasks import Misclassifications, SquaredError
+from streed.tasks import F1, Misclassifications, SquaredError
 
 
 def labelled(seed: int, n: int = 300, n_labels: int = 2) -> tuple[Array, Array]:
@@ -93,6 +94,23 @@ def test_it_stops_when_it_is_told_to() -> None:
     assert rows.base < lower
 
 
+def test_where_time_is_short_some_samples_have_that_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = OrderedRows(np.zeros((1, 200_000), np.int32), np.tile(np.arange(2), (200_000, 1)))
+    now = [0.0]
+
+    def solve(self: Samples, chosen: Array, target: float, excess: int, seconds: float) -> tuple[int, str | None]:
+        # any sample takes three seconds, more than any had if all were to be solved
+        now[0] += min(seconds, 3.0)
+        return (len(chosen), None) if seconds >= 3.0 else (0, "time")
+
+    monkeypatch.setattr(samples, "clock", lambda: now[0])
+    monkeypatch.setattr(Samples, "_solve", solve)
+    lower, stopped = Samples(rows, 3, None, samples.ROWS).bound(100_000, 40.0, go_on)
+    assert stopped == "time"
+    assert lower >= 200
+    assert now[0] == pytest.approx(40.0)
+
+
 def test_a_sample_pays_its_share_of_the_price() -> None:
     rows = costly(2, 10, 2)
     part = rows.sample(np.arange(0, 300, 4))
@@ -130,3 +148,27 @@ def test_a_late_search_without_a_bound_gets_one(task: Task, max_depth: int, monk
     assert len(sampled) == 1
     assert result.status == "feasible"
     assert 0 < result.lower_bound <= result.value
+
+
+def test_a_score_of_many_rows_gets_a_bound_from_its_scalar_solves(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(6000, 8))
+    y = ((X[:, 0] * X[:, 1] + X[:, 2] > 0) ^ (draw.random(6000) < 0.1)).astype(int)
+    seconds = 600.0
+    asked: list[float | None] = []
+    late = itertools.count(0.0, 0.6 * seconds)
+    whole = Samples.bound
+
+    def bound(self: Samples, cost: int, left: float, look: Callable[[int], str | None]) -> tuple[int, str | None]:
+        asked.append(self.max_depth)
+        return whole(self, cost, 60.0, look)
+
+    monkeypatch.setattr(samples, "FEWEST", 1000)
+    monkeypatch.setattr(samples, "ROWS", 500)
+    # half of the time is over whenever a search looks at the clock
+    monkeypatch.setattr(timed, "clock", lambda: next(late))
+    monkeypatch.setattr(Samples, "bound", bound)
+    result = streed.solve(F1(), X, y, max_depth=4, max_cuts=60, time_limit=seconds)
+    assert asked[-1] == 4
+    assert result.status == "feasible"
+    assert result.value <= result.upper_bound < 0.99

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from typing import Any, ClassVar, final
 
@@ -22,9 +23,10 @@ from streed.errors import TaskError
 from streed.exact import Array
 from streed.problem import Driver, Problem, SearchLimits
 from streed.problem.oracle_by_search import FixedCosts, preorder_of
-from streed.reductions.dinkelbach import is_settled
+from streed.reductions.dinkelbach import best_beyond, is_settled
 from streed.reductions.lagrangian import Relaxation, minimise
 from streed.reference import every_tree
+from streed.task.sums import LinearFraction
 from streed.tasks import Accuracy, DemographicParity
 from streed.tree import Node, route
 from streed.tree.predictions import predict_rows
@@ -257,3 +259,24 @@ def test_no_solve_is_spared_unless_no_whole_sums_are_left() -> None:
         assert not (settled and left)
         spared += settled
     assert 0 < spared < 500
+
+
+def test_the_best_score_beyond_a_line_is_above_those_of_all_whole_sums_there() -> None:
+    draw = np.random.default_rng(31)
+    met = 0
+    for _ in range(300):
+        ranges = [tuple(sorted(draw.integers(0, 12, 2).tolist())) for _ in range(2)]
+        falls, slopes = draw.integers(-3, 4, (2, 2)).tolist()
+        score = LinearFraction(int(draw.integers(0, 60)), tuple(falls), int(draw.integers(1, 90)), tuple(slopes))
+        weights = draw.integers(-3, 6, 2).tolist()
+        every = [(x, y) for x in range(ranges[0][0], ranges[0][1] + 1) for y in range(ranges[1][0], ranges[1][1] + 1)]
+        least = int(draw.integers(-20, 60))
+        beyond = [v for v in every if weights[0] * v[0] + weights[1] * v[1] >= least]
+        bound = best_beyond(score, weights, least, ranges)
+        if any(score.base + slopes[0] * v[0] + slopes[1] * v[1] <= 0 for v in beyond):
+            assert bound == math.inf
+        elif beyond and bound < math.inf:
+            best = max(score.at(v) for v in beyond)
+            assert best <= bound
+            met += best == bound
+    assert met > 50
