@@ -21,8 +21,8 @@ from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
 
-_MOST_CODES = 2**16
-"""Each solve packs the columns anew: of more codes than these, packing them once is quicker."""
+_MOST_CODES = 2**17
+"""Each solve packs the columns anew: of many more codes than these, packing them once is quicker."""
 
 _WIDEST = 8
 """Bytes: the lanes of a search that was not made."""

@@ -35,6 +35,12 @@ QUICK = ("tic-tac-toe", "primary-tumor", "anneal", "kr-vs-kp", "hypothyroid")
 GOALS: Mapping[int, tuple[float, float | None]] = {3: (40, 1), 4: (50, 8), 5: (40, 8)}
 """Per depth, pystreed's time in ours: the geometric mean, and the smallest."""
 
+_OTHER_RATIOS = (
+    ("by processor time", "cpu_ratio"),
+    ("by the least processor times", "least_ratio"),
+    ("of the first solves of turns", "first_ratio"),
+)
+
 PEER = duel.PEER
 
 
@@ -178,7 +184,7 @@ def _summary(depth: int, rows: list[harness.Record], restricted: bool) -> str:
     slowest = min(compared, key=lambda row: float(row["ratio"]))
     others = "; ".join(
         f"{what} {_mean(compared, ratio):.1f} and {min(row[ratio] for row in compared):.1f}"
-        for what, ratio in (("by processor time", "cpu_ratio"), ("of the first solves of turns", "first_ratio"))
+        for what, ratio in _OTHER_RATIOS
     )
     return (
         f"Geometric mean of the ratios {_mean(compared, 'ratio'):.1f}{_goal(mean)}, smallest {slowest['ratio']:.1f} "

@@ -26,11 +26,15 @@ def run(
 
 
 def comparison(ours: harness.Times, theirs: harness.Times | None) -> harness.Record:
-    """The peer's times, and what the medians of ours go into theirs; None where there is no peer."""
+    """The peer's times, and what the medians of ours go into theirs; None where there is no peer.
+
+    `least_ratio`: of the least processor times, which say more than medians where a machine is busy.
+    """
     kinds = {"": "wall", "cpu_": "cpu", "first_": "first"}
     if theirs is None:
-        return {f"{prefix}{what}": None for prefix in kinds for what in ("ratio", "peer_seconds")}
-    compared: harness.Record = {}
+        unknown = {f"{prefix}{what}": None for prefix in kinds for what in ("ratio", "peer_seconds")}
+        return {**unknown, "least_ratio": None}
+    compared: harness.Record = {"least_ratio": min(theirs.cpu) / min(ours.cpu)}
     for prefix, kind in kinds.items():
         compared[f"{prefix}peer_seconds"] = getattr(theirs, kind)
         compared[f"{prefix}ratio"] = harness.median(getattr(theirs, kind)) / harness.median(getattr(ours, kind))
@@ -81,4 +85,8 @@ def mean_line(rows: list[harness.Record], goals: Mapping[Any, float], group: Any
     goal = f" (goal: at least {goals[group]:g})" if group in goals else ""
     least = min(compared, key=lambda row: float(row["ratio"]))
     mean = harness.geometric_mean([row["ratio"] for row in compared])
-    return f"Geometric mean of the ratios {mean:.1f}{goal}, smallest {least['ratio']:.1f} ({least['dataset']})."
+    by_least = [row["least_ratio"] for row in compared]
+    return (
+        f"Geometric mean of the ratios {mean:.1f}{goal}, smallest {least['ratio']:.1f} ({least['dataset']}); by the "
+        f"least processor times {harness.geometric_mean(by_least):.1f} and {min(by_least):.1f}."
+    )
