@@ -49,7 +49,7 @@ def entry(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def own_entry(function: Callable[..., Any], **options: Any) -> Any:
-    """As `entry`, for code that makes arrays: linked as numba does, as late linking was tried on code that does not."""
+    """As `entry`, linked as numba does: for code that makes lists of arrays, on which late linking was not tried."""
     made = njit(nogil=True, **options)(function)
     made._cache = CodeCache(function, cache_directory())
     made.compile = functools.partial(aside, made.compile)

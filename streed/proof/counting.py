@@ -15,9 +15,9 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from streed.exact import Array
-from streed.kernels.compiled import own_entry
+from streed.kernels.compiled import entry
 
-compiled = functools.partial(own_entry, error_model="numpy")
+compiled = functools.partial(entry, error_model="numpy")
 native = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 
 

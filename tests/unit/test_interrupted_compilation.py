@@ -144,13 +144,13 @@ def test_compilation_is_said_with_its_kind_and_time(capsys: pytest.CaptureFixtur
 
 
 def test_solves_of_other_threads_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
-    with Compilation(lambda: "mine") as mine:
+    with Compilation(lambda: "a task of this thread") as mine:
         thread = threading.Thread(target=lambda: contextvars.Context().run(lambda: waiting.listener.get() is None))
         thread.start()
         thread.join()
 
         def other() -> None:
-            with Compilation(lambda: "theirs") as theirs:
+            with Compilation(lambda: "a task of another thread") as theirs:
                 told = waiting.listener.get()
                 assert told is theirs
                 theirs.begun()
@@ -161,8 +161,8 @@ def test_solves_of_other_threads_are_not_told(capsys: pytest.CaptureFixture[str]
         thread.join()
         assert mine.seconds == 0
     said = capsys.readouterr().err
-    assert "theirs" in said
-    assert "mine" not in said
+    assert "a task of another thread" in said
+    assert "a task of this thread" not in said
 
 
 # -- whole processes, with nothing compiled yet ------------------------------------------------------------------------

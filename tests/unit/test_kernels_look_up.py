@@ -323,9 +323,17 @@ def test_children_with_one_label_only(label: int) -> None:
 # -- levels --------------------------------------------------------------------------------------------------------
 
 
+LEVELS = [
+    pytest.param("x86-64", marks=pytest.mark.slow),
+    pytest.param("x86-64-v2", marks=pytest.mark.slow),
+    pytest.param("x86-64-v3", marks=pytest.mark.compiles),
+    pytest.param("x86-64-v4", marks=pytest.mark.compiles),
+]
+"""Each compiles all these kernels anew; those that few machines still are, are for the long run."""
+
+
 @shuffles
-@pytest.mark.compiles
-@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("cpu", LEVELS)
 def test_kernels_of_other_processors(cpu: str, tmp_path: Path) -> None:
     if not any(level.name == cpu or cpu == "x86-64" for level in levels.runnable(binding.get_host_cpu_features())):
         pytest.skip(f"this processor does not run code for {cpu}")

@@ -38,6 +38,8 @@ from streed.tasks import (
 )
 from tests.unit.specimens import labels, sample
 
+pytestmark = pytest.mark.compiles
+
 TASKS: list[tuple[Any, dict[str, Any]]] = [
     (Accuracy(), {"max_depth": 0}),
     (Accuracy(), {"max_depth": 2}),
