@@ -20,9 +20,9 @@ from streed.kernels.views import inline, native, vector
 def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
     """The lower bound up to which the node's best edge is improved before the next one is looked at.
 
-    `second` is the least lower bound of the others. Best-first search turns to them as soon as they are better; where
-    splits cost nothing, when this one's is halfway from there to the node's upper bound: a node is found again in more
-    time than it takes to search a little too far below it.
+    `second` is the least lower bound of the others. Best-first search turns to them as soon as they are better. Where
+    splits cost nothing, it does so once this one's is halfway from there to the node's upper bound: each return costs a
+    descent from the root, and takes longer than to search a little too far below the edge.
     """
     upper = int64(nodes_of(e)[vector(e.path, e.path_space, int64)[level]].upper)
     if e.best_first == 0 or level > e.frontier:

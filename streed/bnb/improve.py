@@ -5,7 +5,8 @@
         while lower < min(target, upper):
             drop edges whose lower bound reaches upper; take the edge of least lower bound
             lower = that bound, or the least one of the edges that were not kept, which are made if it is that
-            goal = min(target, upper), and best-first no more than the least lower bound of the other edges + 1
+            goal = min(target, upper), and best-first no more than the least lower bound of the other edges + 1,
+              or, where splits cost nothing, halfway from there to upper (choosing.py)
             improve its sides, the one that can be settled most cheaply first, each up to what the others leave of goal
             keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
 

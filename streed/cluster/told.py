@@ -105,10 +105,15 @@ class KnownBounds:
 
 def read(text: str, literals: int) -> Told:
     """What `KnownBounds.written` wrote of a problem of so many literals; raises ValueError for anything else."""
+    stream = zlib.decompressobj()
     try:
-        words = np.frombuffer(zlib.decompress(base64.b64decode(text, validate=True)), "<i8").reshape(-1, LITERALS + 1)
+        # a short text may stand for gigabytes: no more is unpacked than is ever written
+        content = stream.decompress(base64.b64decode(text, validate=True), _MOST_AT_ONCE * (LITERALS + 1) * 8 + 1)
     except zlib.error:
         raise ValueError from None
+    if not stream.eof:
+        raise ValueError
+    words = np.frombuffer(content, "<i8").reshape(-1, LITERALS + 1)
     sets = words[:, :LITERALS]
     # the first is there, and those that are missing come last
     missing = sets < 0

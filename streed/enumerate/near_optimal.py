@@ -320,6 +320,7 @@ class NearOptimalTrees:
         `relative`: the target is beyond the entry of the rows under the first label.
         """
         if relative and rows.depth == 0 and self._trees.vectors.shape[1] == 2:
+            # the target is an entry of these rows: nothing beyond the first label, or what the second one has beyond it
             return [LEAF], [int(target.any())]
         columns, pairs, total, least = self._rows.pair_sums(rows)
         label, place, having, without = find_shallow(

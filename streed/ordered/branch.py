@@ -24,12 +24,7 @@ from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.bounds import bound_by_leaves, bound_by_node, learn, lowest_run, push_solved, worst_of
 from streed.ordered.cache import recall, remember
-from streed.ordered.categories import (
-    count_ordered,
-    count_values,
-    end_of_value,
-    mark_value,
-)
+from streed.ordered.categories import count_ordered, count_values, end_of_value, mark_value
 from streed.ordered.depth_two import is_stopped
 from streed.ordered.layout import DEEP, UNLIMITED, WORDS
 from streed.ordered.plans import append, plan_size, write_fan, write_split

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 
 import streed
 from streed.cluster import Frontier, forget, improve
+from streed.cluster.told import KnownBounds, Told, read
 from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini, SparseAccuracy, SquaredError
 from streed.tree.evaluation import evaluate
 from tests.unit.refusal import refused
@@ -216,7 +219,13 @@ def test_answers_and_files_of_other_problems_are_refused(tmp_path: Path) -> None
     refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "text.json"))
     refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "list.json"))
     saved = json.loads((tmp_path / "other.json").read_text(encoding="utf-8"))
-    for told in ("", "AAAA", 3):
+    most = KnownBounds()
+    most.add(Told(np.arange(3 * 2**16, dtype=np.int32).reshape(-1, 3), np.zeros(2**16, np.int64)))
+    written = most.written()
+    assert len(read(written, 2**18)) == 2**15
+    larger = base64.b64encode(zlib.compress(bytes((2**15 + 1) * 32))).decode()  # of subproblems that there may be
+    assert len(larger) < len(written) / 10
+    for told in ("", "AAAA", 3, base64.b64encode(base64.b64decode(written)[:-8]).decode(), larger):
         (tmp_path / "told.json").write_text(json.dumps(saved | {"told": told}), encoding="utf-8")
         refused("path", "no frontier", call=lambda: other.load(tmp_path / "told.json"))
     refused("path", "cannot be read", call=lambda: frontier.load(tmp_path / "none.json"))
