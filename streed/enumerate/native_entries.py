@@ -47,3 +47,15 @@ enumerate_rows = Entry(
     f"(int64, {_BITS}, int64, uint64, uint64, int64, {_TABLE}, {_TABLE}, {_ROWS}, {_ROWS}, {_ROWS})",
 )
 rank_columns = Entry(_PACKED, "rank_columns", f"(int64, {_BITS}, int64, uint64, uint64, int64, {_ROWS})")
+
+_MEETING = "streed.enumerate.meeting"
+
+meet_splits = Entry(
+    _MEETING,
+    "meet_splits",
+    f"(int64, {_BITS}, {_TABLE}, int64, int64, int64, int64, {_TABLE}, {_TABLE}, {_ROWS}, {_ROWS}, {_ROWS},"
+    f" {_TABLE}, {_TABLE}, {_ROWS}, {_ROWS}, {_ROWS})",
+)
+grow_shallow = Entry(
+    _MEETING, "grow_shallow", f"(int64, {_BITS}, int64, {_ROWS}, {_TABLE}, {_TABLE}, {_ROWS}, {_ROWS})"
+)

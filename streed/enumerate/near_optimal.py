@@ -19,9 +19,9 @@ from streed.enumerate.native_entries import addends, combine, find_shallow, meet
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
-from streed.kernels.records import INFINITE, LEAF
+from streed.kernels.records import INFINITE, LEAF, SHALLOW
 from streed.problem import SearchLimits, SearchStopped, process_memory
-from streed.problem.row_sets import RowSet
+from streed.problem.row_sets import RowSet, SumsAsked
 
 Preorder = tuple[list[int], list[int]]
 """The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""
@@ -36,6 +36,9 @@ _COPIES = 6
 """Words that an entry takes at most for each of its own, while its table grows."""
 
 _FEWEST = 2**12
+
+_ANY = 2**63 - 1
+"""No key is larger."""
 
 
 @final
@@ -102,6 +105,8 @@ class NearOptimalTrees:
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
             for factors in (weights.tolist(), value)
         )
+        code = self._code
+        self._asked = SumsAsked(code.places, code.factors, code.divisors, self._least, self._most)
         entries = np.concatenate(
             [(trees.vectors @ weights)[:, :, None], values[:, :, None], self._code.keys(values.shape)], axis=2
         )
@@ -109,7 +114,7 @@ class NearOptimalTrees:
         limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
         self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
         self._split = self._rows.split
-        self._limits = np.array([np.iinfo(np.int64).max, INFINITE, 0, _space(limits, len(split)), 0], np.int64)
+        self._limits = np.array([_ANY, INFINITE, 0, _space(limits, len(split)), 0], np.int64)
         if needed is not None and len(bounds) == 1:
             self._limits[[MOST_KEY, MOST_VALUE, STAIRCASE]] = needed.most_first, needed.most_value, needed.staircase
         elif needed is not None:
@@ -265,6 +270,16 @@ class NearOptimalTrees:
         if len(entries):
             target = entries[entries[:, VALUE].argmin()]
             below = int(target[VALUE])
+        known = False
+        if start.depth != whole.depth and whole.is_within(SHALLOW):
+            known, met = self._rows.met(whole, budget, below, self._limits, self._asked)
+            self._limits[FULL] = 0
+            if met is not None:
+                children = self._rows.children(whole, met.column)
+                pairs = zip(children, met.sides, strict=True)
+                return met.value, self._branch(met.column, [None if c is None else self._find(c, t) for c, t in pairs])
+        if known:
+            return None if target is None else (below, self._find(start, target))
         own = self.sums_of(self._split[None])[0]
         for split in () if start.depth == whole.depth else self._splits(whole, budget):
             sums = self.sums_of(split.tables[-1])
@@ -289,6 +304,9 @@ class NearOptimalTrees:
         """A tree for the rows whose entry is the target."""
         rows = self._affordable(rows, int(target[COST]))
         is_shallow = rows.is_within(min(_PAIRS, self._rows.direct_depth))
+        tree = self._rows.shallow_tree(rows, target) if is_shallow else None
+        if tree is not None:
+            return tree[0].tolist(), tree[1].tolist()
         found = self._find_shallow(rows if is_shallow else rows.limited(0), target)
         if found is not None:
             return found

@@ -63,7 +63,7 @@ def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
 
 
 @native
-def _count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
+def count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
     """(pairs (F, F, L), total (L,), least (width,)) of the rows, which are loaded: their active columns are F."""
     e.asked_rows = rows.ctypes.data
     e.asked_depth = 2
@@ -97,12 +97,12 @@ def _count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-unty
 def count_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
     """(active columns (F,), pairs (F, F, L), total (L,), least (width,)) of the rows, as `shallow.py` has them."""
     e = engine_at(engine)
-    pairs, total, least = _count_sums(e, rows, depth, weights, base, scratch)
+    pairs, total, least = count_sums(e, rows, depth, weights, base, scratch)
     return vector(e.active, e.width, int64)[: len(pairs)].copy(), pairs, total, least
 
 
 @native
-def _write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+def write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
     """Writes the rows with the column, or without it."""
     bits = columns_of(e)[column]
     flip = uint64(0) - uint64(without)
@@ -186,14 +186,14 @@ def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column
         if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
             continue
         high1, low1 = extend_branch(high, low, literal(active[k], 1))
-        _write_rows(e, rows, active[k], 0, child)
+        write_rows(e, rows, active[k], 0, child)
         room = budget + 1 - split[COST]
         cost1 = _floor_of(e, child, room - lower0[k], high1, low1)
         lower1[k] = max(lower1[k], cost1)
         if lower1[k] + lower0[k] >= room:
             continue
         high0, low0 = extend_branch(high, low, literal(active[k], 0))
-        _write_rows(e, rows, active[k], 1, child)
+        write_rows(e, rows, active[k], 1, child)
         cost0 = _floor_of(e, child, room - lower1[k], high0, low0)
         lower0[k] = max(lower0[k], cost0)
         with_column[k] = lower1[k]
@@ -227,7 +227,7 @@ def _count_common(e, active, common):  # type: ignore[no-untyped-def]
 def _enumerate(e, rows, depth, budget, high, low, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
     """The entries of the trees of cost <= budget for the rows (W,), which the branch (high, low) leads to."""
     if depth <= _PAIRS:
-        pairs, total, least = _count_sums(e, rows, depth, weights, base, scratch)
+        pairs, total, least = count_sums(e, rows, depth, weights, base, scratch)
         return shallow_entries(pairs, total, least, split, depth, e.min_leaf, budget, limits)
     # calling itself only: two functions that call each other crash when numba loads them from its cache
     leaves = _enumerate(e, rows, int64(0), budget, high, low, weights, base, split, limits, scratch)
@@ -240,13 +240,13 @@ def _enumerate(e, rows, depth, budget, high, low, weights, base, split, limits, 
         column = ranked[n, 1]
         room = budget - split[COST]
         with_column = np.empty(e.row_words, np.uint64)
-        _write_rows(e, rows, column, 0, with_column)
+        write_rows(e, rows, column, 0, with_column)
         high1, low1 = extend_branch(high, low, literal(column, 1))
         first = _enumerate(
             e, with_column, depth - 1, room - ranked[n, 3], high1, low1, weights, base, split, limits, scratch
         )
         without = np.empty(e.row_words, np.uint64)
-        _write_rows(e, rows, column, 1, without)
+        write_rows(e, rows, column, 1, without)
         high0, low0 = extend_branch(high, low, literal(column, 0))
         second = _enumerate(
             e, without, depth - 1, room - ranked[n, 2], high0, low0, weights, base, split, limits, scratch
