@@ -18,6 +18,9 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any, final
+
+import attrs
 
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Window
 from streed.kernels.records import SHALLOW
@@ -38,18 +41,30 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
     The coefficients of the score are whole numbers.
     """
     oracle.seed(incumbent)
-    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.value_ranges()))
-    if not any(score.slopes):
-        found = _minimise(oracle, score, Fraction(0), incumbent, proving=True)
-        if found is not None:
-            incumbent.offer(found)
-            incumbent.bound = incumbent.rank
-        return
-    for each in shallower(oracle):
-        with each.trees.hurried(_SHARE):
-            _climb(each, score, incumbent, proving=False)
-    if _climb(oracle, score, incumbent, proving=True):
-        incumbent.bound = incumbent.rank
+    known: list[Least] = []
+    proved = False
+    try:
+        if not any(score.slopes):
+            found = _minimise(oracle, score, Fraction(0), incumbent, known)
+            if found is not None:
+                proved = incumbent.offer(found) or incumbent.found is not None
+        else:
+            for each in shallower(oracle):
+                with each.trees.hurried(_SHARE):
+                    _climb(each, score, incumbent, None)
+            proved = _climb(oracle, score, incumbent, known)
+    finally:
+        incumbent.bound = incumbent.rank if proved else bound_by(oracle, score, known, incumbent)
+
+
+@final
+@attrs.frozen
+class Least:
+    """What a solve proved: no tree has less than `least` by the whole weights of a score f."""
+
+    f: Fraction
+    weights: list[int]
+    least: int
 
 
 def shallower(oracle: Oracle) -> Iterator[Oracle]:
@@ -64,11 +79,11 @@ def shallower(oracle: Oracle) -> Iterator[Oracle]:
             yield oracle
 
 
-def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, proving: bool) -> bool:
+def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, known: list[Least] | None) -> bool:
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
         f = Fraction(0) if incumbent.found is None else incumbent.rank
-        found = _minimise(oracle, score, f, incumbent, proving=proving)
+        found = _minimise(oracle, score, f, incumbent, known)
         if found is None or not incumbent.offer(found):
             return incumbent.found is not None
         if is_settled(
@@ -78,9 +93,9 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, *, provi
 
 
 def _minimise(
-    oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, *, proving: bool
+    oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, known: list[Least] | None
 ) -> EvaluatedTree | None:
-    """A tree that beats the score f if any does; if `proving`, the incumbent's bound is lowered, also by a stop."""
+    """A tree that beats the score f if any does; what the solve proves joins what is `known`, also if it is stopped."""
     weights = _whole_weights(score, f)
     room = int(f.denominator * score.top - f.numerator * score.base)
     divisor = max(math.gcd(*weights), 1)
@@ -97,13 +112,26 @@ def _minimise(
         least = stop.lower
         raise
     finally:
-        if proving and least is not None:
-            bound = min(
-                _bound(oracle, score, f, room - least * divisor),
-                best_beyond(score, weights, least * divisor, oracle.value_ranges()),
-            )
-            incumbent.bound = min(incumbent.bound, bound)
+        if known is not None and least is not None:
+            known.append(Least(f, weights, least * divisor))
     return found
+
+
+def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least], incumbent: Incumbent) -> Any:
+    """No tree's score exceeds this, by all that solves proved.
+
+    Asked only where the optimum is not: in fractions it takes as long as a quick solve.
+    """
+    value_ranges = oracle.value_ranges()
+    bound = incumbent.rank_of(tuple(low for low, _ in value_ranges))
+    for each in known:
+        room = int(each.f.denominator * score.top - each.f.numerator * score.base)
+        bound = min(
+            bound,
+            _bound(oracle, score, each.f, room - each.least),
+            best_beyond(score, each.weights, each.least, value_ranges),
+        )
+    return bound
 
 
 def weights_at(score: LinearFraction, f: Fraction) -> list[int]:
