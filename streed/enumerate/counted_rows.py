@@ -43,21 +43,28 @@ def count_rows(data: Dataset, parts: Array) -> CountedRows | None:
     if data.X.dtype != np.uint8 or (given is None and (n < MANY_ROWS or not often_equal(data.X))):
         return None
     words = np.ascontiguousarray(parts.transpose(1, 2, 0)).reshape(n, m * labels)
-    copies = np.gcd.reduce(words, axis=1)
-    if given is not None:
-        if _number_of(np.hstack([words, given[:, None]])) <= MOST_GROUPS:
-            return None
-        copies = np.gcd(copies, given)
-    copies = np.maximum(copies, 1)
-    vectors = words // copies[:, None]
-    if given is not None:
-        vectors = np.hstack([vectors, (given // copies)[:, None]])
-    firsts, kind = find_classes(vectors.view(np.uint8))
-    if len(firsts) > MOST_GROUPS:
+    told_apart = words if given is None else np.hstack([words, given[:, None]])
+    # all that is asked of rows below is asked of one row of each of these, which are few
+    firsts, which = find_classes(told_apart.view(np.uint8))
+    if given is not None and len(firsts) <= MOST_GROUPS:
         return None
-    first, place = find_classes(np.hstack([data.X, kind[:, None].astype(np.uint8)]))
-    totals = np.zeros(len(first), np.int64)
-    np.add.at(totals, place, copies)
+    distinct = words[firsts]
+    copies = np.gcd.reduce(distinct, axis=1)
+    if given is not None:
+        copies = np.gcd(copies, given[firsts])
+    copies = np.maximum(copies, 1)
+    vectors = distinct // copies[:, None]
+    if given is not None:
+        vectors = np.hstack([vectors, (given[firsts] // copies)[:, None]])
+    kinds, kind = find_classes(vectors.view(np.uint8))
+    if len(kinds) > MOST_GROUPS:
+        return None
+    first, place = find_classes(np.hstack([data.X, kind.astype(np.uint8)[which][:, None]]))
+    if copies.max() == 1:
+        totals = np.bincount(place, minlength=len(first))
+    else:
+        totals = np.zeros(len(first), np.int64)
+        np.add.at(totals, place, copies[which])
     digits = [np.flatnonzero((totals >> b) & 1) for b in range(int(totals.max()).bit_length())]
     classes = np.concatenate(digits)
     if given is None and len(classes) * _SHARE > n:
@@ -67,13 +74,10 @@ def count_rows(data: Dataset, parts: Array) -> CountedRows | None:
     times = np.concatenate([np.full(len(each), 1 << b, np.int64) for b, each in enumerate(digits)])[order]
     begins = np.searchsorted(classes, np.arange(len(first)))
     chosen = first[classes]
-    frequency = times if given is None else times * (given // copies)[chosen]
+    copy = copies[which[chosen]]
+    frequency = times if given is None else times * (given[chosen] // copy)
     counted = attrs.evolve(data.subset(chosen), weights=None, sample_weight=None, frequency=frequency)
-    rows = words[chosen] // copies[chosen][:, None] * times[:, None]
+    rows = words[chosen] // copy[:, None] * times[:, None]
     return CountedRows(
         counted, np.ascontiguousarray(rows.reshape(len(chosen), labels, m).transpose(2, 0, 1)), begins[place]
     )
-
-
-def _number_of(vectors: Array) -> int:
-    return len(find_classes(np.ascontiguousarray(vectors).view(np.uint8))[0])
