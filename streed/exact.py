@@ -58,6 +58,8 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
 
     Raises InputError for NaN, infinities and what is no number.
     """
+    if type(x) is int:
+        return x
     if isinstance(x, Fraction):
         return x if x.denominator > 1 else int(x)
     if isinstance(x, (numbers.Integral, np.bool_)):

@@ -42,8 +42,10 @@ MOST_REAL_CLASSES = 32
 
 def check_classes(classes: tuple[Any, ...]) -> None:
     """Raises InputError for many different numbers that are not whole: they are measured, and name no classes."""
+    if len(classes) <= MOST_REAL_CLASSES:
+        return
     real = [label for label in classes if isinstance(label, float) and not label.is_integer()]
-    if real and len(classes) > MOST_REAL_CLASSES:
+    if real:
         raise InputError(
             "y",
             f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
@@ -186,7 +187,7 @@ class Trees:
         Trees whose sum is not below `below` need not be found.
         """
         costs = self.costs(weights)
-        split = sum(w * each for w, each in zip(weights, self.splits, strict=True))
+        split = sum(map(operator.mul, weights, self.splits))
         if split >= LARGEST_TOTAL:
             raise sums_too_large(self.problem.data.weights is not None)
         begin = time.perf_counter()
@@ -200,7 +201,7 @@ class Trees:
         found = None
         if answer.preorder is not None:
             found = self._found(answer.preorder, costs, answer.counts)
-            cost = sum(w * x for w, x in zip(weights, found.vector, strict=True))
+            cost = sum(map(operator.mul, weights, found.vector))
             if cost != answer.cost and (answer.stopped is None or answer.lower is None or cost < answer.lower):
                 raise MismatchError(
                     f"a tree of the sums {found.vector} costs {cost}, the search claimed {answer.cost}; please report "
@@ -226,8 +227,11 @@ class Trees:
 
     def _vector(self, preorder: Array, sums: Array) -> Vector:
         """The sums (m,) over rows with what the branching nodes add."""
-        branches = int(np.count_nonzero(preorder >= 0))
-        return tuple(total + branches * split for total, split in zip(sums.tolist(), self.splits, strict=True))
+        totals = sums.tolist()
+        if any(self.splits):
+            branches = int(np.count_nonzero(preorder >= 0))
+            totals = [total + branches * split for total, split in zip(totals, self.splits, strict=True)]
+        return tuple(totals)
 
     def is_summable(self, weights: Sequence[int]) -> bool:
         """Whether trees can be searched by the sum of `weights` . vector: sums over the rows are below 2**60."""
@@ -235,7 +239,7 @@ class Trees:
         return split < LARGEST_TOTAL and self._are_within(weights)
 
     def _are_within(self, weights: Sequence[int]) -> bool:
-        most = sum(abs(w) * largest for w, largest in zip(weights, self.largest, strict=False))
+        most = sum(map(operator.mul, map(abs, weights), self.largest))
         return bool(most * self.vectors.shape[1] < LARGEST_TOTAL)
 
     def costs(self, weights: Sequence[int]) -> Array:
@@ -404,6 +408,7 @@ class Trees:
     @functools.cached_property
     def constants(self) -> list[EvaluatedTree]:
         """The trees that are a leaf, one for each label."""
-        totals = (self.sizes[:, None, None] * self.vectors).sum(axis=0).tolist()
+        groups, labels, m = self.vectors.shape
+        totals = (self.sizes @ self.vectors.reshape(groups, -1)).reshape(labels, m).tolist()
         leaf, rows = np.full(1, -1), np.array([self._data.size])
         return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]

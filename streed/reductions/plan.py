@@ -96,23 +96,25 @@ class Plan:
             for row, (leaf, label) in enumerate(zip(weighed.leaf.tolist(), weighed.predicted.tolist(), strict=True)):
                 costs[leaf][0] += self.wide.costs[row, label]
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
-
-        def grown(at: int) -> tuple[Node, int]:
-            """The subtree that begins at this place of the preorder, and the place after it."""
+        # subtrees that are done and where each ends, the first one last
+        done: list[tuple[Node, int]] = []
+        for at in range(len(columns) - 1, -1, -1):
             if columns[at] < 0:
-                cost = [_plain(unit * x) for unit, x in zip(units, costs[at], strict=True)]
-                return Leaf(labels[at], rows[at], cost[0] if self.shown is None else tuple(cost)), at + 1
-            children, end = [], at + 1
-            for _ in range(max(int(found.arity[columns[at]]), 2)):
-                child, end = grown(end)
-                children.append(child)
-            if not all(child.rows for child in children):
+                cost: Any = _plain(units[0] * costs[at][0])
+                if self.shown is not None:
+                    cost = (cost, *[_plain(unit * x) for unit, x in zip(units[1:], costs[at][1:], strict=True)])
+                done.append((Leaf(labels[at], rows[at], cost), at + 1))
+                continue
+            sides = max(int(found.arity[columns[at]]), 2)
+            children = [done.pop() for _ in range(sides)]
+            end, inside = children[-1][1], sum([child.rows for child, _ in children])
+            nodes = tuple([child for child, _ in children])
+            if not all(child.rows for child in nodes):
                 here = self.parts[0][(at < weighed.leaf) & (weighed.leaf < end)]
                 empty = Leaf(int(here.sum(axis=0).argmin()), 0, 0)
-                children = [child if child.rows else empty for child in children]
-            return Branch(columns[at], tuple(children), sum(child.rows for child in children)), end
-
-        return grown(0)[0]
+                nodes = tuple([child if child.rows else empty for child in nodes])
+            done.append((Branch(columns[at], nodes, inside), end))
+        return done[0][0]
 
 
 def _plain(x: Fraction | int) -> int | Fraction:
@@ -162,7 +164,7 @@ def make_plan(problem: Problem) -> Plan:
     named = scored.sums(data)
     components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]
     sizes = {
-        name: tuple(_plain(unit * int(column.sum())) for column in part.T)
+        name: tuple([_plain(unit * total) for total in part.sum(axis=0).tolist()])
         for name, part in zip(scored.components, components, strict=True)
     }
     totals = State(data.size, bound=scored, **sizes)
