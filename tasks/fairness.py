@@ -27,6 +27,7 @@ names one, or several whose combinations are the groups. They are no columns of 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping
@@ -204,16 +205,21 @@ class FairnessLimit(SumLimit):
         return f"{self.notion} <= {self.limit}"
 
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        limit = Fraction(exact_number(self.limit))
-        return tuple(
-            BoundedSum(ratio.costs, -math.floor(limit * ratio.size), math.floor(limit * ratio.size), ratio.on)
-            for ratio in self.notion.ratios(data)
-        )
+        found = []
+        for ratio in self.notion.ratios(data):
+            most = math.floor(self._exact * ratio.size)
+            found.append(BoundedSum(ratio.costs, -most, most, ratio.on))
+        return tuple(found)
+
+    @functools.cached_property
+    def _exact(self) -> Fraction:
+        """The limit, exactly."""
+        return Fraction(exact_number(self.limit))
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         counts = group_counts(self.notion, data, predicted)
-        value, limit = max(gap_of(counts, kind) for kind in counts), Fraction(exact_number(self.limit))
-        return achieved_rates(self.notion, data, counts, "<=", value, limit)
+        value = max([gap_of(counts, kind) for kind in counts])
+        return achieved_rates(self.notion, data, counts, "<=", value, self._exact)
 
 
 def group_rates(
@@ -249,6 +255,9 @@ def group_counts(notion: Fairness, data: Dataset, predicted: Array) -> Counts:
 
 def gap_of(counts: Counts, kind: str) -> Fraction:
     """The largest rate of a kind minus the smallest one."""
+    if len(counts[kind]) == 2:
+        (hits, size), (others, rest) = counts[kind].values()
+        return Fraction(abs(hits * rest - others * size), size * rest)
     rates = [Fraction(*each) for each in counts[kind].values()]
     return max(rates) - min(rates)
 

@@ -86,7 +86,9 @@ _known: WeakKeyDictionary[Dataset, dict[Any, Groups]] = WeakKeyDictionary()
 
 def present_groups(notion: OfGroups, data: Dataset) -> Groups:
     """The groups that have rows, in sorted order of the sensitive columns' values."""
-    known = _known.setdefault(data, {})
+    known = _known.get(data)
+    if known is None:
+        known = _known[data] = {}
     found = known.get(notion.feature)
     if found is None:
         found = known[notion.feature] = _find_groups(notion, data)
