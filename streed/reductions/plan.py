@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -96,16 +97,18 @@ class Plan:
             for row, (leaf, label) in enumerate(zip(weighed.leaf.tolist(), weighed.predicted.tolist(), strict=True)):
                 costs[leaf][0] += self.wide.costs[row, label]
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
+        arity = found.arity.tolist()
+        is_whole = all(type(unit) is int for unit in units)
         # subtrees that are done and where each ends, the first one last
         done: list[tuple[Node, int]] = []
         for at in range(len(columns) - 1, -1, -1):
             if columns[at] < 0:
-                cost: Any = _plain(units[0] * costs[at][0])
-                if self.shown is not None:
-                    cost = (cost, *[_plain(unit * x) for unit, x in zip(units[1:], costs[at][1:], strict=True)])
-                done.append((Leaf(labels[at], rows[at], cost), at + 1))
+                cost = list(map(operator.mul, units, costs[at]))
+                if not is_whole:
+                    cost = list(map(_plain, cost))
+                done.append((Leaf(labels[at], rows[at], cost[0] if self.shown is None else tuple(cost)), at + 1))
                 continue
-            sides = max(int(found.arity[columns[at]]), 2)
+            sides = max(arity[columns[at]], 2)
             children = [done.pop() for _ in range(sides)]
             end, inside = children[-1][1], sum([child.rows for child, _ in children])
             nodes = tuple([child for child, _ in children])
