@@ -54,7 +54,7 @@ from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import ENGINE, INFINITE, LANES, UNLIMITED
 from streed.kernels.routing import measure_tree
-from streed.kernels.views import native, vector
+from streed.kernels.views import copy_into, native, vector
 
 _RECORD_WORDS = ENGINE.itemsize // 8
 
@@ -98,7 +98,7 @@ def solve_short_each(codes, costs, shapes, splits, min_leaf, depth, units, buffe
             buffer,
             room,
         )
-        found[i, : len(words)] = words
+        copy_into(found[i], words)
         code += n * p
         cost += n * labels
 
@@ -172,8 +172,10 @@ def _solve(codes, categories, costs, split, min_leaf, depth, units, buffer, room
     found[BRANCH_WORDS] = e.branch_words
     if m > 0:
         tree = found[HEAD:].reshape((TREE_ROWS, m))
-        tree[0] = preorder
-        tree[1:] = measure_tree(preorder, codes, categories, costs)
+        copy_into(tree[0], preorder)
+        measures = measure_tree(preorder, codes, categories, costs)
+        for row in range(len(measures)):
+            copy_into(tree[1 + row], measures[row])
     _still_there(record, row_bits, column_rows, words, own_profits, signed_costs, literals, column, flipped, control)
     return found
 

@@ -17,7 +17,7 @@ from numba import int64, uint64
 
 from streed.enumerate.layout import COST, KEY, MOST_KEY, MOST_VALUE, STAIRCASE, VALUE
 from streed.kernels.compiled import entry
-from streed.kernels.views import native
+from streed.kernels.views import copy_into, native
 
 FIRST_BITS = 10
 """Of the places of a table as it begins."""
@@ -64,7 +64,7 @@ def put_entry(entries, used, bits, count, candidate):  # type: ignore[no-untyped
     at = _place(used, entries, bits, candidate)
     if used[at] == 0:
         used[at] = 1
-        entries[at] = candidate
+        copy_into(entries[at], candidate)
         count += 1
         if 2 * count > len(used):
             larger, taken = new_table(bits + 1, len(candidate))
@@ -72,10 +72,10 @@ def put_entry(entries, used, bits, count, candidate):  # type: ignore[no-untyped
                 if used[i] == 1:
                     to = _place(taken, larger, bits + 1, entries[i])
                     taken[to] = 1
-                    larger[to] = entries[i]
+                    copy_into(larger[to], entries[i])
             return larger, taken, bits + 1, count
     elif candidate[VALUE] < entries[at, VALUE]:
-        entries[at] = candidate
+        copy_into(entries[at], candidate)
     return entries, used, bits, count
 
 
@@ -114,7 +114,7 @@ def compact(entries, used, count):  # type: ignore[no-untyped-def]
     at = 0
     for i in range(len(used)):
         if used[i] == 1:
-            found[at] = entries[i]
+            copy_into(found[at], entries[i])
             at += 1
     return take(found, order_by(found, count, COST), count)
 
@@ -261,7 +261,8 @@ def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-d
     best = below
     best_i = int64(-1)
     best_j = int64(-1)
-    first = np.ascontiguousarray(sums_b[:, 0])
+    first = np.empty(len(b), sums_b.dtype)
+    copy_into(first, sums_b[:, 0])
     for i in range(len(a)):
         value = a[i, VALUE]
         j = np.searchsorted(first, least[0] - sums_a[i, 0])

@@ -29,7 +29,7 @@ from streed.enumerate.entries import (
 from streed.enumerate.layout import COST, FULL, SPACE
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE, NONE
-from streed.kernels.views import native
+from streed.kernels.views import copy_into, native
 
 _FEW = 4
 """Of so few trees of a side, all sums are tried before equal ones are looked for."""
@@ -98,7 +98,7 @@ def put_stumps(pairs, total, place, inside, budget, split, least_rows, leaves, f
     count = 0
     for i in range(put_leaf(whole, width, least_rows, leaves[0])):
         if leaves[0, i, COST] <= budget:
-            found[count] = leaves[0, i]
+            copy_into(found[count], leaves[0, i])
             count += 1
     for k in range(size):
         if k == place:
@@ -138,7 +138,7 @@ def _keep_cheap(found, count, room):  # type: ignore[no-untyped-def]
     kept = 0
     for i in range(count):
         if found[i, COST] <= room:
-            found[kept] = found[i]
+            copy_into(found[kept], found[i])
             kept += 1
     return kept
 

@@ -24,7 +24,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.control import LONGEST, STOP
 from streed.kernels.removing_literals import flow, merge, planes_of, repack, take, weigh_removed
 from streed.kernels.simd import load_atomic
-from streed.kernels.views import native
+from streed.kernels.views import copy_into, native
 
 NOTHING = -(1 << 62)
 """What no conjunction weighs."""
@@ -133,8 +133,8 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     now = int64(0)
     rows = np.flatnonzero((weights != 0) | (least_rows > 1))
     n_rows[0] = len(rows)
-    own[0, : len(rows)] = weights[rows]
-    many[0, : len(rows)] = counts[rows]
+    copy_into(own[0], weights[rows])
+    copy_into(many[0], counts[rows])
     n_planes[0] = most_planes
     live[0] = ~uint64(0)
     planes_of(masks, literals[0], rows, n_bits[0], planes[0])

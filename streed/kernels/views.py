@@ -27,6 +27,17 @@ native = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """For functions that only other native functions call."""
 
 
+@inline
+def copy_into(target, source):  # type: ignore[no-untyped-def]
+    """Writes the entries of one vector to the first of another.
+
+    Where an array is assigned as a whole, numba compiles the text of the message that sizes differ: a second for each
+    process that compiles.
+    """
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
 def _view(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Makes the array of a signature (address, size of every dimension, dtype): what `vector` and `matrix` become.
 

@@ -12,7 +12,7 @@ from numba import int64, uint64
 from streed.kernels.compiled import entry
 from streed.kernels.control import NODES, STOP
 from streed.kernels.simd import load_atomic
-from streed.kernels.views import native
+from streed.kernels.views import copy_into, native
 from streed.pareto.arrays import ENTRIES, FOUND, FULL, KEYS
 from streed.pareto.packed_vectors import add_sets, drain, join, pour
 from streed.pareto.staircases import front_of_pairs
@@ -49,8 +49,8 @@ def _keep(store, slot, node, keys, columns):  # type: ignore[no-untyped-def]
         return
     store.slots[slot] = entries + 1
     store.sets[entries] = node
-    store.keys[begin : begin + len(keys)] = keys
-    store.columns[begin : begin + len(keys)] = columns
+    copy_into(store.keys[begin:], keys)
+    copy_into(store.columns[begin:], columns)
     store.begins[entries + 1] = begin + len(keys)
     store.counters[ENTRIES] = entries + 1
     store.counters[KEYS] = begin + len(keys)

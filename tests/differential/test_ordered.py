@@ -11,9 +11,7 @@ pytestmark = pytest.mark.compiles
 LONG = ("own gini", "own price", "entropy")
 """Kinds whose kernels are compiled as those of others here, which are enough for a change."""
 
-KINDS = [
-    pytest.param(kind, marks=pytest.mark.slow if name in LONG else (), id=name) for kind, name in enumerate(TASKS)
-]
+KINDS = [pytest.param(kind, marks=pytest.mark.slow if name in LONG else (), id=name) for kind, name in enumerate(TASKS)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streed.kernels.views import native
+from streed.kernels.views import copy_into, native
 from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.compiled.pair_sums import TRIVIAL, allow
 from streed.rashomon.compiled.tables import put, put_sums
@@ -80,7 +80,7 @@ def put_shallow(table, low, both, sums, size, whole, price, depth, multiple, opt
     other, others = np.empty(most, np.int64), np.empty(most, np.int64)
     leaf = np.empty((2, labels), np.int64)
     part = np.empty((2, labels), np.int64)
-    leaf[0] = whole
+    copy_into(leaf[0], whole)
     allow(leaf[0], size, options)
     count = put_leaves(leaf[0], budget, found, numbers, 0)
     for i in range(count):

@@ -13,7 +13,7 @@ from numba import int64
 
 from streed.kernels.records import LANES
 from streed.kernels.simd import fill, first_one, lanes_with
-from streed.kernels.views import inline, native
+from streed.kernels.views import copy_into, inline, native
 from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.compiled.pair_sums import TRIVIAL, allow, stump_keys
 from streed.rashomon.compiled.tables import total_of
@@ -65,7 +65,7 @@ def put_shallow_near(
     width = both.shape[1]
     leaf = np.empty((2, labels), np.int64)
     part = np.empty((2, labels), np.int64)
-    leaf[0] = whole
+    copy_into(leaf[0], whole)
     allow(leaf[0], size, options)
     put_leaves_near(leaf[0], least, slack, found)
     ones, others = near[0], near[1]
