@@ -49,6 +49,7 @@ def test_summed_rows_cost_what_slices_do(labels: int, limits: dict[str, int], mo
     assert found["sliced"] == found["summed"]
 
 
+@pytest.mark.compiles
 def test_priced_splits_of_summed_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cost matrix has few kinds of rows, so they are counted; summed, they cost the same."""
     rng = np.random.default_rng(3)

@@ -184,6 +184,7 @@ for kind in kinds[int(sys.argv[2]):] + kinds[:int(sys.argv[2])]:
 """
 
 
+@pytest.mark.compiles
 def test_processes_that_fill_one_empty_directory(place: Path) -> None:
     """Each meets the same signatures in another order, so that they are compiled by several at the same time."""
     commands = [[sys.executable, "-c", WRITERS, str(place), str(at)] for at in (0, 3)]
@@ -264,6 +265,7 @@ def check_made_again(filled: Path, damaged: list[Path]) -> None:
     assert solved(filled) == (expected, [])
 
 
+@pytest.mark.compiles
 def test_a_solve_with_damaged_files(filled: Path) -> None:
     damaged = [path for name in ("find_groups", "find_rows", "lay_out") for path in filled.glob(f"*/{name}-*")]
     assert len(damaged) >= 3

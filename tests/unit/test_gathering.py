@@ -46,6 +46,7 @@ print(order((np.array([3, 1, 2]),)).tolist())
 """
 
 
+@pytest.mark.compiles
 @pytest.mark.skipif(
     not levels.runnable(binding.get_host_cpu_features()), reason="no library can be made for this machine"
 )

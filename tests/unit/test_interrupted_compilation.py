@@ -199,6 +199,7 @@ def interrupted(code: str, arguments: list[str], number: signal.Signals, place: 
         return child.returncode, printed, said, time.perf_counter() - begin
 
 
+@pytest.mark.compiles
 @posix
 def test_an_interrupt_of_the_library(tmp_path: Path) -> None:
     code, printed, said, took = interrupted(LIBRARY, [], signal.SIGINT, tmp_path)
@@ -206,6 +207,7 @@ def test_an_interrupt_of_the_library(tmp_path: Path) -> None:
     assert took < 10  # it would take half a minute and more
 
 
+@pytest.mark.compiles
 @posix
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_of_the_shell(tmp_path: Path, number: signal.Signals) -> None:
@@ -217,6 +219,7 @@ def test_an_interrupt_of_the_shell(tmp_path: Path, number: signal.Signals) -> No
     assert took < 10
 
 
+@pytest.mark.compiles
 @posix
 def test_sigterm_is_left_alone_by_the_library(tmp_path: Path) -> None:
     code, printed, _, took = interrupted(LIBRARY, [], signal.SIGTERM, tmp_path)
@@ -238,6 +241,7 @@ main()
 """
 
 
+@pytest.mark.compiles
 @posix
 def test_sigterm_gives_the_best_tree_so_far(tmp_path: Path) -> None:
     from tests.unit.test_solve_stopping import X, Y

@@ -47,6 +47,7 @@ FEW, MANY = "105", "100005"
 """5 and four steps each for 25 calls."""
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("kind", ["entry", "own_entry"])
 def test_functions_of_one_name_from_two_processes(tmp_path: Path, kind: str) -> None:
     script = tmp_path / "script.py"

@@ -34,6 +34,8 @@ from streed.tasks import (
 from tests.differential.proofs_within import judge
 from tests.unit.algebra_tasks import most
 
+pytestmark = pytest.mark.compiles
+
 
 def sample(rows: int = 60, columns: int = 5) -> tuple[Any, Any, Any]:
     draw = np.random.default_rng(7)
@@ -69,19 +71,16 @@ def _is_proved(task: Any, limits: dict[str, Any], **row_data: Any) -> None:
     assert "it is optimal" in made.check()
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize(("task", "limits"), PLAIN)
 def test_what_solve_finds_is_proved(task: Any, limits: dict[str, Any]) -> None:
     _is_proved(task, limits)
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize(("limit", "limits"), FAIR)
 def test_what_solve_finds_under_limits_on_groups_is_proved(limit: Any, limits: dict[str, Any]) -> None:
     _is_proved(Accuracy().subject_to(limit), limits, sensitive_features=sample()[2])
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("number", range(6))
 def test_proofs_agree_with_enumeration(number: int) -> None:
     assert judge(5, number)[1] == []
