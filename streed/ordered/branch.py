@@ -19,13 +19,15 @@ from numba import int64, uint8, uint32
 
 from streed.kernels.control import LOWER, STOP, UPPER
 from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
-from streed.kernels.ordered.record import INFEASIBLE, NEW
+from streed.kernels.ordered.record import INFEASIBLE
 from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.views import matrix, native, vector
+from streed.ordered.arena import reserve
 from streed.ordered.bounds import bound_by_leaves, bound_by_node, learn, lowest_run, push_solved, worst_of
 from streed.ordered.cache import recall, remember
 from streed.ordered.categories import count_ordered, count_values, end_of_value, mark_value
 from streed.ordered.depth_two import is_stopped
+from streed.ordered.inheritance import close_inherited, find_leaf, hand_on
 from streed.ordered.layout import DEEP, UNLIMITED, WORDS
 from streed.ordered.plans import append, plan_size, write_fan, write_split
 from streed.ordered.shallow import rank_of, solve_shallow
@@ -45,47 +47,8 @@ from streed.ordered.sharing import (
     tell_bound,
     unlock,
 )
+from streed.ordered.sparse import end_of_leaf, within_price
 from streed.ordered.stumps import bound_by_stumps
-
-
-@native
-def reserve(e, size):  # type: ignore[no-untyped-def]
-    """The address of as many bytes of the arena; 0 if it has no room, which stops the search."""
-    begin = (e.arena_used + 63) & ~63
-    if begin + size > e.arena_space:
-        e.full = 1
-        vector(e.control, STOP + 1, int64)[STOP] = 1
-        return int64(0)
-    e.arena_used = begin + size
-    return e.arena + begin
-
-
-@native
-def end_of_leaf(e, orders, n, columns, f, first, last, middle, left, right):  # type: ignore[no-untyped-def]
-    """Which threshold of a run to solve: where its best one has a leaf on one side, the last of as cheap a leaf.
-
-    The other side costs least there, so what it costs closes all of them.
-    """
-    rows = matrix(orders, columns, n + 1, uint32)
-    best = middle
-    for r in range(first, last + 1):
-        if rows[f, r] >= uint32(NEW) and left[f, r] + right[f, r] < left[f, best] + right[f, best]:
-            best = r
-    most = e.least + e.split_cost
-    found = best
-    if left[f, best] < most and left[f, best] <= right[f, best]:
-        for r in range(best, last + 1):
-            if left[f, r] > left[f, best]:
-                break
-            found = r if rows[f, r] >= uint32(NEW) else found
-        return found
-    if right[f, best] < most:
-        for r in range(best, first - 1, -1):
-            if right[f, r] > right[f, best]:
-                break
-            found = r if rows[f, r] >= uint32(NEW) else found
-        return found
-    return middle
 
 
 @native
@@ -105,6 +68,9 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     a bound that is known. `names` int64 (columns,): the columns of the whole problem that those of the node are.
     """
     none = int64(0)
+    inherited = e.handed
+    inherited_label = e.handed_label
+    e.handed = none
     allowed = min(depth, splits)
     depth = min(depth, splits, n - 1)
     if depth <= 2 or columns == 0:
@@ -143,6 +109,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     names_at = reserve(e, 16 * columns)
     plans_at = reserve(e, 16 * side_plan)
     side_at = reserve(e, e.rows)
+    handed_at = reserve(e, columns * n if e.sparse == 1 else none)
     if e.full == 1:
         e.arena_used = used
         return lower, upper
@@ -210,12 +177,14 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     rows = matrix(orders, columns, n + 1, uint32)
     run = np.empty(3, np.int64)
     total = worst_of(e, orders, n, none, none, n)
+    hands_on = e.sparse == 1 and e.leaf_costs != 0 and e.relaxing == 0 and side_depth > 2
     share = int64(UNLIMITED)
     last_share = share
     if not (depth < DEEP and splits >= (int64(1) << depth) - 1) and splits < UNLIMITED:
         most = int64(UNLIMITED) if depth > DEEP else (int64(1) << (depth - 1)) - 1
         share = max(none, splits - 1 - most)
         last_share = min(most, splits - 1)
+    hands_on = hands_on and share == UNLIMITED
     # which share this is
     first_number = none if share == UNLIMITED else share
     number = first_number - 1
@@ -233,8 +202,13 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
         if price > 0 and e.bounded == 1:
             if e.leaf_costs != 0:
                 bound_by_leaves(e, orders, n, columns, total, left, right)
+            needed = min(upper, budget) - price
+            if inherited != 0:
+                close_inherited(e, orders, n, columns, inherited, inherited_label, needed, left, right)
             if e.restrictable == 1:
-                bound_by_stumps(e, orders, n, every, columns, min(upper, budget) - price, left, right)
+                bound_by_stumps(e, orders, n, every, columns, needed, left, right)
+            if inherited != 0:
+                close_inherited(e, orders, n, columns, inherited, inherited_label, needed, left, right)
         begun = column < 0
         seen = none
         while True:
@@ -294,7 +268,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             target = limit - price + slack
             upper_left = int64(INFEASIBLE)
             upper_right = int64(INFEASIBLE)
-            needed = e.min_leaf
+            leaf_rows = e.min_leaf
             for turn in range(0 if relaxing else 2, 4):
                 if turn == 2 and relaxing:
                     e.restrictable = 1
@@ -334,7 +308,10 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 side_columns = n_left if is_left else n_right
                 side_names = left_names if is_left else right_names
                 side_splits = left_splits if is_left else right_splits
-                side_budget = target - (bound_right if is_left else bound_left)
+                other_bound = bound_right if is_left else bound_left
+                side_budget = target - other_bound
+                if e.sparse == 1:
+                    side_budget = within_price(e, limit - price - other_bound, side_budget)
                 known = bound_left if is_left else bound_right
                 its_plan = left_plan if is_left else right_plan
                 found = known
@@ -345,6 +322,24 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                     )
                     found = max(found, known)
                 if found < min(side_budget, its_upper):
+                    if hands_on and side_budget > e.least + 3 * price:
+                        e.handed = handed_at
+                        beside, e.handed_label = find_leaf(e, right_orders if is_left else orders_at, n - side_rows)
+                        hand_on(
+                            e,
+                            orders,
+                            n,
+                            columns,
+                            names,
+                            side,
+                            uint8(is_left),
+                            side_rows,
+                            side_columns,
+                            side_names,
+                            left,
+                            right,
+                            side_budget + beside,
+                        )
                     found, its_upper = solve(
                         e,
                         side_depth,
@@ -371,7 +366,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                             its_plan,
                         )
                 if turn < 2:
-                    e.min_leaf = needed
+                    e.min_leaf = leaf_rows
                     e.restrictable = 0
                     e.relaxing = 1
                     e.relaxed = 0

@@ -6,7 +6,8 @@ from numba import int64, uint8
 
 from streed.kernels.ordered.orders import mark_sides, split_orders
 from streed.kernels.views import native, vector
-from streed.ordered.branch import reserve, solve
+from streed.ordered.arena import reserve
+from streed.ordered.branch import solve
 from streed.ordered.depth_two import is_stopped
 from streed.ordered.plans import append, plan_size, write_split
 from streed.ordered.shallow import position_of

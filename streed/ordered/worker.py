@@ -102,7 +102,7 @@ class Worker:
         """Makes room for a search to this depth, of `memory` bytes at most, which `end` gives back."""
         space = self._arena_bytes(depth, memory)
         self._arena = buffers.borrow(space)
-        self.write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used", "team"), 0))
+        self.write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used", "team", "handed"), 0))
         self.write(arena=address_of(self._arena), arena_space=space)
         deep = depth > _UNKEPT and self._columns > 0
         words_kept = _POOL if memory is None else min(_POOL, memory // 16)
@@ -145,7 +145,7 @@ class Worker:
         children = self._rows.most_children
         if depth < 30:
             plan = min(plan, 1 + WORDS * (children**depth + 1))
-        level = columns * (20 * n + 32) + (16 if children == 2 else 24) * plan + n + 7 * 64
+        level = columns * (21 * n + 32) + (16 if children == 2 else 24) * plan + n + 8 * 64
         most = level * max(0, depth - 2) + 64
         return int(min(most, 2**31 if memory is None else memory))
 
