@@ -19,7 +19,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import LEAF, NONE
 from streed.kernels.stopping import stopped
-from streed.kernels.views import native, vector
+from streed.kernels.views import copy_into, native, vector
 
 _DEPTH = 2
 """Of the sides."""
@@ -100,8 +100,8 @@ def meet_splits(  # type: ignore[no-untyped-def]
         i, j = find_addends(first, len(first), last, len(last), first[i] + last[order[j]])
         found[0] = k
         found[1] = best
-        found[2 : 2 + width] = first[i]
-        found[2 + width :] = last[j]
+        copy_into(found[2:], first[i])
+        copy_into(found[2 + width :], last[j])
     return found
 
 
@@ -120,15 +120,15 @@ def grow_shallow(engine, rows, depth, target, weights, base, split, scratch):  #
     waiting = np.empty((_DEPTH + 1, e.row_words), np.uint64)
     targets = np.empty((_DEPTH + 1, len(split)), np.int64)
     depths = np.empty(_DEPTH + 1, np.int64)
-    waiting[0] = rows
-    targets[0] = target
+    copy_into(waiting[0], rows)
+    copy_into(targets[0], target)
     depths[0] = _affordable(depth, target[COST], split)
     size = 1
     here = np.empty(e.row_words, np.uint64)
     relative = boolean(False)
     while size > 0:
         size -= 1
-        here[:] = waiting[size]
+        copy_into(here, waiting[size])
         wanted = targets[size].copy()
         below = depths[size]
         label = int64(NONE)
@@ -157,7 +157,7 @@ def grow_shallow(engine, rows, depth, target, weights, base, split, scratch):  #
                 # the second child waits first; of a turned column it is that without
                 is_without = turn == 1 - turned
                 write_rows(e, here, column, int64(is_without), waiting[size])
-                targets[size] = without if is_without else having
+                copy_into(targets[size], without if is_without else having)
                 depths[size] = below - 1
                 size += 1
         relative = boolean(True)
