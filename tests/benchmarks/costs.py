@@ -318,6 +318,8 @@ def measure(case: Case, repeats: int | None) -> harness.Record:
         "depth": case.depth,
         "value": value,
         "peer_value": peer,
+        "is_proved": result.status == "optimal",
+        "is_as_good": value <= peer + near,
         "holds": result.status == "optimal" and value <= peer + near,
         "peer_is_worse": peer > value + near,
         "seconds": ours.wall,
@@ -332,13 +334,13 @@ def measure(case: Case, repeats: int | None) -> harness.Record:
 
 
 def _cells(row: harness.Record) -> list[Any]:
-    same = "worse" if row["peer_is_worse"] else "same"
+    same = "worse" if row["peer_is_worse"] else "same" if row["is_as_good"] else "OURS IS WORSE"
     return [
         row["family"],
         row["case"],
         row["depth"],
         f"{row['value']:.10g}",
-        same if row["holds"] else "OURS IS WORSE",
+        same if row["is_proved"] else f"{same}, not proved",
         harness.milliseconds(harness.median(row["peer_seconds"])),
         harness.milliseconds(harness.median(row["seconds"])),
         f"{row['ratio']:.1f}",
