@@ -2,9 +2,9 @@
 
 On the data of `tests.benchmarks.thresholds`: F1, balanced errors, errors under a limit on demographic parity (the
 group: whether the first column is above its median) and a user's task at depth three; errors and a price of a
-tenth or a hundredth of the rows for each split, without a limit on the depth; squared errors of scikit-learn's diabetes, which
-the other tasks take in thirds, at depth three and four. Then errors of made data, 100,000 and a million rows of 20
-columns of normal numbers, a tenth of the labels turned, at depth two and three.
+tenth or a hundredth of the rows for each split, without a limit on the depth; squared errors of scikit-learn's
+diabetes, which the other tasks take in thirds, at depth three and four. Then errors of made data, 100,000 and a million
+rows of 20 columns of normal numbers, a tenth of the labels turned, at depth two and three.
 
 Every solve has a process of its own. Its seconds are of the processor, of a call whose code was compiled by a call
 before; its memory is all that the process ever held, the interpreter and the compiler among it. A row that the time
