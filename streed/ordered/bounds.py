@@ -52,6 +52,19 @@ def bound_by_node(e, orders, n, columns, value, total, left, right):  # type: ig
 
 
 @native
+def costs_by_label(e, orders, n):  # type: ignore[no-untyped-def]
+    """(labels,) int64: what a leaf of each label costs for the rows of a node."""
+    rows = matrix(orders, 1, n + 1, uint32)
+    costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
+    found = np.zeros(e.labels, np.int64)
+    for r in range(n):
+        row = int64(rows[0, r] & uint32(ROW))
+        for k in range(e.labels):
+            found[k] += costs[row, k]
+    return found
+
+
+@native
 def bound_by_leaves(e, orders, n, columns, total, left, right):  # type: ignore[no-untyped-def]
     """Raises the bounds of sides to what they cost as leaves, or to the price of a split, whichever is less.
 
@@ -61,13 +74,9 @@ def bound_by_leaves(e, orders, n, columns, total, left, right):  # type: ignore[
     rows = matrix(orders, columns, n + 1, uint32)
     worst = vector(e.worst, e.rows, int64)
     costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
-    everything = np.zeros(e.labels, np.int64)
+    everything = costs_by_label(e, orders, n)
     passed = np.zeros(e.labels, np.int64)
     price = e.split_cost
-    for r in range(n):
-        row = int64(rows[0, r] & uint32(ROW))
-        for k in range(e.labels):
-            everything[k] += costs[row, k]
     for f in range(columns):
         passed[:] = 0
         served = int64(0)

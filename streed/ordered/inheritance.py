@@ -21,6 +21,7 @@ from numba import int64, uint8, uint32
 
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
 from streed.kernels.views import matrix, native
+from streed.ordered.bounds import costs_by_label
 from streed.ordered.categories import count_ordered
 
 _OPEN, _CLOSED, _CLOSED_TO_LEAVES = range(3)
@@ -29,13 +30,7 @@ _OPEN, _CLOSED, _CLOSED_TO_LEAVES = range(3)
 @native
 def find_leaf(e, orders, n):  # type: ignore[no-untyped-def]
     """(what the best leaf for some rows costs, its label)."""
-    rows = matrix(orders, 1, n + 1, uint32)
-    costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
-    sums = np.zeros(e.labels, np.int64)
-    for r in range(n):
-        row = int64(rows[0, r] & uint32(ROW))
-        for k in range(e.labels):
-            sums[k] += costs[row, k]
+    sums = costs_by_label(e, orders, n)
     label = int64(sums.argmin())
     return sums[label], label
 
@@ -73,12 +68,8 @@ def close_inherited(e, orders, n, columns, closed_at, label, limit, left, right)
     rows = matrix(orders, columns, n + 1, uint32)
     closed = matrix(closed_at, columns, n, uint8)
     costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
-    everything = np.zeros(e.labels, np.int64)
+    everything = costs_by_label(e, orders, n)
     passed = np.zeros(e.labels, np.int64)
-    for r in range(n):
-        row = int64(rows[0, r] & uint32(ROW))
-        for k in range(e.labels):
-            everything[k] += costs[row, k]
     for f in range(columns):
         passed[:] = 0
         for r in range(n):
