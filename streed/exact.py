@@ -38,6 +38,9 @@ _FEW = 512
 _MANY_DIGITS = 40
 """Beyond so many zeros, numbers are not written out."""
 
+_WORD = 63
+"""Whole numbers of fewer bits fit into int64."""
+
 _GRID_BITS = 44
 
 _ROUNDED_BITS = 50
@@ -250,6 +253,8 @@ class WideCosts:
     """and at most this more, apart from its branching nodes,"""
     split_rest: int
     """of which each costs this much more."""
+    rests: Array
+    """(n, K): by how much each cost is above its rounded one, below 2**shift; int64, or Python integers if wider."""
 
     def lower(self, rounded: int) -> Fraction:
         """A tree that costs at least `rounded` by rounded costs costs at least this."""
@@ -347,7 +352,8 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     rounded = total >> shift
     rest = total - (rounded << shift)
     least, most = int(rest.min(axis=1).sum()), int(rest.max(axis=1).sum())
-    wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift))
+    rests = rest if shift >= _WORD else rest.astype(np.int64)
+    wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift), rests)
     return IntegerCosts(np.ascontiguousarray(rounded, np.int64), split >> shift, unit * (1 << shift), False, wide)
 
 

@@ -8,6 +8,7 @@ import attrs
 
 from streed.bnb.native_search import search_native
 from streed.bnb.procedure import Procedure
+from streed.encoding.encoding import Encoding
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
@@ -34,7 +35,7 @@ class Native(Driver):
             found = search_chains(problem, search_limits, self.name)
             if found is not None:
                 return found
-        outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
+        outcome = search_native(problem, search_limits, self.procedure, self.row_prices, _close)
         return self.without_kernels(problem, search_limits) if outcome is None else outcome
 
     def check(self, task: Task) -> None:
@@ -70,3 +71,12 @@ class Native(Driver):
         if is_for_calls(problem, search_limits, self.procedure, n_labels):
             return ShortOracle(problem, kinds, n_labels, self.procedure, native)
         return native()
+
+
+def _close(
+    problem: Problem, encoding: Encoding, search_limits: SearchLimits, procedure: Procedure, outcome: Outcome
+) -> Outcome:
+    """What rounding left open, closed by what is loaded for it only now."""
+    from streed.enumerate.closing import close_by_near_optimal
+
+    return close_by_near_optimal(problem, encoding, search_limits, procedure, outcome)

@@ -69,7 +69,7 @@ class PackedRowSets(RowSets):
 
     def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
         found: Array = enumerate_rows(
-            self._address, rows.rows, np.int64(_depth(rows)), *_branch(rows), np.int64(budget),
+            self._address, rows.rows, np.int64(_depth(rows)), *branch_of(rows), np.int64(budget),
             self._weights, self._least, self.split, limits, self._scratch,
         )  # fmt: skip
         self.check_time()
@@ -135,7 +135,7 @@ class PackedRowSets(RowSets):
 
     def _ranked(self, rows: RowSet, budget: int) -> Array:
         """What `rank_columns` gives for the rows, which are searched to a depth of three or four."""
-        found: Array = rank_columns(self._address, rows.rows, _depth(rows), *_branch(rows), budget, self.split)
+        found: Array = rank_columns(self._address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split)
         self.check_time()
         return found
 
@@ -152,7 +152,7 @@ class PackedRowSets(RowSets):
             self._prepare(anew=True)
         workspace.node_rows[engine["node_count"]] = rows.rows
         engine["root_target"] = target
-        engine["root_high"], engine["root_low"] = _branch(rows)
+        engine["root_high"], engine["root_low"] = branch_of(rows)
         search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED)
         return workspace.root_bounds[0]
 
@@ -204,7 +204,7 @@ def _depth(rows: RowSet) -> int:
     return UNLIMITED if rows.depth is None else min(rows.depth, UNLIMITED)
 
 
-def _branch(rows: RowSet) -> tuple[Any, Any]:
+def branch_of(rows: RowSet) -> tuple[Any, Any]:
     """The branch that leads to the rows, as `extend_branch` makes it."""
     literals = sorted((2 * column + code + 1 for column, code in rows.path), reverse=True)
     if len(literals) > 8 or (literals and literals[0] > 0xFFFF):
