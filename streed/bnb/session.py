@@ -148,7 +148,7 @@ def is_over(workspaces: list[Workspace], lower: int) -> bool:
 def best_of(workspaces: list[Workspace], lower: int) -> Workspace:
     """The workspace of the best tree, of equal ones the first; what all threads proved of the root is written there."""
     best = min(workspaces, key=lambda each: each.root_bounds[1])
-    best.root["lower"] = min(max(best.root_bounds[0], lower), best.root_bounds[1])
+    best.raise_root(lower)
     best.control[PROVED] = LOWEST
     return best
 

@@ -80,7 +80,8 @@ class Workspace:
             self.engine.address, row_bits, problem.column_rows, groups.words, self.profits, self.signed_costs,
             problem.literals, problem.column, problem.flipped, control,
         )  # fmt: skip
-        self._class_lane = self._weigh_classes(problem)
+        # nothing is expanded without limits on nodes where splits cost nothing
+        self._class_lane = None if relaxed else self._weigh_classes(problem)
         arrays: dict[str, Array] = {}
         if shared is not None:
             self.engine["shared_slots"] = len(shared)
@@ -242,6 +243,12 @@ class Workspace:
         """(lower, upper) of the node that was searched."""
         lower, upper = self._bounds_at(self.engine["root"]).tolist()
         return lower, upper
+
+    def raise_root(self, lower: int) -> None:
+        """Writes a lower bound of the node that was searched, as far as it is above its own and not above its upper."""
+        bounds = self._bounds_at(self.engine["root"])
+        own, upper = bounds.tolist()
+        bounds[0] = min(max(own, lower), upper)
 
     def _bounds_at(self, node: int) -> Array:
         """(lower, upper) of a node as they lie in its record, which begins with them."""

@@ -19,7 +19,7 @@ _UNUSED = Column("", (0, 1), False)
 """Stands for the columns that no branch asks about."""
 
 
-def sides_in(data: Dataset, node: Branch, rows: Array) -> Array:
+def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:
     """(m,) the child that each of the rows (m,), given by number, goes to; `node` is on a column of `data`."""
     codes = data.X[:, node.column][rows]  # which is quicker than both at once
     return codes if node.cut is None else data.ordered[node.column].sides(codes, node.cut)

@@ -71,7 +71,7 @@ def _all_names(function: Any) -> Collection[str]:
     """All names of attributes and globals in a function and in those that it names."""
     if isinstance(function, Function) and is_of_package(function.__code__):
         return _names_in_package(function)
-    if isinstance(function, Function) and _stands_alone(function):
+    if isinstance(function, Function) and stands_alone(function):
         return attributes_of(function.__code__)
     return set(_names_within(function, set()))
 
@@ -82,7 +82,7 @@ def _names_in_package(function: Function) -> frozenset[str]:
     return frozenset(_names_within(function, set()))
 
 
-def _stands_alone(function: Function) -> bool:
+def stands_alone(function: Function) -> bool:
     """Whether a function names nothing but what Python has: its code is then all that it depends on."""
     return (
         function.__closure__ is None
@@ -186,7 +186,7 @@ def _update(digest: Any, part: Any, seen: dict[int, int], digest_of: Digest, nam
             digest.update(f"again {seen[id(part)]}".encode())
             return
         seen[id(part)] = len(seen)
-        if _stands_alone(part):
+        if stands_alone(part):
             digest.update(b"alone" + digest_of(part.__code__))
             return
         _update(digest, part.__code__, seen, digest_of)

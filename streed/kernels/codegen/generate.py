@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from streed.kernels.codegen.capture import fingerprint
+from streed.kernels.codegen.capture import fingerprint, stands_alone
 from streed.kernels.codegen.origin import is_of_package
 from streed.kernels.codegen.render import render
 from streed.kernels.codegen.shipped import name_of_shipped
@@ -127,18 +127,26 @@ def all_made() -> list[Kernels | ThresholdKernels]:
 _kept: dict[str, Any] = {}
 """By fingerprint, all that this process compiled or loaded."""
 
-_of_package: dict[Any, Any] = {}
-"""The same of texts whose methods came with the package, by spec and methods: what these depend on never changes."""
+_unchanging: dict[Any, Any] = {}
+"""The same by spec and methods: those that came with the package, and those of which all is said by their code."""
 
 
 def _made(text: Text, kind: Callable[..., Any], kernels: tuple[str, ...]) -> Any:
     """The kernels of a text, from the library, else compiled."""
-    if not all(is_of_package(function.__code__) for function in text.functions.values()):
+    meanings = [_meaning(function) for function in text.functions.values()]
+    if None in meanings:
         return _made_of(text, kind, kernels)
-    known = text.spec, text.ordered, *text.functions.items()
-    if known not in _of_package:
-        _of_package[known] = _made_of(text, kind, kernels)
-    return _of_package[known]
+    known = text.spec, text.ordered, *text.functions, *meanings
+    if known not in _unchanging:
+        _unchanging[known] = _made_of(text, kind, kernels)
+    return _unchanging[known]
+
+
+def _meaning(function: Any) -> Any:
+    """What says all that a method depends on, without a look at it; None where that takes its fingerprint."""
+    if is_of_package(function.__code__):
+        return function
+    return function.__code__ if stands_alone(function) else None
 
 
 def _made_of(text: Text, kind: Callable[..., Any], kernels: tuple[str, ...]) -> Any:
