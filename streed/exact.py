@@ -305,9 +305,10 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
-        costs, unit, exact = exact_array(terms[0][1], "costs")
-        if exact and 2 * _largest_total(costs, None) < LARGEST_TOTAL:
-            return IntegerCosts(costs, 0, unit, True)
+        costs = terms[0][1]
+        most = max(int(costs.max(initial=0)), -int(costs.min(initial=0)))
+        if 2 * most * costs.size < LARGEST_TOTAL:
+            return IntegerCosts(costs, 0, _ONE, True)
     row_weights, row_unit = None, _ONE
     if weights is not None:
         row_weights, row_unit = exact_integers(weights, "sample_weight")

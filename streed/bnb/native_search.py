@@ -107,7 +107,8 @@ def _search(
     relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
-    threads = 1 if is_short(packed, depth) or is_one_unit(depth, budget) else search_limits.threads
+    short = is_short(packed, depth)
+    threads = 1 if short or is_one_unit(depth, budget) else search_limits.threads
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
     workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)
@@ -143,7 +144,7 @@ def _search(
     try:
         searches = searches_of(procedure, workspaces, depth, budget)
         reason = None
-        if is_short(packed, depth):
+        if short:
             searches[0]()
         else:
             deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit

@@ -105,13 +105,16 @@ def nest_columns(columns: list[int], arity: Array, labels: list[int], rows: list
     """The nested nodes of a tree by the columns of its nodes in preorder, -1 for leaves, and what else they have."""
     stack: list[Node] = []
     for at in range(len(columns) - 1, -1, -1):
-        if columns[at] == LEAF:
+        column = columns[at]
+        if column == LEAF:
             stack.append(Leaf(labels[at], rows[at], costs[at]))
+        elif (sides := int(arity[column])) <= 2:
+            left = stack.pop()
+            stack[-1] = Branch(column, (left, stack[-1]), rows[at])
         else:
-            sides = max(int(arity[columns[at]]), 2)
             children = tuple(stack[: -sides - 1 : -1])
             del stack[-sides:]
-            stack.append(Branch(columns[at], children, rows[at]))
+            stack.append(Branch(column, children, rows[at]))
     return stack[0]
 
 
