@@ -9,8 +9,10 @@ by which trees are measured, and rounded once, here, to a multiple of about 2**-
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import numbers
+import operator
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -44,6 +46,12 @@ _WORD = 63
 _GRID_BITS = 44
 
 _ROUNDED_BITS = 50
+
+_CLOSE = 20
+"""Sums of floats are off by less than one in 2 to the power of this."""
+
+_SURELY_MORE = 2.0**62
+"""A float that is at least this is of a total above LARGEST_TOTAL, however it was rounded."""
 
 _SMALL_TOTAL = 2**40
 """Totals that need not be known more closely."""
@@ -135,7 +143,7 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
     if small is not None:
         return small
     whole, unit = _any_size(values, name)
-    fits = sum(map(abs, whole.flat)) < LARGEST_TOTAL
+    fits = _rough_total(whole) < _SURELY_MORE and sum(map(abs, whole.flat)) < LARGEST_TOTAL
     return (whole.astype(np.int64) if fits else whole), unit
 
 
@@ -209,7 +217,14 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
 
 def _decimals(numbers: list[float]) -> tuple[list[int], int]:
     """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
-    written = repr(numbers)[1:-1].split(", ") if numbers else []
+    text = repr(numbers)[1:-1]
+    if numbers and "e" not in text:
+        pieces = text.replace(", ", ".").split(".")
+        before, behind = pieces[::2], pieces[1::2]
+        most = max(map(len, behind))
+        padded = map(str.ljust, behind, itertools.repeat(most), itertools.repeat("0"))
+        return list(map(int, map(operator.add, before, padded))), 10**most
+    written = text.split(", ") if numbers else []
     small = [at for at, text in enumerate(written) if "e" in text]
     if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in small):
         return _powers([_decimal(text) for text in written])
@@ -334,11 +349,10 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
 
 def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None) -> IntegerCosts:
     """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
-    total: Any = sum(part.astype(object) * int(worth / unit) for worth, part in parts)
+    total = _total(parts, unit)
     if weights is not None:
         total = total * weights.astype(object)[:, None]
-    apart = total.max(axis=1) - total.min(axis=1)
-    largest = int(max(np.abs(total).max(axis=1).sum(), apart.sum()))
+    largest = _largest(total)
     # a split that costs more than any labels may gain never pays, however much more
     capped = min(split, 2 * largest + 1)
     if largest + 2 * abs(capped) + 2 < LARGEST_TOTAL:
@@ -350,12 +364,37 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
         raise InputError(
             "costs", f"a branching node costs {_as_float(split * unit):.3g}, far above all rows", "lower its cost"
         )
-    rounded = total >> shift
-    rest = total - (rounded << shift)
-    least, most = int(rest.min(axis=1).sum()), int(rest.max(axis=1).sum())
+    rounded, rest = total >> shift, total & ((1 << shift) - 1)
     rests = rest if shift >= _WORD else rest.astype(np.int64)
+    least, most = sum(rests.min(axis=1).tolist()), sum(rests.max(axis=1).tolist())
     wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift), rests)
     return IntegerCosts(np.ascontiguousarray(rounded, np.int64), split >> shift, unit * (1 << shift), False, wide)
+
+
+def _total(parts: list[tuple[Fraction, Array]], unit: Fraction) -> Array:
+    """The sum of the parts in the unit, as Python integers."""
+    found = []
+    for worth, part in parts:
+        factor = _in_units(worth, unit)
+        found.append(part.astype(object, copy=False) if factor == 1 else part.astype(object) * factor)
+    return functools.reduce(operator.add, found)
+
+
+def _largest(total: Array) -> int:
+    """The sum over the rows of their largest cost in absolute value, or of how far costs lie apart if that is more.
+
+    Of costs that surely do not fit into 64 bits, a little more than that.
+    """
+    try:
+        near = total.astype(np.float64)
+    except OverflowError:
+        near = np.zeros(total.shape)
+    with np.errstate(over="ignore"):
+        rough = max(float(np.abs(near).max(axis=1).sum()), float((near.max(axis=1) - near.min(axis=1)).sum()))
+    if _SURELY_MORE <= rough < math.inf:
+        return int(rough) + (int(rough) >> _CLOSE)
+    apart = total.max(axis=1) - total.min(axis=1)
+    return int(max(np.abs(total).max(axis=1).sum(), apart.sum()))
 
 
 def _times(part: tuple[Fraction, Array], unit: Fraction) -> Array:
@@ -374,12 +413,24 @@ def _in_units(worth: Fraction | int, unit: Fraction) -> int:
 
 def _largest_total(costs: Array, weights: Array | None) -> int:
     """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
+    if costs.dtype == object:
+        return LARGEST_TOTAL  # which all of their absolute values together reach: `_rounded` looks more closely
     if weights is None:
         most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
         return most if most < _SMALL_TOTAL else sum(np.abs(costs).max(axis=1).tolist())
-    if costs.dtype == object or weights.dtype == object:
+    if weights.dtype == object:
         return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
     return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
+
+
+def _rough_total(values: Array) -> float:
+    """The sum of the absolute values of Python integers, nearly; 0 where floats cannot tell."""
+    try:
+        with np.errstate(over="ignore"):
+            total = float(np.abs(values.astype(np.float64)).sum())
+    except OverflowError:
+        return 0.0
+    return total if total < math.inf else 0.0
 
 
 def _as_float(x: Fraction) -> float:

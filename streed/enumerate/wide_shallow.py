@@ -19,6 +19,9 @@ from streed.kernels.records import LEAF
 _BITS = 52
 """Of a sum over all rows, at most; one more is for what is added up in the end."""
 
+_AT_ONCE = 10**6
+"""Products of so many numbers stand in memory for all planes at once."""
+
 _MOST_SPLIT = 2**51
 
 
@@ -70,9 +73,8 @@ class WideRows:
 
     def are_told(self, rows: Array) -> bool:
         """Whether all distinct rows whose labels cost differently are among those that the rows (of n) stand for."""
-        labels = self._labels
-        costs = [self._carried(self._planes[k : labels * self._parts : labels]) for k in range(labels)]
-        differ = np.any([each != costs[0] for each in costs[1:]], axis=(0, 1))
+        costs = self._carried(self._planes[:-1].reshape(self._parts, self._labels, -1))
+        differ = (costs != costs[:, :1]).any(axis=(0, 1))
         differ[self.member[rows]] = False
         return not differ.any()
 
@@ -87,50 +89,45 @@ class WideRows:
         """
         planes, bits = self._planes[:, rows], self.bits[rows]
         whole = planes.sum(axis=1)
-        leaf = self._leaf(whole)
+        leaf = self._leaf(whole[:, None])[:, 0]
         if depth == 0:
             return self._tree(leaf, (LEAF,))
         single = planes @ bits
         if depth == 1:
-            sides = np.stack([self._leaf(whole[:, None] - single), self._leaf(single)])
+            sides = self._leaf(np.stack([whole[:, None] - single, single], axis=1))
             chosen = np.zeros((2, bits.shape[1]), np.int64)
         else:
-            pairs = np.stack([(bits.T * plane) @ bits for plane in planes])
-            sides, chosen = self._sides(whole, single, pairs)
-        roots = self._carried(sides[0] + sides[1] + self._split[:, None])
+            sides, chosen = self._sides(whole, single, _pair_sums(planes, bits))
+        roots = self._carried(sides[:, 0] + sides[:, 1] + self._split[:, None])
         at = int(self._least(np.concatenate([leaf[:, None], roots], axis=1)))
         if at == 0:
             return self._tree(leaf, (LEAF,))
-        below = [(LEAF,) if each == 0 else (int(each) - 1, LEAF, LEAF) for each in chosen[:, at - 1].tolist()]
+        below = [(LEAF,) if each == 0 else (each - 1, LEAF, LEAF) for each in chosen[:, at - 1].tolist()]
         return self._tree(roots[:, at - 1], (at - 1, *below[0], *below[1]))
 
     def _sides(self, whole: Array, single: Array, pairs: Array) -> tuple[Array, Array]:
-        """((2, parts, F), (2, F)): what the best trees of depth one cost without each column and with it.
+        """((parts, 2, F), (2, F)): what the best trees of depth one cost without each column and with it.
 
         The second says how they begin: 0 for a leaf, else one more than the column.
         """
         outer = single[:, :, None] - pairs  # with the first, without the second
         other = single[:, None, :] - pairs
         neither = whole[:, None, None] - single[:, :, None] - other
-        without = self._leaf(neither) + self._leaf(other)
-        having = self._leaf(outer) + self._leaf(pairs)
-        best, chosen = [], []
-        for own, split in ((whole[:, None] - single, without), (single, having)):
-            split = self._carried(split + self._split[:, None, None])
-            every = np.concatenate([self._leaf(own)[:, :, None], split], axis=2)
-            at = self._least(every)
-            chosen.append(at)
-            best.append(np.take_along_axis(every, at[None, :, None], axis=2)[:, :, 0])
-        return np.stack(best), np.stack(chosen)
+        leaves = self._leaf(np.stack([neither, other, outer, pairs], axis=1))
+        split = self._carried(leaves[:, ::2] + leaves[:, 1::2] + self._split[:, None, None, None])
+        own = self._leaf(np.stack([whole[:, None] - single, single], axis=1))
+        every = np.concatenate([own[..., None], split], axis=3)
+        at = self._least(every)
+        return np.take_along_axis(every, at[None, ..., None], axis=3)[..., 0], at
 
     def _leaf(self, sums: Array) -> Array:
         """(parts, ...): what leaves of such sums (planes, ...) cost by their best labels; infinite if not allowed."""
         labels = self._labels
-        costs = [self._carried(sums[k : labels * self._parts : labels]) for k in range(labels)]
-        best = costs[0]
-        for each in costs[1:]:
-            best = np.where(_is_less(each, best), each, best)
-        best[0] = np.where(sums[-1] < self._min_leaf, np.inf, best[0])
+        costs = self._carried(sums[:-1].reshape(self._parts, labels, *sums.shape[1:]))
+        best: Array = costs[:, 0]
+        for k in range(1, labels):
+            best = np.where(_is_less(costs[:, k], best), costs[:, k], best)
+        best[0][sums[-1] < self._min_leaf] = np.inf
         return best
 
     def _carried(self, sums: Array) -> Array:
@@ -159,6 +156,14 @@ class WideRows:
         for part, width in zip(sums.tolist(), [0, *self._widths], strict=True):
             cost = (cost << width) + int(part)
         return WideTree(cost, columns)
+
+
+def _pair_sums(planes: Array, bits: Array) -> Array:
+    """(planes, F, F): the sums of the planes (planes, m) over the rows that have two columns of the bits (m, F)."""
+    if planes.size * bits.shape[1] > _AT_ONCE:
+        return np.stack([(bits.T * plane) @ bits for plane in planes])
+    found: Array = (bits.T * planes[:, None, :]).reshape(-1, len(bits)) @ bits
+    return found.reshape(len(planes), bits.shape[1], bits.shape[1])
 
 
 def _is_less(first: Array, second: Array) -> Array:
