@@ -9,18 +9,17 @@ by which trees are measured, and rounded once, here, to a multiple of about 2**-
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import numbers
 import operator
 import re
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import attrs
 import numpy as np
 
+from streed.decimals import decimals_of
 from streed.errors import InputError
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -36,9 +35,6 @@ _EXACT_FLOATS = 2.0**53
 
 _FEW = 512
 """Of so few numbers, equal ones are read one by one: to find them takes longer."""
-
-_MANY_DIGITS = 40
-"""Beyond so many zeros, numbers are not written out."""
 
 _WORD = 63
 """Whole numbers of fewer bits fit into int64."""
@@ -207,47 +203,12 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
         different = values.ravel()
         if values.size > _FEW:
             different, place = np.unique(different, return_inverse=True)
-        whole, common = _decimals(different.astype(np.float64).tolist())
+        whole, common = decimals_of(different.astype(np.float64).tolist())
         if place is not None:
             whole = [whole[at] for at in place.ravel().tolist()]
     found = np.empty(len(whole), object)
     found[:] = whole
     return found.reshape(values.shape), Fraction(1, common)
-
-
-def _decimals(numbers: list[float]) -> tuple[list[int], int]:
-    """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
-    text = repr(numbers)[1:-1]
-    if numbers and "e" not in text:
-        pieces = text.replace(", ", ".").split(".")
-        before, behind = pieces[::2], pieces[1::2]
-        most = max(map(len, behind))
-        padded = map(str.ljust, behind, itertools.repeat(most), itertools.repeat("0"))
-        return list(map(int, map(operator.add, before, padded))), 10**most
-    written = text.split(", ") if numbers else []
-    small = [at for at, text in enumerate(written) if "e" in text]
-    if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in small):
-        return _powers([_decimal(text) for text in written])
-    for at in small:
-        written[at] = format(Decimal(written[at]), "f")
-    places = [len(text) - text.index(".") - 1 if "." in text else 0 for text in written]
-    most = max(places, default=0)
-    zeros = ["0" * (most - n) for n in range(most + 1)]
-    return [int(text.replace(".", "") + zeros[n]) for text, n in zip(written, places, strict=True)], 10**most
-
-
-def _powers(decimals: list[tuple[int, int]]) -> tuple[list[int], int]:
-    """As `_decimals`, of figures and the powers of ten that they are multiplied by."""
-    digits = max([0, *(-power for _, power in decimals)])
-    powers = {power: 10 ** (power + digits) for _, power in decimals}
-    return [figures * powers[power] for figures, power in decimals], 10**digits
-
-
-def _decimal(written: str) -> tuple[int, int]:
-    """(figures, power): the number is written as figures * 10**power."""
-    written, _, power = written.partition("e")
-    whole, _, rest = written.partition(".")
-    return int(whole + rest), int(power or 0) - len(rest)
 
 
 @attrs.frozen(eq=False)
