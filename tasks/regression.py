@@ -40,6 +40,10 @@ Exact = tuple[Array, Fraction]
 """Whole numbers and the worth of 1."""
 
 
+_EXACT = 2**53
+"""Whole numbers below this are floats."""
+
+
 def _offsets(targets: Array, exact: Exact, center: Any) -> Array:
     """(n,) the targets less the center; of floats, the difference of the decimals that Python prints, rounded once.
 
@@ -52,14 +56,25 @@ def _offsets(targets: Array, exact: Exact, center: Any) -> Array:
     start = Fraction(exact_number(center))
     common = math.lcm(unit.denominator, start.denominator)
     step, origin = int(unit * common), int(start * common)
+    if whole.dtype == np.int64 and common < _EXACT:
+        most = max(int(whole.max(initial=0)), -int(whole.min(initial=0)))
+        if most * step + abs(origin) < _EXACT:
+            narrow: Array = (whole * step - origin) / common
+            return narrow
     return np.array([(y * step - origin) / common for y in whole.tolist()])
 
 
 def _squared_error(data: Dataset, exact: Exact, rows: Array) -> Fraction:
     """The (weighted) squared errors of the mean of these rows, from the targets themselves, read exactly."""
     targets, unit = exact[0][rows], exact[1]
-    weights, worth = [1] * len(rows), Fraction(1)
     each = weight_array(data)
+    if each is None and targets.dtype == np.int64 and len(rows):
+        narrow = targets - targets[0]  # their total is below 2**60, so this fits
+        most = max(int(narrow.max()), -int(narrow.min()))
+        if most * most * len(rows) < 2**63:
+            total = int(narrow.sum())
+            return unit * unit * (int(narrow @ narrow) - Fraction(total * total, len(rows)))
+    weights, worth = [1] * len(rows), Fraction(1)
     if each is not None:
         whole, worth = exact_integers(each[rows], "sample_weight")
         weights = whole.tolist()
@@ -67,7 +82,7 @@ def _squared_error(data: Dataset, exact: Exact, rows: Array) -> Fraction:
     if not size:
         return Fraction(0)
     offsets = [y - int(targets[0]) for y in targets.tolist()]
-    total: int = sum(w * y for w, y in zip(weights, offsets, strict=True))
+    total = sum(w * y for w, y in zip(weights, offsets, strict=True))
     squares: int = sum(w * y * y for w, y in zip(weights, offsets, strict=True))
     return worth * unit * unit * (squares - Fraction(total * total, size))
 
@@ -120,8 +135,9 @@ class SquaredError(Task):
     normalized: bool = False
     center: Any = bound(0)
     """Targets are measured from here, near their mean, lest sums of squares of large numbers cancel."""
-    offsets: Any = bound((None, None, None))
-    """The data set, its targets as measured from the center, and as they are, exactly."""
+    offsets: Any = bound((None, None, None, 0))
+    """The data set, its targets as measured from the center, and as they are, exactly; if normalised, the squared
+    errors of all of them, too."""
     scale: float = bound(1)
     """What squared errors are multiplied by: a division per leaf would take longer than all else of it."""
 
@@ -136,14 +152,15 @@ class SquaredError(Task):
         center = np.average(targets, weights=data.weights).item()
         center = round(center) if targets.dtype.kind == "i" else float(f"{center:.6g}")
         exact = exact_integers(targets, "y")
-        squares = float(_squared_error(data, exact, np.arange(data.n_rows))) if self.normalized else 0.0
-        offsets = data, _offsets(targets, exact, center), exact
+        whole = _squared_error(data, exact, np.arange(data.n_rows)) if self.normalized else 0
+        squares = float(whole)
+        offsets = data, _offsets(targets, exact, center), exact, whole
         return attrs.evolve(self, center=center, offsets=offsets, scale=1 / squares if squares > 0 else 1)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         if MOMENTS in data.summed:
             return _moments_from(data, self.center)
-        known, offsets, _ = self.offsets
+        known, offsets, *_ = self.offsets
         if known is not data:
             offsets = _offsets(data.targets, exact_integers(data.targets, "y"), self.center)
         return {"weight": np.ones(data.n_rows, np.int64), "sum": offsets, "square": offsets**2}
@@ -162,13 +179,14 @@ class SquaredError(Task):
         error = self._error(data, rows)
         if not self.normalized or self.scale == 1:
             return error
-        return error / (self._error(data, np.arange(data.n_rows)) or 1)
+        known, _, _, whole = self.offsets
+        return error / ((whole if known is data else self._error(data, np.arange(data.n_rows))) or 1)
 
     def _error(self, data: Dataset, rows: Array) -> Fraction:
         """The squared errors of the mean of these rows."""
         if MOMENTS in data.summed:
             return _moments_error(data, rows)
-        known, _, exact = self.offsets
+        known, _, exact, _ = self.offsets
         return _squared_error(data, exact if known is data else exact_integers(data.targets, "y"), rows)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -14,8 +15,9 @@ from streed.kernels.entries import measure_tree, route_rows
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.problem import Problem, Solution
-from streed.task import State
+from streed.task import ExactSums, State
 from streed.task.row_sums import sums_by
+from streed.task.states import StateInParts
 from streed.tree import Branch, Leaf, Node
 
 
@@ -135,58 +137,99 @@ def measure_task(
     sums: dict[str, Array],
     counts: Array,
     visit: Callable[[State], None] | None = None,
-    units: dict[str, Fraction] | None = None,
-    exact: bool = True,
 ) -> Solution:
     """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
 
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
-    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows. With `units`
-    the statistics are whole numbers of these, of the rows themselves, and methods are given fractions if `exact`, else
-    floats that are rounded once; what a leaf costs is the task's `exact_cost`, where it has one.
+    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
     """
-    task, data = problem.task, problem.data
-    categories = {j: len(data.column(j).categories) for j in data.categorical}
-    arity = np.zeros(data.n_columns, np.int64)
-    arity[list(categories)] = list(categories.values())
-    leaf_of, end = route_rows(preorder, codes, arity)
+    leaf_of, end = _routed(problem, preorder, codes)
     sizes = sums_by(leaf_of, counts, len(preorder))
     totals = {name: sums_by(leaf_of, values, len(preorder)) for name, values in sums.items()}
-    if units is None:
-        numbers = {name: values.tolist() for name, values in totals.items()}
-    else:
-        numbers = {name: _worths(values.tolist(), units[name], exact) for name, values in totals.items()}
-    labels = range(len(task.labels(data)))
-    columns, ends = preorder.tolist(), end.tolist()
-    leaf_rows: list[int] = []
-    shown: list[Any] = []
-    shows_labels = task.shows_labels
-    deepest = 0
+    numbers = {name: values.tolist() for name, values in totals.items()}
 
     def state(begin: int, behind: int) -> State:
-        """That of the rows of the nodes from `begin` on that lie before `behind`."""
         if behind == begin + 1:
             # one conversion of all numbers takes less time than one for each
             own = {name: values[begin] for name, values in numbers.items()}
             return State(int(sizes[begin]), **{k: tuple(v) if isinstance(v, list) else v for k, v in own.items()})
-        found = {name: values[begin:behind].sum(axis=0) for name, values in totals.items()}
+        found = {name: values[begin:behind].sum(axis=0).tolist() for name, values in totals.items()}
         rows = int(sizes[begin:behind].sum())
-        plain = {k: np.asarray(v).tolist() for k, v in found.items()}
-        if units is not None:
-            plain = {k: _worths([v], units[k], exact)[0] for k, v in plain.items()}
-        return State(rows, **{k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()})
+        return State(rows, **{k: tuple(v) if isinstance(v, list) else v for k, v in found.items()})
+
+    return _measured(problem, preorder, end.tolist(), sizes.tolist(), state, visit)
+
+
+def measure_exactly(
+    problem: Problem, preorder: Array, codes: Array, sums: ExactSums, counts: Array, exact: bool = True
+) -> Solution:
+    """As `measure_task`, by exact sums over the rows themselves.
+
+    Methods are given fractions if `exact`, else floats that are rounded once; what a leaf costs is the task's
+    `exact_cost`, where it has one. Sums that no method asks for are not read.
+    """
+    task, data = problem.task, problem.data
+    leaf_of, end = _routed(problem, preorder, codes)
+    sizes = sums_by(leaf_of, counts, len(preorder))
+    totals = functools.cache(lambda name: sums_by(leaf_of, sums[name][0], len(preorder)))
+    names = tuple(sums)
+
+    def state(begin: int, behind: int) -> State:
+        def worth(name: str) -> Any:
+            total = totals(name)[begin:behind].sum(axis=0)
+            found = _worths([np.asarray(total).tolist()], sums[name][1], exact)[0]
+            return tuple(found) if isinstance(found, list) else found
+
+        return StateInParts(int(sizes[begin:behind].sum()), names, worth)
+
+    def cost(at: int, label: int) -> Any:
+        return task.exact_cost(data, np.flatnonzero(leaf_of == at), label)
+
+    return _measured(problem, preorder, end.tolist(), sizes.tolist(), state, None, cost)
+
+
+def _routed(problem: Problem, preorder: Array, codes: Array) -> tuple[Array, Array]:
+    """(the leaf of each row, the end of each node's subtree) of a tree in preorder."""
+    data = problem.data
+    arity = np.zeros(data.n_columns, np.int64)
+    for j in data.categorical:
+        arity[j] = len(data.column(j).categories)
+    leaf_of, end = route_rows(preorder, codes, arity)
+    return leaf_of, end
+
+
+def _measured(
+    problem: Problem,
+    preorder: Array,
+    ends: list[int],
+    sizes: list[int],
+    state: Callable[[int, int], State],
+    visit: Callable[[State], None] | None,
+    exact_cost: Callable[[int, int], Any] | None = None,
+) -> Solution:
+    """A tree in preorder, measured by the task's methods; see `measure_task`.
+
+    `state` gives that of the rows of the nodes from one on that lie before another; `exact_cost`, of a leaf that has
+    rows, by its place and its label, is what it costs, where it is known otherwise; else None.
+    """
+    task, data = problem.task, problem.data
+    categories = {j: len(data.column(j).categories) for j in data.categorical}
+    labels = range(len(task.labels(data)))
+    columns = preorder.tolist()
+    leaf_rows: list[int] = []
+    shown: list[Any] = []
+    shows_labels = task.shows_labels
+    deepest = 0
 
     def measure(at: int, above: int, path: frozenset[int], depth: int) -> tuple[Any, Node]:
         nonlocal deepest
         deepest = max(deepest, depth)
         column = columns[at]
         if column == LEAF:
-            size = int(sizes[at])
+            size = sizes[at]
             s = state(at, at + 1) if size else state(above, ends[above])
-            costs = [task.leaf_cost(s, k) for k in labels]
-            if units is not None and size:
-                own = [task.exact_cost(data, np.flatnonzero(leaf_of == at), k) for k in labels]
-                costs = [cost if own_cost is None else own_cost for cost, own_cost in zip(costs, own, strict=True)]
+            known = [None if exact_cost is None or not size else exact_cost(at, k) for k in labels]
+            costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
             allowed = [k for k in labels if task.feasible(costs[k])] or labels
             best = allowed[0]
             for k in allowed:

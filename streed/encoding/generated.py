@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.encoding.certificate import measure_task
+from streed.encoding.certificate import measure_exactly, measure_task
 from streed.encoding.compile_errors import compile_kernels
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
@@ -238,17 +238,14 @@ class Scored(Encoding):
         planes = self.planes
         if planes.integral:
             return measure_task(problem, preorder, planes.codes, planes.sums, planes.counts)
-        found = problem.exact_sums
-        sums = {name: whole for name, (whole, _) in found.items()}
-        units = {name: unit for name, (_, unit) in found.items()}
-        counts = problem.data.counts
+        sums, counts = problem.exact_sums, problem.data.counts
         codes = writable(problem.data.X)
         try:
-            return measure_task(problem, preorder, codes, sums, counts, units=units)
+            return measure_exactly(problem, preorder, codes, sums, counts)
         except StreedError:
             raise
         except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
-            return measure_task(problem, preorder, codes, sums, counts, units=units, exact=False)
+            return measure_exactly(problem, preorder, codes, sums, counts, exact=False)
 
     def _beats(self, value: Value, lower: int) -> bool:
         """Whether the value is better than the proved bound, by more than rounding.

@@ -150,10 +150,9 @@ def _decimals(problem: Problem, values: Array, names: list[str]) -> tuple[Array,
         if float(np.abs(each).sum()) * _FINEST < 2**53 and (np.rint(each * _FINEST) / _FINEST != each).any():
             return None
     try:
-        found = problem.exact_sums
+        sums = {name: problem.exact_sums[name] for name in names}
     except InputError:
         return None
-    sums = {name: found[name] for name in names}
     common = math.lcm(*(unit.denominator for _, unit in sums.values()))
     if common >= _LARGEST_SUM:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.bnb import warmup
 from streed.bnb.trace import Trace
-from streed.encoding.certificate import measure_task
+from streed.encoding.certificate import measure_exactly, measure_task
 from streed.encoding.generated import TOLERANCE
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError, StreedError
@@ -22,7 +22,7 @@ from streed.ordered.generated import generated_rows
 from streed.ordered.search import NO_TREE, left_of, run_session
 from streed.ordered.session import Cut, Inexact, OrderedNode, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
-from streed.task import Value, exact_sums
+from streed.task import Value
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
 
@@ -140,15 +140,12 @@ def _measured(problem: Problem, features: Features, tree: OrderedNode) -> Soluti
 
 def _worth(asked: Problem, problem: Problem, preorder: Array, codes: Array) -> Solution:
     """The tree with its value, exact wherever the task's methods take fractions."""
-    task, data = problem.task, problem.data
+    data = problem.data
     if all(values.dtype.kind in "iu" for values in problem.sums.values()):
         return measure_task(asked, preorder, codes, problem.sums, data.counts)
-    found = exact_sums(task, data)
-    sums = {name: whole for name, (whole, _) in found.items()}
-    units = {name: unit for name, (_, unit) in found.items()}
     try:
-        return measure_task(asked, preorder, codes, sums, data.counts, units=units)
+        return measure_exactly(asked, preorder, codes, problem.exact_sums, data.counts)
     except StreedError:
         raise
     except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
-        return measure_task(asked, preorder, codes, sums, data.counts, units=units, exact=False)
+        return measure_exactly(asked, preorder, codes, problem.exact_sums, data.counts, exact=False)

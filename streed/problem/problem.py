@@ -12,7 +12,7 @@ import attrs
 from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
-from streed.task import Task, Value, exact_sums, quick_sums
+from streed.task import ExactSums, Task, Value, quick_sums
 from streed.task.analysis.facts import first_costs
 from streed.task.row_sums import row_statistics
 from streed.tree import Node
@@ -42,9 +42,9 @@ class Problem:
         return quick_sums(self.task, self.data, self.statistics)
 
     @functools.cached_property
-    def exact_sums(self) -> dict[str, tuple[Array, Fraction]]:
-        """The task's statistics as whole numbers and the worth of 1, see `exact_sums`."""
-        return exact_sums(self.task, self.data)
+    def exact_sums(self) -> ExactSums:
+        """The task's statistics as whole numbers and the worth of 1."""
+        return ExactSums(self.task, self.data)
 
     @functools.cached_property
     def first_costs(self) -> list[Value]:

@@ -13,7 +13,7 @@ from streed.task.base import (
     bound,
     is_parameter,
 )
-from streed.task.row_sums import Totals, beside_sums, exact_sums, quick_sums, state_of, sums_over, weight_array
+from streed.task.row_sums import ExactSums, Totals, beside_sums, quick_sums, state_of, sums_over, weight_array
 from streed.task.states import State
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "PARTIAL",
     "TOTAL",
     "Composition",
+    "ExactSums",
     "GeneralTask",
     "Limit",
     "RowCostTask",
@@ -30,7 +31,6 @@ __all__ = [
     "Value",
     "beside_sums",
     "bound",
-    "exact_sums",
     "is_parameter",
     "quick_sums",
     "state_of",

@@ -5,9 +5,10 @@ What is summed are the statistics of the task and those of the limits that it se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -152,26 +153,47 @@ def state_of_first(sums: dict[str, Array], m: int, data: Dataset) -> State:
     return State(m if data.frequency is None else int(data.frequency[:m].sum()), **found)
 
 
-def exact_sums(task: Task, data: Dataset) -> dict[str, tuple[Array, Fraction]]:
+@final
+class ExactSums(Mapping[str, tuple[Array, Fraction]]):
     """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
 
-    Arrays are (n,) or (n, m).
+    Arrays are (n,) or (n, m). Each statistic is read when it is first asked for: to read numbers of many digits as
+    decimals takes as long as a small search.
     """
-    given = weight_array(data)
-    weights = None if given is None else exact_integers(given, "sample_weight")
-    copies = None if data.frequency is None else (data.frequency, Fraction(1))
-    found = {}
-    for name, values in _with_weight(task, data).items():
-        whole, unit = exact_integers(np.asarray(values), f"statistics {name!r}")
-        each = weights if is_weighted(task, name, data) else copies
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self._task, self._data = task, data
+        self._statistics = _with_weight(task, data)
+        self._found: dict[str, tuple[Array, Fraction]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Array, Fraction]:
+        if name not in self._found:
+            self._found[name] = self._read(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._statistics)
+
+    def __len__(self) -> int:
+        return len(self._statistics)
+
+    @functools.cached_property
+    def _weights(self) -> tuple[Array, Fraction] | None:
+        given = weight_array(self._data)
+        return None if given is None else exact_integers(given, "sample_weight")
+
+    def _read(self, name: str) -> tuple[Array, Fraction]:
+        task, data = self._task, self._data
+        whole, unit = exact_integers(np.asarray(self._statistics[name]), f"statistics {name!r}")
+        copies = None if data.frequency is None else (data.frequency, Fraction(1))
+        each = self._weights if is_weighted(task, name, data) else copies
         if each is not None:
             factors, worth = each
             size = sum(map(abs, factors.tolist())) * int(np.abs(whole).max(initial=0))
             factors = factors.reshape((-1,) + (1,) * (whole.ndim - 1))
             whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
             unit = unit * worth
-        found[name] = (whole, unit)
-    return found
+        return whole, unit
 
 
 def weight_array(data: Dataset) -> Array | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from streed.errors import TaskError
@@ -63,3 +63,23 @@ class StateOfPart(State):
     def names(self) -> list[str]:
         whole, prefix, _ = self.__dict__["_whole"]
         return ["rows", *(name.removeprefix(prefix) for name in whole.names() if name.startswith(prefix))]
+
+
+@final
+class StateInParts(State):
+    """A state whose sums are found when they are first asked for."""
+
+    def __init__(self, rows: int, names: Sequence[str], find: Callable[[str], Any]) -> None:
+        super().__init__(rows)
+        self.__dict__["_parts"] = (names, find)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            names, find = self.__dict__["_parts"]
+            if name in names:
+                self.__dict__[name] = find(name)
+                return self.__dict__[name]
+        return super().__getattr__(name)
+
+    def names(self) -> list[str]:
+        return ["rows", *self.__dict__["_parts"][0]]
