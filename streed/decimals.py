@@ -12,23 +12,23 @@ _MANY_DIGITS = 40
 
 def decimals_of(numbers: list[float]) -> tuple[list[int], int]:
     """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
+    if not numbers:
+        return [], 1
     text = repr(numbers)[1:-1]
-    if numbers and "e" not in text:
-        pieces = text.replace(", ", ".").split(".")
-        before, behind = pieces[::2], pieces[1::2]
-        most = max(map(len, behind))
-        padded = map(str.ljust, behind, itertools.repeat(most), itertools.repeat("0"))
-        return list(map(int, map(operator.add, before, padded))), 10**most
-    written = text.split(", ") if numbers else []
-    small = [at for at, text in enumerate(written) if "e" in text]
-    if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in small):
-        return _powers([_decimal(text) for text in written])
-    for at in small:
-        written[at] = format(Decimal(written[at]), "f")
-    places = [len(text) - text.index(".") - 1 if "." in text else 0 for text in written]
-    most = max(places, default=0)
-    zeros = ["0" * (most - n) for n in range(most + 1)]
-    return [int(text.replace(".", "") + zeros[n]) for text, n in zip(written, places, strict=True)], 10**most
+    if "e" in text:
+        written = text.split(", ")
+        powers = [at for at, each in enumerate(written) if "e" in each]
+        if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in powers):
+            return _powers([_decimal(each) for each in written])
+        for at in powers:
+            plain = format(Decimal(written[at]), "f")
+            written[at] = plain if "." in plain else f"{plain}.0"
+        text = ", ".join(written)
+    pieces = text.replace(", ", ".").split(".")
+    before, behind = pieces[::2], pieces[1::2]
+    most = max(map(len, behind))
+    padded = map(str.ljust, behind, itertools.repeat(most), itertools.repeat("0"))
+    return list(map(int, map(operator.add, before, padded))), 10**most
 
 
 def _powers(decimals: list[tuple[int, int]]) -> tuple[list[int], int]:
