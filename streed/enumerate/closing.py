@@ -43,9 +43,12 @@ _PAIRS = 2
 CLOSED = "near-optimal trees"
 """What `stats["closed"]` says."""
 
+OPEN = "too many rows or trees to compare exactly"
+"""What `stats["open"]` says."""
+
 
 class _TooMany(Exception):
-    """There are too many trees within the rounding."""
+    """There are too many rows, or trees within the rounding."""
 
 
 def close_by_near_optimal(
@@ -85,7 +88,7 @@ def close_by_near_optimal(
     except SearchStopped:
         return outcome
     except _TooMany:
-        return attrs.evolve(outcome, stats={**outcome.stats, "open": "too many trees within the rounding"})
+        return attrs.evolve(outcome, stats={**outcome.stats, "open": OPEN})
     solution = own
     if found is not None and wide.unit * found.cost < own.value:
         preorder = np.array([LEAF if j == LEAF else column[j] for j in found.columns], np.int64)
@@ -117,6 +120,8 @@ class _Trees:
         limit = search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
         self._effort = 0.0
+        if depth > _PAIRS and rows.effort(np.arange(len(rows.bits))) > _MOST_EFFORT:
+            raise _TooMany  # the sides of a single split have all rows
         self._known: dict[tuple[int, bytes], WideTree | None] = {}
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
