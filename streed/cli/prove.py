@@ -19,8 +19,11 @@ from streed.cli.output import print_json
 @click.option("--out", required=True, type=path, metavar="FILE", help="The proof.")
 @click.option("--table", type=path, metavar="FILE", help="The table that it is about (default: --out with .csv).")
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved.")
+@click.option("--row-prices", is_flag=True, help="Prove a bound by prices of rows, for trees of any depth.")
 @json_option
-def prove(tree: Path, data: str, out: Path, table: Path | None, time_limit: float | None, as_json: bool) -> None:
+def prove(
+    tree: Path, data: str, out: Path, table: Path | None, time_limit: float | None, row_prices: bool, as_json: bool
+) -> None:
     """Prove that a saved tree is the best one for DATA, for its own task and within its own limits.
 
     Two files are written: the proof, and the table of codes that it is about. With them `check.py`, which is one file
@@ -37,7 +40,7 @@ def prove(tree: Path, data: str, out: Path, table: Path | None, time_limit: floa
         if reading is None:
             fail("tree: it does not say how its columns are read from a table; save it with `streed solve --out`")
         rows, _ = read_table(data, reading.target)
-        made = prove_tree(saved, make_dataset(rows, reading), time_limit=time_limit)
+        made = prove_tree(saved, make_dataset(rows, reading), time_limit=time_limit, row_prices=row_prices)
         beside = table or out.with_suffix(".csv")
         made.save(out, beside)
         command = shlex.join(["streed", "check-proof", str(out), str(beside), *made.arguments])

@@ -9,8 +9,9 @@
 
 Then, by whoever doubts it, `python check.py tree.proof table.csv --max-depth 3`: `streed/proof/check.py` is a file that
 stands alone; `check_limits.py`, which needs it beside it, checks proofs under limits on sums and on nodes, and
-`check_squares.py`, which needs both, those about squared errors. `check_methods.py` is given a task's own methods. What
-a proof is: docs/explanation/proofs.md; its bytes: docs/reference/proof-format.md.
+`check_squares.py`, which needs both, those about squared errors. `check_methods.py` is given a task's own methods, and
+`check_prices.py` tries prices of rows on every leaf. What a proof is: docs/explanation/proofs.md; its bytes:
+docs/reference/proof-format.md.
 """
 
 from streed.proof.proving import Proof, prove

@@ -19,10 +19,11 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.visible import escaped
-from streed.errors import InputError, MismatchError
+from streed.errors import InputError, MismatchError, TaskError
 from streed.exact import Array
 from streed.proof import check, check_limits, check_squares
 from streed.proof.by_methods import prove_by_methods
+from streed.proof.by_prices import FLAG, prove_by_prices
 from streed.proof.check import Record
 from streed.proof.checker import run_checker
 from streed.proof.claim import ProofClaim, SquaresClaim, Statement
@@ -55,7 +56,8 @@ class Proof:
     cost: Any
     """What the tree costs."""
     claims: int
-    """How many the proof has beside what needs none; by methods, how many sets of rows were enumerated."""
+    """How many the proof has beside what needs none; by methods, how many sets of rows were enumerated; by row prices,
+    how many prices."""
     seconds: float
     """How long proving took, and checking the proof."""
 
@@ -105,6 +107,7 @@ def prove(
     time_limit: float | None = None,
     limits: Mapping[str, Any] | None = None,
     methods: str | None = None,
+    row_prices: bool = False,
     **row_data: Any,
 ) -> Proof:
     """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) is over, of a bound.
@@ -114,7 +117,8 @@ def prove(
     limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf)
     are given, so that a tree from anywhere can be proved. With `methods`, "FILE:NAME", the checker runs the methods
     that it finds in a file of Python, and enumerates: for any separable task and fronts, of few columns or little
-    depth. The rules, and why they are sound, are in
+    depth. With `row_prices`, a bound on trees of any depth whose splits have a price is proved by prices of rows, which
+    the checker tries on every leaf (docs/explanation/row-prices.md). The rules, and why they are sound, are in
     docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting, and a
     similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more than
     4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for tasks that are
@@ -132,7 +136,14 @@ def prove(
         written, table, arguments, best, sets = prove_by_methods(trees, data, own, within, methods)
         value = best[0] if len(best) == 1 else best
         return Proof(written, table, arguments, value, value, sets, time.monotonic() - began)
-    return prove_claim(claim_by_tree(grown, data, task, limits), time_limit, began)
+    claim = claim_by_tree(grown, data, task, limits)
+    if not row_prices:
+        return prove_claim(claim, time_limit, began)
+    if isinstance(claim, SquaresClaim):
+        raise TaskError("there are no row prices for squared errors: only for costs per row and label")
+    written, bound, count = prove_by_prices(claim, None if time_limit is None else began + time_limit)
+    arguments = (*claim.arguments, FLAG)
+    return Proof(written, claim.table, arguments, bound, claim.goal.reached, count, time.monotonic() - began)
 
 
 def prove_claim(made: ProofClaim | SquaresClaim, time_limit: float | None, began: float) -> Proof:
