@@ -30,6 +30,9 @@ from streed.task import TOTAL, Task
 _POLL = 0.1
 """Seconds between looks at the workers."""
 
+_LOOKS = 1.0
+"""Seconds between two looks at which workers there are."""
+
 SAVES = 1.0
 """Seconds between two writes of the frontier."""
 
@@ -132,7 +135,11 @@ class _Fleet:
         self._client = client
         self._frontier = frontier
         self._file = file
-        self._flying: dict[Any, Piece] = {}
+        self._flying: dict[Any, tuple[Piece, str]] = {}
+        """What is in flight, and the worker that it was sent to, in the order in which it was."""
+        self._workers: list[str] = []
+        """Their addresses, once for each thread."""
+        self._looked = -_LOOKS
         self._losses: dict[int, int] = {}
         self._problem: Any = None
         self._saved = 0.0
@@ -165,22 +172,35 @@ class _Fleet:
 
     def _fill(self) -> None:
         """Hands out pieces until there is one more than threads."""
-        threads = sum(self._client.nthreads().values())
+        now = time.perf_counter()
+        if now >= self._looked + _LOOKS or not self._workers:
+            self._workers = [name for name, n in sorted(self._client.nthreads().items()) for _ in range(n)]
+            self._looked = now
+        threads = len(self._workers)
         self.most_threads = max(self.most_threads, threads)
         while threads and len(self._flying) <= threads:
-            piece = self._frontier.next(max(0, threads - len(self._flying)), time.perf_counter())
+            worker = self._first_free()
+            piece = self._frontier.next(max(0, threads - len(self._flying)), now, worker, self._workers)
             if piece is None:
                 return
             if self._problem is None:
                 self._problem = self._client.scatter(self._frontier.problem, broadcast=True, hash=False)
-            where = self._frontier.where.get(piece.edge) if piece.parts == 1 else None
-            prefer = {"workers": [where], "allow_other_workers": True} if where else {}
+            prefer = {"workers": [worker], "allow_other_workers": True}
             future = self._client.submit(improve, self._problem, piece, pure=False, retries=0, **prefer)
-            self._flying[future] = piece
+            self._flying[future] = piece, worker
+
+    def _first_free(self) -> str:
+        """The worker that has the fewest pieces for its threads; of several, who has had its own for longest."""
+        had = [worker for _, worker in self._flying.values()]
+
+        def rank(worker: str) -> tuple[int, int]:
+            return had.count(worker) - self._workers.count(worker), had.index(worker) if worker in had else -1
+
+        return min(dict.fromkeys(self._workers), key=rank)
 
     def _take(self, future: Any) -> None:
         """Settles a piece that came back, or hands it out again if its worker was lost."""
-        piece = self._flying.pop(future)
+        piece, _ = self._flying.pop(future)
         if future.status == "finished":
             try:
                 self._frontier.settle(future.result())
@@ -193,6 +213,7 @@ class _Fleet:
             if not isinstance(error, (killed, OSError)) and "lost" not in str(error).lower():
                 raise error
         self.lost += 1
+        self._workers = []  # to be looked at again
         self._losses[piece.edge] = self._losses.get(piece.edge, 0) + 1
         if self._losses[piece.edge] > _MOST_LOSSES:
             raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")

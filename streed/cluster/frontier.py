@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, final
 
@@ -159,12 +160,12 @@ class Frontier:
         """How many splits may still have a better tree."""
         return int(np.count_nonzero(self.lowers < self.goal))
 
-    def next(self, idle: int = 0, now: float = 0.0) -> Piece | None:
+    def next(self, idle: int = 0, now: float = 0.0, worker: str = "", workers: Sequence[str] = ()) -> Piece | None:
         """The next piece of work, that of least bound among those least often tried; None if there is none to hand out.
 
         A piece is handed out again if it is not settled: `give_back` says that it was lost. Where all splits are in
         flight and so many processes are `idle`, it is a part of one that is in flight for `PATIENCE` seconds; `now` is
-        by any clock.
+        by any clock. A `worker`, one of the `workers`, is given splits near those that it had (see `_own`).
         """
         if self._overflowed:
             raise Overflow
@@ -174,7 +175,8 @@ class Frontier:
         free = [k for k in open_splits if not self.flying[k]]
         part, parts = 0, 1
         if free:
-            edge = min(free, key=lambda k: (self.tries[k], k))
+            own = self._own(free, worker, workers) if worker in workers else []
+            edge = min(own or free, key=lambda k: (self.tries[k], k))
             self.tries[edge] += 1
             self._begun[edge] = now
         else:
@@ -188,6 +190,16 @@ class Frontier:
         lowers = tuple(self.lowers.tolist())
         about = (self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
         return Piece(*about, part, parts, told)
+
+    def _own(self, free: list[int], worker: str, workers: Sequence[str]) -> list[int]:
+        """Those splits that a worker is to have: the ones that it knows, and its share of the new ones.
+
+        The new ones are shared out by their columns' numbers, as neighbouring columns often are of one feature: what a
+        process learnt of a subproblem bounds those of similar rows, but only its own.
+        """
+        known = [k for k in free if self.where.get(k) == worker]
+        new = sorted((k for k in free if self.where.get(k) not in workers), key=lambda k: self.splits[k])
+        return known + [k for rank, k in enumerate(new) if workers[rank * len(workers) // len(new)] == worker]
 
     def _may_be_helped(self, edge: int, now: float) -> bool:
         """Whether there is a part of a split to hand out, or it is in flight for long."""

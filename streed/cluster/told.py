@@ -85,10 +85,11 @@ class KnownBounds:
 
     def about(self, literals: Iterable[int]) -> Told:
         """What is known of subproblems that have one of the literals."""
-        has: Array = np.zeros(self._sets.shape, np.bool_)
+        has: Array = np.zeros(len(self), np.bool_)
         for literal in literals:
-            has |= self._sets == literal
-        return self._first(np.flatnonzero(has.any(axis=1)))
+            for column in self._sets.T:
+                has |= column == literal
+        return self._first(np.flatnonzero(has))
 
     def written(self) -> str:
         """As much as goes with a piece, as text that `read` reads."""

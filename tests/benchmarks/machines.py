@@ -29,8 +29,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 import streed
-from streed.cluster import Frontier, Progressed, forget, improve
+from streed.cluster import Frontier, Piece, Progressed, forget, improve
 from streed.cluster.frontier import PATIENCE
 from streed.cluster.pieces import Root
 from tests.benchmarks import harness
@@ -98,15 +100,15 @@ def measure(options: argparse.Namespace, name: str) -> harness.Record:
     if not options.only_simulate:
         # a cluster for each, as pieces that are still searched when a run ends would leave what they learnt to the next
         harness.note(f"{name}: two processes")
-        with cluster_of_two() as client:
+        with cluster_of_two(frontier) as client:
             whole = row["runs"]["two processes"] = shared(client, options, name, None)
         for share in SHARES:
             harness.note(f"{name}: a worker killed at {share:.0%}")
-            with cluster_of_two() as client:
+            with cluster_of_two(frontier) as client:
                 found = shared(client, options, name, share * whole["nodes"])
             row["runs"][f"worker killed at {share:.0%}"] = found
         harness.note(f"{name}: the coordinator killed")
-        with cluster_of_two() as client:
+        with cluster_of_two(frontier) as client:
             row["runs"]["coordinator killed at 50%"] = resumed(client, options, name, 0.5 * whole["nodes"])
         row["cpu"] = whole["cpu"] / one["cpu"]
     for workers in options.workers:
@@ -148,8 +150,8 @@ def timed(solve: Callable[[], streed.Result]) -> harness.Record:
 
 
 @contextmanager
-def cluster_of_two() -> Iterator[Any]:
-    """A client of two processes of one thread, which have loaded what they need."""
+def cluster_of_two(frontier: Frontier) -> Iterator[Any]:
+    """A client of two processes of one thread, which have loaded what they need, as the one process has."""
     import distributed
 
     dask: Any = distributed
@@ -158,7 +160,18 @@ def cluster_of_two() -> Iterator[Any]:
         dask.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as cluster,
         dask.Client(cluster) as client,
     ):
+        piece = frontier.next()
+        client.run(_load, frontier.problem, piece)
+        if piece is not None:
+            frontier.give_back(piece)
         yield client
+
+
+def _load(problem: Any, piece: Piece | None) -> None:
+    """Loads in a worker what a search needs, by the first moment of one."""
+    if piece is not None:
+        improve(problem, attrs.evolve(piece, seconds=0.001))
+    forget()
 
 
 def _cpu_of_worker() -> tuple[int, float]:
@@ -238,12 +251,13 @@ def simulate(task: Any, X: Any, y: Any, limits: dict[str, Any], workers: int, se
     frontier = streed.frontier(task, X, y, **limits, seconds=seconds)
     opened = now = time.process_time() - begin
     idle = list(range(workers))
+    names = [str(worker) for worker in idle]
     stores: dict[int, Root] = {}
     begun: set[int] = set()
     running: list[tuple[float, int, int, Progressed | None]] = []
     longest, cpu, events = 0.0, opened, 0
     while not frontier.is_done:
-        while idle and (piece := frontier.next(len(idle), now)) is not None:
+        while idle and (piece := frontier.next(len(idle), now, names[idle[0]], names)) is not None:
             worker = idle.pop(0)
             begin = time.process_time()
             store = stores.pop(worker, None) or Root(frontier.problem, frontier.precision, None)
@@ -265,7 +279,7 @@ def simulate(task: Any, X: Any, y: Any, limits: dict[str, Any], workers: int, se
         now, _, worker, answer = heapq.heappop(running)
         if answer is not None:
             begin = time.process_time()
-            frontier.settle(answer)
+            frontier.settle(attrs.evolve(answer, where=names[worker]))
             cpu += time.process_time() - begin
             idle.append(worker)
     for store in stores.values():

@@ -196,6 +196,30 @@ def test_a_piece_that_is_lost_is_handed_out_again() -> None:
     assert frontier.value == streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5).value
 
 
+def test_a_worker_is_given_neighbouring_columns_and_the_splits_that_it_knows() -> None:
+    forget()
+    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5, seconds=0.001)
+    workers = ("a", "b")
+    fresh = frontier.unsettled
+    given: dict[str, list[int]] = {worker: [] for worker in workers}
+    for turn in range(fresh // 2):
+        worker = workers[turn % 2]
+        piece = frontier.next(0, 0.0, worker, workers)
+        assert piece is not None
+        given[worker].append(piece.edge)
+        frontier.settle(attrs.evolve(improve(frontier.problem, piece), where=worker))
+    columns = {worker: [frontier.splits[edge] for edge in edges] for worker, edges in given.items()}
+    assert np.mean(columns["a"]) < np.mean(columns["b"])
+    assert len({*given["a"], *given["b"]}) == fresh // 2  # new ones before those that were tried
+    left = [k for k, worker in frontier.where.items() if frontier.lowers[k] < frontier.goal and worker == "b"]
+    assert set(frontier._own(list(frontier.where), "b", workers)) >= set(left)
+    assert frontier._own(left, "a", workers) == []
+    while (piece := frontier.next(0, 0.0, "a", workers)) is not None:  # b is gone, and a takes what was its own
+        frontier.settle(attrs.evolve(improve(frontier.problem, piece), where="a"))
+    assert frontier.is_done
+    assert frontier.value == streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5).value
+
+
 def test_what_was_proved_of_other_splits_is_used() -> None:
     frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
     piece = frontier.next()
