@@ -1,9 +1,7 @@
-"""Exact numbers: decimals become fractions, and rows of costs become integers with a stated unit.
+"""Exact numbers: decimals become fractions, and arrays of numbers become integers with a stated unit.
 
 A cost of 0.01 means one hundredth, not the nearest binary fraction, so costs that are decimals stay exact in the
-engine, which computes in integers of 64 bits. Costs too fine for these are kept as integers of any size (`WideCosts`),
-by which trees are measured, and rounded once, here, to a multiple of about 2**-50 of their total for the search;
-`IntegerCosts.exact` then is False, and how far rounding moved the cost of any tree is known exactly.
+engine, which computes in integers of 64 bits (`whole_costs.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-import operator
 import re
 from fractions import Fraction
 from typing import Any
@@ -36,23 +33,12 @@ _EXACT_FLOATS = 2.0**53
 _FEW = 512
 """Of so few numbers, equal ones are read one by one: to find them takes longer."""
 
-_WORD = 63
-"""Whole numbers of fewer bits fit into int64."""
-
 _GRID_BITS = 44
 
-_ROUNDED_BITS = 50
-
-_CLOSE = 20
-"""Sums of floats are off by less than one in 2 to the power of this."""
-
-_SURELY_MORE = 2.0**62
+SURELY_MORE = 2.0**62
 """A float that is at least this is of a total above LARGEST_TOTAL, however it was rounded."""
 
-_SMALL_TOTAL = 2**40
-"""Totals that need not be known more closely."""
-
-_ONE = Fraction(1)
+ONE = Fraction(1)
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
 
@@ -134,13 +120,37 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
 
     What `values` may be, and the errors, are as in `exact_array`; floats are the decimals that Python prints.
     """
+    found, unit = listed_integers(values, name)
+    return (found.everywhere(found.numbers) if isinstance(found, Listed) else found), unit
+
+
+@attrs.frozen(eq=False)
+class Listed:
+    """Many whole numbers of which few are different: what is done with them is done once for each."""
+
+    numbers: Array
+    """(m,): the different ones, Python integers."""
+    place: Array
+    """(n, K): which of them each is."""
+
+    def everywhere(self, numbers: Array) -> Array:
+        """What stands for each different number, wherever that stands."""
+        found: Array = numbers[self.place]
+        return found
+
+
+def listed_integers(values: Array, name: str) -> tuple[Array | Listed, Fraction]:
+    """What `exact_integers` gives; large numbers of which many are equal are listed."""
     values = np.asarray(values)
     small = _small(values, name)
     if small is not None:
         return small
-    whole, unit = _any_size(values, name)
-    fits = _rough_total(whole) < _SURELY_MORE and sum(map(abs, whole.flat)) < LARGEST_TOTAL
-    return (whole.astype(np.int64) if fits else whole), unit
+    whole, place, unit = _any_size(values, name)
+    times = None if place is None else np.bincount(place.ravel(), minlength=len(whole))
+    if _rough_total(whole, times) < SURELY_MORE and _sum_of_absolutes(whole, times) < LARGEST_TOTAL:
+        whole = whole.astype(np.int64)
+        return (whole if place is None else whole[place]), unit
+    return (whole if place is None else Listed(whole, place)), unit
 
 
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
@@ -163,7 +173,7 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
         largest = max(int(values.max(initial=0)), -int(values.min(initial=0)))
         if largest * values.size >= LARGEST_TOTAL and float(np.abs(values.astype(np.float64)).sum()) >= LARGEST_TOTAL:
             return None
-        return values.astype(np.int64, copy=False), _ONE
+        return values.astype(np.int64, copy=False), ONE
     if values.dtype.kind == "O":
         return None
     values = values.astype(np.float64)
@@ -190,8 +200,12 @@ def _decimals_of(value: float) -> int:
     return _DECIMALS + 1
 
 
-def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
-    """The values as Python integers (objects) and the worth of one."""
+def _any_size(values: Array, name: str) -> tuple[Array, Array | None, Fraction]:
+    """The values as Python integers (objects), and the worth of one.
+
+    Or the different values only, and which of them stands at each place.
+    """
+    place = None
     if values.dtype.kind == "O":
         fractions = [Fraction(exact_number(x, name)) for x in values.flat]
         common = math.lcm(*{x.denominator for x in fractions})
@@ -199,218 +213,29 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
     elif values.dtype.kind in "bui":
         common, whole = 1, values.ravel().tolist()
     else:
-        place = None
         different = values.ravel()
         if values.size > _FEW:
             different, place = np.unique(different, return_inverse=True)
         whole, common = decimals_of(different.astype(np.float64).tolist())
-        if place is not None:
-            whole = [whole[at] for at in place.ravel().tolist()]
     found = np.empty(len(whole), object)
     found[:] = whole
-    return found.reshape(values.shape), Fraction(1, common)
+    unit = Fraction(1, common)
+    return (found.reshape(values.shape), None, unit) if place is None else (found, place.reshape(values.shape), unit)
 
 
-@attrs.frozen(eq=False)
-class WideCosts:
-    """Costs as integers of any size, and what was lost when they were rounded down to multiples of 2**shift.
-
-    A tree costs `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
-    """
-
-    costs: Array
-    """(n, K) Python integers as objects."""
-    split: int
-    unit: Fraction
-    shift: int
-    least: int
-    """Any tree costs at least this more than its rounded rows,"""
-    most: int
-    """and at most this more, apart from its branching nodes,"""
-    split_rest: int
-    """of which each costs this much more."""
-    rests: Array
-    """(n, K): by how much each cost is above its rounded one, below 2**shift; int64, or Python integers if wider."""
-
-    def lower(self, rounded: int) -> Fraction:
-        """A tree that costs at least `rounded` by rounded costs costs at least this."""
-        return self.unit * ((rounded << self.shift) + self.least)
-
-    def rounding(self, branches: int) -> Fraction:
-        """How far a tree with so many branching nodes may be above its own `lower`."""
-        return self.unit * (self.most - self.least + self.split_rest * branches)
+def _sum_of_absolutes(values: Array, times: Array | None) -> int:
+    """The sum of the absolute values of Python integers, each so many times or once."""
+    if times is None:
+        return sum(map(abs, values.flat))
+    return sum(abs(value) * often for value, often in zip(values, times.tolist(), strict=True))
 
 
-@attrs.frozen(eq=False)
-class IntegerCosts:
-    """Costs as the engine adds them: integers, and what one of them is worth.
-
-    A tree's value is `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
-    """
-
-    costs: Array
-    """(n, K) int64: the cost of giving a row a label."""
-    split: int
-    """The cost of one branching node."""
-    unit: Fraction
-    """The worth of an integer cost of 1, in the task's own unit."""
-    exact: bool
-    """False if the costs were rounded down to the unit."""
-    wide: WideCosts | None = None
-    """The exact costs, if they were rounded."""
-
-    def value(self, total: int) -> int | Fraction:
-        """`total` in the task's own unit: an int where that is a whole number by its nature, else a fraction."""
-        return self.unit.numerator * total if self.unit.denominator == 1 else self.unit * total
-
-    def lower(self, total: int) -> int | Fraction:
-        """No tree that costs at least `total` has a value below this."""
-        return self.value(total) if self.wide is None else self.wide.lower(total)
-
-    def above(self, value: int | Fraction) -> int:
-        """Every tree of a value below this has a total below that."""
-        if self.wide is None:
-            return math.ceil(value / Fraction(self.unit))
-        return math.ceil((value / Fraction(self.wide.unit) - self.wide.least) / (1 << self.wide.shift))
-
-
-def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
-    """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
-
-    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Where exact
-    integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
-    """
-    if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
-        costs = terms[0][1]
-        most = max(int(costs.max(initial=0)), -int(costs.min(initial=0)))
-        if 2 * most * costs.size < LARGEST_TOTAL:
-            return IntegerCosts(costs, 0, _ONE, True)
-    row_weights, row_unit = None, _ONE
-    if weights is not None:
-        row_weights, row_unit = exact_integers(weights, "sample_weight")
-    parts: list[tuple[Fraction, Array]] = []
-    for weight, costs in terms:
-        integers, unit = exact_integers(costs, "costs")
-        worth = weight if unit is _ONE else weight * unit
-        parts.append((worth if row_unit is _ONE else worth * row_unit, integers))
-    unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
-    own = _in_units(split, unit)
-    largest = abs(own)
-    for worth, part in parts:
-        largest += abs(_in_units(worth, unit)) * _largest_total(part, row_weights)
-    if 2 * largest >= LARGEST_TOTAL:  # twice, as what a search adds is how far a row's costs lie apart
-        return _rounded(parts, own, unit, row_weights)
-    total = _times(parts[0], unit)
-    for each in parts[1:]:
-        total = total + _times(each, unit)
-    if row_weights is not None:
-        total = total * row_weights[:, None]
-    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, unit, True)
-
-
-def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None) -> IntegerCosts:
-    """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
-    total = _total(parts, unit)
-    if weights is not None:
-        total = total * weights.astype(object)[:, None]
-    largest = _largest(total)
-    # a split that costs more than any labels may gain never pays, however much more
-    capped = min(split, 2 * largest + 1)
-    if largest + 2 * abs(capped) + 2 < LARGEST_TOTAL:
-        return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit, True)
-    if not math.isfinite(_as_float(unit * largest)):
-        raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
-    shift = max(0, largest.bit_length() - _ROUNDED_BITS)
-    if split >> shift >= LARGEST_TOTAL:
-        raise InputError(
-            "costs", f"a branching node costs {_as_float(split * unit):.3g}, far above all rows", "lower its cost"
-        )
-    rounded, rest = total >> shift, total & ((1 << shift) - 1)
-    rests = rest if shift >= _WORD else rest.astype(np.int64)
-    least, most = sum(rests.min(axis=1).tolist()), sum(rests.max(axis=1).tolist())
-    wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift), rests)
-    return IntegerCosts(np.ascontiguousarray(rounded, np.int64), split >> shift, unit * (1 << shift), False, wide)
-
-
-def _total(parts: list[tuple[Fraction, Array]], unit: Fraction) -> Array:
-    """The sum of the parts in the unit, as Python integers."""
-    found = []
-    for worth, part in parts:
-        factor = _in_units(worth, unit)
-        found.append(part.astype(object, copy=False) if factor == 1 else part.astype(object) * factor)
-    return functools.reduce(operator.add, found)
-
-
-def _largest(total: Array) -> int:
-    """The sum over the rows of their largest cost in absolute value, or of how far costs lie apart if that is more.
-
-    Of costs that surely do not fit into 64 bits, a little more than that.
-    """
-    try:
-        near = total.astype(np.float64)
-    except OverflowError:
-        near = np.zeros(total.shape)
-    with np.errstate(over="ignore"):
-        rough = max(float(np.abs(near).max(axis=1).sum()), float((near.max(axis=1) - near.min(axis=1)).sum()))
-    if _SURELY_MORE <= rough < math.inf:
-        return int(rough) + (int(rough) >> _CLOSE)
-    apart = total.max(axis=1) - total.min(axis=1)
-    return int(max(np.abs(total).max(axis=1).sum(), apart.sum()))
-
-
-def _times(part: tuple[Fraction, Array], unit: Fraction) -> Array:
-    """The whole numbers of a part, each worth so much, in the unit."""
-    factor = _in_units(part[0], unit)
-    if factor == 1:
-        return part[1]
-    whole = part[1] if abs(factor) < LARGEST_TOTAL else part[1].astype(object)
-    return whole * factor
-
-
-def _in_units(worth: Fraction | int, unit: Fraction) -> int:
-    """How many units something is worth, a whole number; much faster than to divide fractions."""
-    return worth.numerator * unit.denominator // (worth.denominator * unit.numerator)
-
-
-def _largest_total(costs: Array, weights: Array | None) -> int:
-    """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
-    if costs.dtype == object:
-        return LARGEST_TOTAL  # which all of their absolute values together reach: `_rounded` looks more closely
-    if weights is None:
-        most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
-        return most if most < _SMALL_TOTAL else sum(np.abs(costs).max(axis=1).tolist())
-    if weights.dtype == object:
-        return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
-    return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
-
-
-def _rough_total(values: Array) -> float:
-    """The sum of the absolute values of Python integers, nearly; 0 where floats cannot tell."""
+def _rough_total(values: Array, times: Array | None) -> float:
+    """As `_sum_of_absolutes`, nearly; 0 where floats cannot tell."""
     try:
         with np.errstate(over="ignore"):
-            total = float(np.abs(values.astype(np.float64)).sum())
+            absolutes = np.abs(values.astype(np.float64))
+            total = float((absolutes if times is None else absolutes * times).sum())
     except OverflowError:
         return 0.0
     return total if total < math.inf else 0.0
-
-
-def _as_float(x: Fraction) -> float:
-    """The nearest float; an infinity where no float is that large."""
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf if x > 0 else -math.inf
-
-
-def _common_unit(worths: list[Fraction]) -> Fraction:
-    """The largest fraction of which every given one is a whole multiple."""
-    numerator, denominator = 0, 1
-    for worth in worths:
-        if worth:
-            numerator, denominator = (
-                math.gcd(numerator * worth.denominator, worth.numerator * denominator),
-                denominator * worth.denominator,
-            )
-            common = math.gcd(numerator, denominator)
-            numerator, denominator = numerator // common, denominator // common
-    return Fraction(numerator, denominator) if numerator else Fraction(1)

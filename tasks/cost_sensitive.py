@@ -20,6 +20,7 @@ Bandit Framework, PhD thesis, University of Salford, 2013.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -64,7 +65,7 @@ class MisclassificationCosts(RowCostTask):
         return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
-        matrix, unit = _whole(self.costs.matrix)
+        matrix, unit = _whole_matrix(self.costs)
         return [(Fraction(unit), matrix[_places(self.costs, data)])]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -98,21 +99,28 @@ class CostSensitive(Task):
 
     def bind(self, data: Dataset) -> Task:
         """`MisclassificationCosts` where no test costs anything."""
-        owner = self.costs.feature_of(dict(enumerate(data.names)), data.n_columns)
-        if not any(test != NO_TEST and self.costs.tests[test].cost > 0 for test in owner):
-            return MisclassificationCosts(self.costs)
-        if data.sample_weight is not None:
+        names = tuple(data.names)
+        found: Task = self.costs.once((CostSensitive, names), lambda: self._bound_to(names))
+        if data.sample_weight is not None and isinstance(found, CostSensitive):
             remedy = "give whole weights as frequency= in place of sample_weight, or leave the tests out"
             raise InputError(
                 "sample_weight", "tests are paid for per row, which branching costs count unweighted", remedy
             )
+        return found
+
+    def _bound_to(self, names: tuple[str, ...]) -> Task:
+        """As `bind`, of data with columns of these names: it depends on nothing else of them."""
+        width = len(names)
+        owner = self.costs.feature_of(dict(enumerate(names)), width)
+        if not any(test != NO_TEST and self.costs.tests[test].cost > 0 for test in owner):
+            return MisclassificationCosts(self.costs)
         tests, groups = self.costs.tests, self.costs.group_of()
         n_tests = len(tests)
-        free = [n_tests + j for j in range(data.n_columns)]
+        free = [n_tests + j for j in range(width)]
         full = [0 if test == NO_TEST else tests[test].cost for test in owner]
         discounted = [0 if test == NO_TEST else tests[test].discounted for test in owner]
-        matrix, unit = _whole(self.costs.matrix)
-        prices, price_unit = _whole((full, discounted, [0] * data.n_columns))
+        matrix, unit = _whole_matrix(self.costs)
+        prices, price_unit = _whole((full, discounted, [0] * width))
         if unit != 1 or price_unit != 1:
             # one type for all costs: whole ones are fractions too where others are
             unit, price_unit = Fraction(unit), Fraction(price_unit)
@@ -134,6 +142,10 @@ class CostSensitive(Task):
 
     def priced(self, data: Dataset) -> CostsWithTests:
         """Prices given a column: nothing for its own feature, the discounted ones for its group."""
+        return self._priced
+
+    @functools.cached_property
+    def _priced(self) -> CostsWithTests:
         full, discounted, _ = self.prices
         same = self.group_of[:, None] == self.group_of[None, :]
         given = np.where(same, discounted, full)
@@ -160,6 +172,12 @@ class CostSensitive(Task):
 
     def lower_bound(self, s: State) -> Any:
         return 0 * self.unit
+
+
+def _whole_matrix(costs: CostTable) -> tuple[Array, Any]:
+    """(the matrix as whole multiples of its unit, the unit)."""
+    found: tuple[Array, Any] = costs.once("matrix", lambda: _whole(costs.matrix))
+    return found
 
 
 def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:

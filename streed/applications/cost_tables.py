@@ -7,9 +7,10 @@ others cost their discounted price.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from streed.errors import InputError
 from streed.exact import exact_number, read_decimal
 
 Exact = int | Fraction
+
+_MOST_KNOWN = 16
+"""What is worked out once for a table is kept for so many keys."""
 
 NO_TEST = -1
 """In place of a test's number: columns that cost nothing."""
@@ -190,6 +194,20 @@ class CostTable:
                     raise InputError("costs", found, "give every column to one feature")
                 owner[j] = number
         return owner
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, worked out once for the table and the key: a table is solved with many times."""
+        found = self._known.get(key)
+        if found is None:
+            found = make()
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+    @functools.cached_property
+    def _known(self) -> dict[Any, Any]:
+        return {}
 
     def group_of(self) -> list[int]:
         """For each test the number of its group; tests without one are alone in theirs."""

@@ -22,6 +22,9 @@ from streed.exact import Array
 
 METHODS = ("dm", "ipw", "dr")
 
+_WHOLE = "biu"
+"""Kinds of numpy's numbers whose distinct ones are found without reading each into Python."""
+
 
 def treatments(data: Dataset) -> tuple[Any, ...]:
     """The treatments of a data set, in order: the columns of `predicted` by name, or those given in the past.
@@ -60,7 +63,7 @@ def check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
     """Raises InputError if the method cannot value a treatment, because it was never given."""
     if method == "dm":
         return
-    given = set(row_array(data, "treatment", f"PolicyValue({method!r})").tolist())
+    given = set(_distinct(row_array(data, "treatment", f"PolicyValue({method!r})")))
     never = [treatment for treatment in known if treatment not in given]
     if never:
         raise InputError("treatment", f"{never[0]!r} was never given", 'leave it out, or use method "dm"')
@@ -73,8 +76,7 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
         assert predicted is not None
         return predicted
     asked_by = f"PolicyValue({method!r})"
-    place_of = {treatment: place for place, treatment in enumerate(known)}
-    given = np.array([place_of[treatment] for treatment in row_array(data, "treatment", asked_by).tolist()])
+    given = _places(row_array(data, "treatment", asked_by), known)
     outcome = row_numbers(data, "outcome", asked_by)
     propensity = _propensity(data, given, asked_by)
     rows = np.arange(data.n_rows)
@@ -83,7 +85,21 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
     return estimated
 
 
+def _places(values: Array, known: Sequence[Any]) -> Array:
+    """(n,) which of the known treatments each is."""
+    place_of = {treatment: place for place, treatment in enumerate(known)}
+    distinct = _distinct(values)
+    if values.dtype.kind in _WHOLE and values.ndim == 1:
+        places = np.array([place_of[treatment] for treatment in distinct])
+        found: Array = places[np.searchsorted(np.array(distinct, values.dtype), values)]
+        return found
+    return np.array([place_of[treatment] for treatment in values.tolist()])
+
+
 def _distinct(values: Array) -> tuple[Any, ...]:
+    """The treatments that occur, sorted."""
+    if values.dtype.kind in _WHOLE and values.ndim == 1:
+        return tuple(np.unique(values).tolist())
     try:
         return tuple(sorted(set(values.tolist())))
     except TypeError:

@@ -33,7 +33,8 @@ extract_tree = Entry(
 solve_short = Entry(
     "streed.bnb.short",
     "solve_short",
-    "(uint8[:, ::1], int64[::1], int64[:, ::1], int64, int64, int64, int64[:, ::1], int64, int64)",
+    "(uint8[:, ::1], int64[::1], int64[:, ::1], int64, int64[::1], int64[:, ::1], int64, int64, int64[:, ::1], int64,"
+    " int64)",
 )
 solve_short_each = Entry(
     "streed.bnb.short",

@@ -31,6 +31,7 @@ from streed.bnb.workspace import Workspace
 from streed.encoding.choice import encoding_with
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.row_costs import row_costs_of
+from streed.encoding.test_costs import costs_with_tests
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -60,11 +61,13 @@ def search_native(
     begin = time.perf_counter()
     warmup.begin()
     costs = row_costs_of(problem)
-    if costs is not None and costs.exact and is_surely_short(problem, search_limits, procedure):
-        outcome = search_short(problem, costs, procedure, begin)
+    priced = costs_with_tests(problem) if costs is None else None
+    exact, tests = (costs, None) if priced is None else priced
+    if exact is not None and exact.exact and is_surely_short(problem, search_limits, procedure):
+        outcome = search_short(problem, exact, procedure, begin, tests)
         if outcome is not None:
             return outcome
-    encoding = encoding_with(problem, costs)
+    encoding = encoding_with(problem, costs, priced)
     if encoding is None:
         return None
     while encoding is not None:

@@ -49,7 +49,7 @@ from streed.kernels.buffers import ALIGNMENT
 from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.columns import find_rows, pack_columns
-from streed.kernels.counting.group_kernels import common_divisor, find_groups
+from streed.kernels.counting.group_kernels import common_divisor, divisor_of, find_groups
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import ENGINE, INFINITE, LANES, UNLIMITED
@@ -63,15 +63,16 @@ _FEW = 16
 
 
 @entry
-def solve_short(codes, categories, costs, split, min_leaf, depth, units, buffer, room):  # type: ignore[no-untyped-def]
+def solve_short(codes, categories, costs, split, full, given, min_leaf, depth, units, buffer, room):  # type: ignore[no-untyped-def]
     """The words of `short_layout`: how the search ended, then the tree, if there is one.
 
     codes (n, p) uint8, categories (p,) int64 as `pack_columns` takes them, costs (n, K) int64, of which splits cost
-    `split` each. The tree has at most `depth` levels, up to SHALLOW. units (3, 5) int64 are the addresses of the work
-    units for lanes of 2, 4 and 8 bytes, zero for those that are not at hand; `buffer` is the address of `room` bytes
-    that may be written.
+    `split` each. Where their rows pay for splits, `split` is 0, and full (p,) and given (p, p) int64 are what
+    `CostsOfTests` has; both are empty where they do not. The tree has at most `depth` levels, up to SHALLOW. units (3,
+    5) int64 are the addresses of the work units for lanes of 2, 4 and 8 bytes, zero for those that are not at hand;
+    `buffer` is the address of `room` bytes that may be written.
     """
-    return _solve(codes, categories, costs, split, min_leaf, depth, units, buffer, room)
+    return _solve(codes, categories, costs, split, full, given, min_leaf, depth, units, buffer, room)
 
 
 @entry
@@ -92,6 +93,8 @@ def solve_short_each(codes, costs, shapes, splits, min_leaf, depth, units, buffe
             np.zeros(p, np.int64),
             costs[cost : cost + n * labels].reshape((n, labels)),
             splits[i],
+            np.empty(0, np.int64),
+            np.empty((0, 0), np.int64),
             min_leaf,
             depth,
             units[kind],
@@ -104,19 +107,23 @@ def solve_short_each(codes, costs, shapes, splits, min_leaf, depth, units, buffe
 
 
 @native
-def _solve(codes, categories, costs, split, min_leaf, depth, units, buffer, room):  # type: ignore[no-untyped-def]
+def _solve(codes, categories, costs, split, full, given, min_leaf, depth, units, buffer, room):  # type: ignore[no-untyped-def]
     """What `solve_short` gives."""
-    divisor = common_divisor(costs, split)
-    counts_rows = min_leaf > 1
+    priced = len(full) > 0
+    divisor = common_divisor(costs, _divisor_of_prices(split, full, given))
+    counts_rows = min_leaf > 1 or priced
     places, words, profits, base, worst = find_groups(costs, divisor, counts_rows, int64(MOST_GROUPS))
     if len(words) == 0:
         return _without_tree(TOO_MANY_GROUPS, int64(0))
     price = min(split // divisor, worst + 1)
     lane = _lane_of(worst, price, min_leaf, words[-1] * 64)
+    if priced:
+        paid = len(codes) * (full.max() // divisor)
+        lane = _lane_of(2 * (worst + paid), int64(0), max(min_leaf, int64(2)), max(words[-1] * 64, int64(len(codes))))
     if lane == 0 or units[lane // 4, 0] == 0:
         return _without_tree(OTHER_LANE, lane)
     column, flipped, literals, column_rows, row_bits = pack_columns(
-        codes, places, categories, words[-1], boolean(True), np.empty(0, np.int8)
+        codes, places, categories, words[-1], boolean(not priced), np.empty(0, np.int8)
     )
     if row_bits.shape[1] == 0:
         row_bits = np.zeros((len(row_bits), 1), np.int32)
@@ -124,13 +131,18 @@ def _solve(codes, categories, costs, split, min_leaf, depth, units, buffer, room
     engine = int64(record.ctypes.data)
     e = engine_at(engine)
     labels = costs.shape[1]
-    _describe(e, len(words) - 1, labels, literals, column_rows, row_bits, price, min_leaf, depth)
+    _describe(e, len(words) - 1, labels, literals, column_rows, row_bits, price, min_leaf, depth, int64(priced))
     own_profits = np.ascontiguousarray(profits[:, : e.planes])
     signed_costs = np.zeros((len(profits), 2), np.int64)
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
     control[SHARED_UPPER] = INFINITE
     link_problem(engine, row_bits, column_rows, words, own_profits, signed_costs, literals, column, flipped, control)
+    own_full, own_given, alike = _prices_by_bit_column(column, full, given, divisor)
+    if priced:
+        e.full_test_costs = own_full.ctypes.data
+        e.discounted_test_costs = own_given.ctypes.data
+        e.caller_columns = alike.ctypes.data
     end = lay_out(engine, int64(0), lane, boolean(False)) + ALIGNMENT
     if end > room:
         return _without_tree(ROOM, end)
@@ -177,12 +189,54 @@ def _solve(codes, categories, costs, split, min_leaf, depth, units, buffer, room
         for row in range(len(measures)):
             copy_into(tree[1 + row], measures[row])
     _still_there(record, row_bits, column_rows, words, own_profits, signed_costs, literals, column, flipped, control)
+    _prices_still_there(own_full, own_given, alike)
     return found
+
+
+@native
+def _divisor_of_prices(split, full, given):  # type: ignore[no-untyped-def]
+    """The greatest common divisor of what splits cost."""
+    divisor = int64(split)
+    for f in range(len(full)):
+        divisor = divisor_of(divisor, full[f])
+        for g in range(len(full)):
+            divisor = divisor_of(divisor, given[f, g])
+    return divisor
+
+
+@native
+def _prices_by_bit_column(column, full, given, divisor):  # type: ignore[no-untyped-def]
+    """(full, given, alike) as `Prices` has them, of the bit columns that stand for these; empty without prices."""
+    columns = len(column) if len(full) > 0 else 0
+    own_full = np.empty(columns, np.int64)
+    own_given = np.empty((columns, columns), np.int64)
+    alike = np.empty(columns, np.int64)
+    for f in range(columns):
+        own_full[f] = full[column[f]] // divisor
+        for g in range(columns):
+            own_given[f, g] = given[column[f], column[g]] // divisor
+        other = int64(0)
+        while other < f:
+            same = alike[other] == other
+            for g in range(columns):
+                if not same:
+                    break
+                same = own_given[other, g] == own_given[f, g]
+            if same:
+                break
+            other += 1
+        alike[f] = other
+    return own_full, own_given, alike
 
 
 @native
 def _still_there(record, bits, rows, words, profits, costs, literals, column, flipped, control):  # type: ignore[no-untyped-def]
     """Nothing: arrays of which others know only the addresses last until they are named for the last time."""
+
+
+@native
+def _prices_still_there(full, given, alike):  # type: ignore[no-untyped-def]
+    """Nothing, likewise."""
 
 
 @native
@@ -208,10 +262,10 @@ def _lane_of(worst, price, min_leaf, places):  # type: ignore[no-untyped-def]
 
 
 @native
-def _describe(e, groups, labels, literals, column_rows, row_bits, price, min_leaf, depth):  # type: ignore[no-untyped-def]
+def _describe(e, groups, labels, literals, column_rows, row_bits, price, min_leaf, depth, priced):  # type: ignore[no-untyped-def]
     """Writes what the record says of the problem but for addresses, as `Workspace` does, with hardly any caches."""
     columns = len(column_rows)
-    counts_rows = int64(min_leaf > 1)
+    counts_rows = max(int64(min_leaf > 1), priced)
     categorical = len(literals) - 1
     e.groups = groups
     e.labels = labels
@@ -221,17 +275,19 @@ def _describe(e, groups, labels, literals, column_rows, row_bits, price, min_lea
     e.row_words = column_rows.shape[1]
     e.row_space = len(row_bits)
     e.width = max(LANES, (columns + LANES - 1) // LANES * LANES)
-    e.key_words = e.row_words
+    e.path_words = priced * ((columns + 63) // 64)
+    e.key_words = e.row_words + e.path_words
     e.planes = labels + 1 + counts_rows
     e.rows_plane = labels + counts_rows
     e.worst_plane = labels
     e.worst_unit = 1
+    e.has_test_costs = priced
     e.split_cost = price
     e.min_leaf = min_leaf
-    e.signed = int64(labels == 2 and categorical == 0 and min_leaf <= 1)
-    e.restrictable = int64(min_leaf <= 1)
+    e.signed = int64(labels == 2 and categorical == 0 and min_leaf <= 1 and priced == 0)
+    e.restrictable = int64(min_leaf <= 1 and priced == 0)
     e.archived = e.restrictable
-    e.extensible = int64(min_leaf <= 1 or categorical == 0)
+    e.extensible = int64(priced == 0 and (min_leaf <= 1 or categorical == 0))
     e.relaxed = int64(price == 0)
     e.branch_space = 4 * _FEW
     e.branch_words = 2

@@ -12,7 +12,7 @@ from typing import Any, final
 
 from streed.bnb.procedure import Procedure
 from streed.bnb.short_layout import BASE, DIVISOR, HEAD, LANE, LOWER_BOUND, NODES_OF_TREE, UPPER_BOUND, VISITS
-from streed.bnb.short_search import is_surely_short, kind_of, searched, statistics_of
+from streed.bnb.short_search import NO_PRICES, is_surely_short, kind_of, searched, statistics_of
 from streed.encoding.row_costs import category_counts
 from streed.exact import Array
 from streed.kernels.packed import writable
@@ -62,7 +62,7 @@ class ShortOracle(LinearOracle):
     ) -> Answer:
         problem = self._problem
         depth = problem.max_depth if max_depth is None else max_depth
-        given = self._codes, self._categories, costs[self._kinds], split, problem.min_leaf, depth
+        given = self._codes, self._categories, costs[self._kinds], split, *NO_PRICES, problem.min_leaf, depth
         begin = time.perf_counter()
         words = searched(given, self._kind)
         self._seconds = time.perf_counter() - begin

@@ -38,7 +38,8 @@ from streed.bnb.short_layout import (
 )
 from streed.encoding.certificate import check_claim, check_measured
 from streed.encoding.row_costs import RowCosts, category_counts
-from streed.exact import Array, IntegerCosts
+from streed.encoding.test_costs import CostsOfTests
+from streed.exact import Array
 from streed.kernels import buffers, kinds
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.counting.multiplicities import MANY_ROWS
@@ -46,12 +47,16 @@ from streed.kernels.packed import LANE_TYPES, writable
 from streed.kernels.prebuilt.library import Library, library
 from streed.kernels.records import INFINITE, LOWEST, SHALLOW
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.whole_costs import IntegerCosts
 
 _ROOM = 2**20
 """Bytes that a short search is given at first."""
 
 _NARROWEST = 2
 """The bytes of the lanes that are tried first, where work units have to be compiled."""
+
+NO_PRICES: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros((0, 0), np.int64))
+"""Rows pay for no splits."""
 
 _LANES = {np.dtype(each).itemsize: each for each in LANE_TYPES}
 
@@ -78,20 +83,26 @@ def is_surely_short(
     return is_short_of(columns, data.n_rows + 64 * MOST_GROUPS, labels, depth)
 
 
-def search_short(problem: Problem, costs: IntegerCosts, procedure: Procedure, begin: float) -> Outcome | None:
+def search_short(
+    problem: Problem, costs: IntegerCosts, procedure: Procedure, begin: float, tests: CostsOfTests | None = None
+) -> Outcome | None:
     """The outcome for a problem that is surely short, whose costs are exact; None for rows of too many kinds.
 
-    `begin` is when its preparation began. Raises MismatchError if the tree does not cost what the search claimed.
+    `begin` is when its preparation began; `tests` are what rows pay for splits, in the unit of the costs. Raises
+    MismatchError if the tree does not cost what the search claimed.
     """
     data, depth = problem.data, problem.max_depth
-    kind = kind_of(problem, costs.costs.shape[1])
-    given = writable(data.X), category_counts(problem), writable(costs.costs), costs.split, problem.min_leaf, depth
+    kind = kind_of(problem, costs.costs.shape[1]) if tests is None else kinds.TEST_COSTS
+    prices = NO_PRICES if tests is None else (tests.full, tests.given)
+    codes, categories = writable(data.X), category_counts(problem)
+    given = codes, categories, writable(costs.costs), costs.split, *prices, problem.min_leaf, depth
     packed_at = time.perf_counter()
     found = searched(given, kind)
     if found is None:
         return None
     seconds = time.perf_counter() - packed_at
-    return outcome_of(problem, costs, procedure, found[:HEAD].tolist(), found[HEAD:], packed_at - begin, seconds)
+    head, nodes = found[:HEAD].tolist(), found[HEAD:]
+    return outcome_of(problem, costs, procedure, head, nodes, packed_at - begin, seconds, tests)
 
 
 def kind_of(problem: Problem, n_labels: int) -> str:
@@ -108,6 +119,7 @@ def outcome_of(
     nodes: Array,
     seconds_setup: float,
     seconds: float,
+    tests: CostsOfTests | None = None,
 ) -> Outcome | None:
     """What the words of a search that is done come to, the first of them and those of its nodes.
 
@@ -124,10 +136,13 @@ def outcome_of(
         value = costs.value(total)
         measured = nodes.reshape(TREE_ROWS, -1).tolist()
         cost, root = check_measured(problem, measured, category_counts(problem), costs.split)
+        if tests is not None:
+            cost += tests.paid(root)
         check_claim(cost, total, total, complete=True)
         solutions = (Solution(value, root),)
+    kind = kind_of(problem, costs.costs.shape[1]) if tests is None else kinds.TEST_COSTS
     stats = {
-        **statistics_of(head, procedure, kind_of(problem, costs.costs.shape[1])),
+        **statistics_of(head, procedure, kind),
         "seconds_setup": seconds_setup,
         "seconds_search": seconds,
         "trace": [(seconds, value, bound, head[VISITS])],

@@ -14,11 +14,12 @@ from streed.bnb.session import most_seconds
 from streed.bnb.short_layout import DONE, HEAD, NODES_OF_TREE, STATUS, TREE_ROWS
 from streed.bnb.short_search import is_surely_short, outcome_of, units_of
 from streed.encoding.row_costs import row_costs_of
-from streed.exact import Array, IntegerCosts
+from streed.exact import Array
 from streed.kernels import buffers, kinds
 from streed.kernels.prebuilt.library import library
 from streed.kernels.records import SHALLOW
 from streed.problem import Outcome, Problem, SearchLimits
+from streed.whole_costs import IntegerCosts
 
 _MOST = 0.25
 """Seconds that a call takes at most, as it cannot be interrupted."""

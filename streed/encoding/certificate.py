@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from streed.errors import MismatchError
-from streed.exact import Array, IntegerCosts, WideCosts
+from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.entries import measure_tree, route_rows
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
@@ -19,6 +19,7 @@ from streed.task import ExactSums, State
 from streed.task.row_sums import sums_by
 from streed.task.states import StateInParts
 from streed.tree import Branch, Leaf, Node
+from streed.whole_costs import IntegerCosts, WideCosts
 
 
 def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tuple[int, Node]:
@@ -52,7 +53,7 @@ def check_measured(problem: Problem, measured: list[list[int]], arity: Array, sp
     return sum(leaf_costs) + split * branches, root
 
 
-def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solution:
+def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, preorder: Array) -> Solution:
     """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`.
 
     Its limits were checked: `measure_costs` measured it before by rounded costs.
@@ -62,7 +63,7 @@ def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solut
     for j in data.categorical:
         arity[j] = len(data.column(j).categories)
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    sums = sums_by(leaf_of, costs.costs, len(preorder)).tolist()
+    sums = _sums_of_wide(leaf_of, rounded, costs, len(preorder))
     rows = sums_by(leaf_of, data.counts, len(preorder)).tolist()
     labels, worths = [0] * len(preorder), [0] * len(preorder)
 
@@ -86,6 +87,18 @@ def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solut
     root = nest_preorder(preorder, arity, labels, sizes, worths)
     branches = int(np.count_nonzero(preorder != LEAF))
     return Solution(costs.unit * (sum(worths) + costs.split * branches), root)
+
+
+def _sums_of_wide(group_of: Array, rounded: IntegerCosts, costs: WideCosts, n_groups: int) -> list[list[int]]:
+    """What the rows of every group cost by each label, of any size: what was rounded, and what that took away."""
+    rests = costs.rests
+    if rests.dtype != object and (len(rests) << costs.shift) >= LARGEST_TOTAL:
+        rests = rests.astype(object)
+    high, low = (sums_by(group_of, part, n_groups).tolist() for part in (rounded.costs, rests))
+    return [
+        [(above << costs.shift) + below for above, below in zip(first, second, strict=True)]
+        for first, second in zip(high, low, strict=True)
+    ]
 
 
 def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from streed.dp.search import search_general
-from streed.exact import Array, WideCosts
+from streed.exact import Array
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import RowCostTask
+from streed.whole_costs import WideCosts
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -11,7 +11,7 @@ from streed.encoding.certificate import check_claim, measure_costs, measure_wide
 from streed.encoding.closing import close_exactly
 from streed.encoding.encoding import Encoding
 from streed.encoding.test_costs import CostsOfTests, costs_with_tests
-from streed.exact import Array, IntegerCosts
+from streed.exact import Array
 from streed.kernels.counting import groups
 from streed.kernels.counting.copies import group_copies
 from streed.kernels.counting.groups import NO_TIMES
@@ -23,6 +23,7 @@ from streed.problem import Outcome, Problem, Solution
 from streed.row_prices.leaves import Leaves, leaves_of
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.whole_costs import IntegerCosts
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""
@@ -56,15 +57,17 @@ class RowCosts(Encoding):
     @classmethod
     def of(cls, problem: Problem) -> RowCosts | None:
         """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
-        return cls.with_costs(problem, row_costs_of(problem))
+        costs = row_costs_of(problem)
+        return cls.with_costs(problem, costs, costs_with_tests(problem) if costs is None else None)
 
     @classmethod
-    def with_costs(cls, problem: Problem, costs: IntegerCosts | None) -> RowCosts | None:
-        """As `of`, where it is known already what `row_costs_of` gives for the problem."""
+    def with_costs(
+        cls, problem: Problem, costs: IntegerCosts | None, priced: tuple[IntegerCosts, CostsOfTests] | None
+    ) -> RowCosts | None:
+        """As `of`, where what `row_costs_of` gives is known already and, if that is None, `costs_with_tests`."""
         if costs is not None:
             return cls.packing(problem, costs, None)
-        found = costs_with_tests(problem)
-        return None if found is None else cls.packing(problem, *found)
+        return None if priced is None else cls.packing(problem, *priced)
 
     @classmethod
     def packing(cls, problem: Problem, costs: IntegerCosts, tests: CostsOfTests | None) -> RowCosts:
@@ -115,7 +118,7 @@ class RowCosts(Encoding):
         claimed = self._total(code)
         check_claim(cost, claimed, self._total(lower), complete=complete)
         if self.costs.wide is not None:
-            return measure_widely(problem, self.costs.wide, preorder), cost == claimed
+            return measure_widely(problem, self.costs, self.costs.wide, preorder), cost == claimed
         return Solution(self.costs.value(cost), root), cost == claimed
 
     def closed(self, problem: Problem, outcome: Outcome, seconds: float | None) -> Outcome:

@@ -12,13 +12,14 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.exact import LARGEST_TOTAL, Array, IntegerCosts
+from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.packed import Prices
 from streed.problem import Problem
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds
 from streed.task.constrained import objective
 from streed.tree import Branch, Node
+from streed.whole_costs import IntegerCosts
 
 
 @final
@@ -47,7 +48,7 @@ class CostsOfTests:
         """What the rows of a subtree pay for its splits, where the columns of `path` were tested above."""
         if not isinstance(node, Branch):
             return 0
-        price: int = min([int(self.full[node.column]), *self.given[list(path), node.column].tolist()])
+        price: int = min([self.full.item(node.column), *(self.given.item(above, node.column) for above in path)])
         below = (*path, node.column)
         paid: int = node.rows * price + sum(self.paid(child, below) for child in node.children)
         return paid

@@ -92,7 +92,7 @@ def close_by_near_optimal(
     solution = own
     if found is not None and wide.unit * found.cost < own.value:
         preorder = np.array([LEAF if j == LEAF else column[j] for j in found.columns], np.int64)
-        solution = measure_widely(problem, wide, preorder)
+        solution = measure_widely(problem, encoding.costs, wide, preorder)
         if solution.value != wide.unit * found.cost:
             raise MismatchError(
                 f"the tree costs {solution.value}, the search claimed {wide.unit * found.cost}; please report this"

@@ -12,9 +12,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.exact import Array, IntegerCosts, WideCosts
+from streed.exact import Array
 from streed.kernels.entries import find_classes
 from streed.kernels.records import LEAF
+from streed.whole_costs import IntegerCosts, WideCosts
 
 _BITS = 52
 """Of a sum over all rows, at most; one more is for what is added up in the end."""

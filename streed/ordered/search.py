@@ -13,7 +13,7 @@ from streed.bnb.trace import Trace
 from streed.data import Dataset
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError
-from streed.exact import Array, IntegerCosts
+from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.ordered import choice
 from streed.ordered.features import Features
@@ -28,6 +28,7 @@ from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
+from streed.whole_costs import IntegerCosts
 
 _SPARE = 2**22
 """Bytes that nodes are given in any case."""

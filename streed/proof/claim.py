@@ -15,7 +15,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.database import MOMENTS
 from streed.errors import InputError, TaskError
-from streed.exact import Array, IntegerCosts, exact_number
+from streed.exact import Array, exact_number
 from streed.proof import check, check_limits, check_squares
 from streed.proof.check_limits import Amount
 from streed.proof.coded import CodedTable
@@ -27,6 +27,7 @@ from streed.task.constrained import objective
 from streed.task.contract import is_shipped
 from streed.task.sums import SumTask
 from streed.tree import Tree
+from streed.whole_costs import IntegerCosts
 
 _SCORES = {"F1": "f1", "FBeta": "fbeta", "Jaccard": "jaccard"}
 """The scores that the checker knows by name."""

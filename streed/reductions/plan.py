@@ -12,13 +12,14 @@ import attrs
 import numpy as np
 
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
-from streed.exact import Array, WideCosts
+from streed.exact import Array
 from streed.problem import Problem
 from streed.task import State
 from streed.task.algebra import exact_costs, objective
 from streed.task.bounded_sums import BoundedSum, SumLimit, check_weighted, integer_weights
 from streed.task.sums import LinearFraction, SumTask
 from streed.tree import Branch, Leaf, Node
+from streed.whole_costs import WideCosts
 
 
 @final

@@ -21,7 +21,8 @@ from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
     from streed.data import Cut, Dataset
-    from streed.exact import Array, IntegerCosts
+    from streed.exact import Array
+    from streed.whole_costs import IntegerCosts
 
 
 @attrs.frozen

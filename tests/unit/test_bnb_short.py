@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from typing import Any
 
 import attrs
 import numpy as np
 import pytest
 
+from streed.applications.cost_tables import CostTable, TestCost
 from streed.bnb import native_search, short_search
 from streed.bnb.entries import empty_caches, extract_tree, lay_out, link_problem, solve_short, solve_short_each
 from streed.bnb.oracle import NativeOracle
@@ -16,12 +18,14 @@ from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST
 from streed.bnb.short_oracle import ShortOracle
 from streed.data import Dataset
 from streed.encoding.row_costs import row_costs_of
+from streed.encoding.test_costs import costs_with_tests
 from streed.enumerate.packed_rows import packed_rows_of
 from streed.kernels import buffers
 from streed.kernels.entries import common_divisor, find_groups, find_rows, measure_tree, pack_columns
 from streed.kernels.linking import Native
 from streed.problem import Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import Answer
+from streed.reference import optimum
 from streed.task import Task
 from streed.tasks import Accuracy, CostSensitive, SparseAccuracy
 
@@ -87,6 +91,53 @@ def test_one_call_answers_as_many_do(part: int) -> None:
         lanes.add(quick.stats["lane"])
     assert len(shapes) > 5
     assert part or (kernels == {"signed", "labels"} and len(lanes) > 1)
+
+
+def priced_problem(seed: int) -> Problem:
+    """One whose rows pay for tests: features of several columns, groups, prices that differ or are all equal."""
+    draw = np.random.default_rng((7, seed))
+    n, features, labels = int(draw.integers(2, 120)), int(draw.integers(1, 5)), int(draw.integers(2, 5))
+    wide = int(draw.integers(1, 4))
+    X = draw.integers(0, 2, (n, features * wide))
+    if seed % 4 == 1:
+        X[:, -1] = X[:, 0]  # which are the same split, at another price
+    unit = (1, 7, 10**4, 10**9)[seed % 4]
+    tests = [
+        TestCost(f"f{j}", Fraction(int(full) * unit, 5), Fraction(int(full) * unit // 2, 5), group, columns)
+        for j, full in enumerate(draw.integers(0, 6, features))
+        for group in ["ab"[j % 2] if seed % 3 else None]
+        for columns in [range(wide * j, wide * (j + 1))][: int(j == 0 or draw.random() < 0.8)]
+    ]
+    matrix = draw.integers(0, 9, (labels, labels)) * unit + draw.integers(0, 9, (labels, labels))
+    table = CostTable.of(matrix - np.diag(np.diag(matrix)), tests, range(labels))
+    data = Dataset.make(X, draw.integers(0, labels, n))
+    task = CostSensitive(table)
+    return Problem(data, task.bind(data), int(draw.integers(0, 4)), None, int(draw.choice([1, 1, 3])))
+
+
+@pytest.mark.usefixtures("step_by_step")
+def test_one_call_answers_as_many_do_where_rows_pay_for_tests() -> None:
+    lanes, optima = set(), 0
+    for seed in range(60):
+        problem = priced_problem(seed)
+        found = costs_with_tests(problem)
+        if found is None:
+            assert row_costs_of(problem) is not None, seed  # no test costs anything
+            continue
+        costs, tests = found
+        quick = short_search.search_short(problem, costs, DEPTH_FIRST, time.perf_counter(), tests)
+        slow = native_search.search_native(problem, SearchLimits(), DEPTH_FIRST)
+        assert quick is not None, seed
+        assert slow is not None, seed
+        assert told(quick) == told(slow), seed
+        lanes.add(quick.stats["lane"])
+        if seed % 3 == 0 and quick.solutions:
+            best = optimum(problem.task, problem.data, max_depth=problem.max_depth, min_leaf=problem.min_leaf)
+            assert best is not None
+            assert quick.solutions[0].value == best[0], seed
+            optima += 1
+    assert len(lanes) == 3
+    assert optima > 5
 
 
 @pytest.mark.parametrize("split", [0, 3])

@@ -15,12 +15,13 @@ from streed.data import Dataset
 from streed.enumerate import closing
 from streed.enumerate.closing import CLOSED, OPEN
 from streed.enumerate.wide_shallow import WideRows
-from streed.exact import Array, integer_costs
+from streed.exact import Array
 from streed.kernels.records import LEAF
 from streed.reference import optimum
 from streed.task import RowCostTask, Totals
 from streed.tasks import InstanceCosts
 from streed.tree.evaluation import evaluate
+from streed.whole_costs import integer_costs
 
 
 @final

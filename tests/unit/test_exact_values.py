@@ -12,7 +12,7 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.exact import Array, exact_array, exact_integers, integer_costs, readable, readable_bound
+from streed.exact import Array, exact_array, exact_integers, readable, readable_bound
 from streed.reference import optimum
 from streed.task import State, Task, Totals
 from streed.tasks import (
@@ -25,6 +25,7 @@ from streed.tasks import (
     SquaredError,
 )
 from streed.tree.evaluation import evaluate
+from streed.whole_costs import integer_costs
 
 WEIGHTS = np.array([1e-9, 1e-4, 0.1, 0.3, 1.0, 1e9])
 """Weights that no common unit of 64 bits holds."""
@@ -302,3 +303,27 @@ def test_floats_of_any_size_are_the_decimals_that_python_prints(seed: int) -> No
         values[:5] = [0.0, -0.0, 1e16, 1e22, 1.5e-7]
         whole, unit = exact_integers(values)
         assert [int(x) * unit for x in whole.tolist()] == [Fraction(repr(x)) for x in values.tolist()]
+
+
+@pytest.mark.parametrize("scale", [1, 1e-30, 3e25])
+def test_costs_of_which_many_are_equal_are_what_they_are_one_by_one(
+    scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        few = draw.normal(0, 1, 30) * scale
+        few[::3] = np.round(few[::3], 2)
+        costs = draw.choice(few, (300, 3))
+        split = Fraction(repr(scale)) * Fraction(int(draw.integers(0, 3)), 1000)
+        listed = integer_costs([(Fraction(1, 3), costs)], split, None)
+        with monkeypatch.context() as patch:
+            patch.setattr("streed.exact._FEW", costs.size)
+            one_by_one = integer_costs([(Fraction(1, 3), costs)], split, None)
+        assert np.array_equal(listed.costs, one_by_one.costs)
+        assert (listed.split, listed.unit, listed.exact) == (one_by_one.split, one_by_one.unit, one_by_one.exact)
+        assert listed.wide is not None
+        assert one_by_one.wide is not None
+        for name in ("split", "unit", "shift", "least", "most", "split_rest"):
+            assert getattr(listed.wide, name) == getattr(one_by_one.wide, name), name
+        assert (listed.wide.costs == one_by_one.wide.costs).all()
+        assert (listed.wide.rests == one_by_one.wide.rests).all()

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.encoding.row_costs import RowCosts
 from streed.encoding.test_costs import CostsOfTests
-from streed.exact import Array, IntegerCosts
+from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import INFINITE
 from streed.problem import Problem
+from streed.whole_costs import IntegerCosts
 from tests.unit.kernel_harness import Bench, TableCosts
 
 pytestmark = pytest.mark.compiles

@@ -11,6 +11,7 @@ import pytest
 import streed
 from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
+from streed.errors import InputError
 from streed.kernels.counting.distinct_rows import merge_rows
 from streed.reference import optimum
 from streed.task import State
@@ -81,3 +82,24 @@ def test_a_test_that_parts_no_rows_cheapens_no_other(depth: int, search: str) ->
     best = optimum(task, Dataset.make(X, y), max_depth=depth)
     assert best is not None
     assert (result.status, result.value) == ("optimal", best[0])
+
+
+def test_a_table_that_was_solved_with_before_gives_what_a_new_one_does() -> None:
+    tests = (TestCost("a", 3, 1, "lab"), TestCost("b", Fraction(1, 2), 0, "lab"), TestCost("c", 0))
+    matrix = [[0, Fraction(7, 2)], [9, 0]]
+    used = CostTable.of(matrix, tests)
+    draw = np.random.default_rng(3)
+    for names in [("a", "b", "c"), ("c", "b", "a"), ("a=1", "b", "c", "z"), ("a", "a > 2", "b", "c")] * 2:
+        X = {name: draw.integers(0, 2, 40) for name in names}
+        y = draw.integers(0, 2, 40)
+        results = [
+            streed.solve(CostSensitive(table), X, y, max_depth=2) for table in (used, CostTable.of(matrix, tests))
+        ]
+        assert results[0].value == results[1].value
+        assert str(results[0].tree) == str(results[1].tree)
+    for _ in range(2):
+        with pytest.raises(InputError, match="paid for per row"):
+            streed.solve(CostSensitive(used), X, y, max_depth=2, sample_weight=np.arange(40) / 2)
+        with pytest.raises(InputError, match="no column"):
+            streed.solve(CostSensitive(used), {"a": X["a"]}, y, max_depth=2)
+    assert used == CostTable.of(matrix, tests)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import Array, IntegerCosts, integer_costs
+from streed.exact import Array
 from streed.task.base import RowCostTask, Task
 from streed.task.constrained import objective
 from streed.task.row_sums import weight_array
+from streed.whole_costs import IntegerCosts, integer_costs
 
 if TYPE_CHECKING:
     from streed.data import Dataset

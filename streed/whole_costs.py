@@ -1,0 +1,246 @@
+"""Rows of costs become integers with a stated unit, which the engine adds.
+
+Costs too fine for 64 bits are kept as integers of any size (`WideCosts`), by which trees are measured, and rounded
+once, here, to a multiple of about 2**-50 of their total for the search; `IntegerCosts.exact` then is False, and how far
+rounding moved the cost of any tree is known exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from fractions import Fraction
+
+import attrs
+import numpy as np
+
+from streed.errors import InputError
+from streed.exact import LARGEST_TOTAL, ONE, SURELY_MORE, Array, Listed, exact_integers, listed_integers
+
+_WORD = 63
+"""Whole numbers of fewer bits fit into int64."""
+
+_ROUNDED_BITS = 50
+
+_CLOSE = 20
+"""Sums of floats are off by less than one in 2 to the power of this."""
+
+_SMALL_TOTAL = 2**40
+"""Totals that need not be known more closely."""
+
+
+@attrs.frozen(eq=False)
+class WideCosts:
+    """Costs as integers of any size, and what was lost when they were rounded down to multiples of 2**shift.
+
+    A tree costs `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
+    """
+
+    total: Array | Listed
+    split: int
+    unit: Fraction
+    shift: int
+    least: int
+    """Any tree costs at least this more than its rounded rows,"""
+    most: int
+    """and at most this more, apart from its branching nodes,"""
+    split_rest: int
+    """of which each costs this much more."""
+    rests: Array
+    """(n, K): by how much each cost is above its rounded one, below 2**shift; int64, or Python integers if wider."""
+
+    @functools.cached_property
+    def costs(self) -> Array:
+        """(n, K) Python integers as objects."""
+        return _array(self.total)
+
+    def lower(self, rounded: int) -> Fraction:
+        """A tree that costs at least `rounded` by rounded costs costs at least this."""
+        return self.unit * ((rounded << self.shift) + self.least)
+
+    def rounding(self, branches: int) -> Fraction:
+        """How far a tree with so many branching nodes may be above its own `lower`."""
+        return self.unit * (self.most - self.least + self.split_rest * branches)
+
+
+@attrs.frozen(eq=False)
+class IntegerCosts:
+    """Costs as the engine adds them: integers, and what one of them is worth.
+
+    A tree's value is `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
+    """
+
+    costs: Array
+    """(n, K) int64: the cost of giving a row a label."""
+    split: int
+    """The cost of one branching node."""
+    unit: Fraction
+    """The worth of an integer cost of 1, in the task's own unit."""
+    exact: bool
+    """False if the costs were rounded down to the unit."""
+    wide: WideCosts | None = None
+    """The exact costs, if they were rounded."""
+
+    def value(self, total: int) -> int | Fraction:
+        """`total` in the task's own unit: an int where that is a whole number by its nature, else a fraction."""
+        return self.unit.numerator * total if self.unit.denominator == 1 else self.unit * total
+
+    def lower(self, total: int) -> int | Fraction:
+        """No tree that costs at least `total` has a value below this."""
+        return self.value(total) if self.wide is None else self.wide.lower(total)
+
+    def above(self, value: int | Fraction) -> int:
+        """Every tree of a value below this has a total below that."""
+        if self.wide is None:
+            return math.ceil(value / Fraction(self.unit))
+        return math.ceil((value / Fraction(self.wide.unit) - self.wide.least) / (1 << self.wide.shift))
+
+
+def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
+    """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
+
+    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Where exact
+    integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
+    """
+    if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
+        costs = terms[0][1]
+        most = max(int(costs.max(initial=0)), -int(costs.min(initial=0)))
+        if 2 * most * costs.size < LARGEST_TOTAL:
+            return IntegerCosts(costs, 0, ONE, True)
+    row_weights, row_unit = None, ONE
+    if weights is not None:
+        row_weights, row_unit = exact_integers(weights, "sample_weight")
+    parts: list[tuple[Fraction, Array | Listed]] = []
+    lists = len(terms) == 1 and weights is None
+    for weight, costs in terms:
+        integers, unit = listed_integers(costs, "costs") if lists else exact_integers(costs, "costs")
+        worth = weight if unit is ONE else weight * unit
+        parts.append((worth if row_unit is ONE else worth * row_unit, integers))
+    unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
+    own = _in_units(split, unit)
+    largest = abs(own)
+    for worth, part in parts:
+        largest += abs(_in_units(worth, unit)) * _largest_total(part, row_weights)
+    if 2 * largest >= LARGEST_TOTAL:  # twice, as what a search adds is how far a row's costs lie apart
+        return _rounded(parts, own, unit, row_weights)
+    total: Array = functools.reduce(operator.add, [_times(worth, _array(part), unit) for worth, part in parts])
+    if row_weights is not None:
+        total = total * row_weights[:, None]
+    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, unit, True)
+
+
+def _rounded(
+    parts: list[tuple[Fraction, Array | Listed]], split: int, unit: Fraction, weights: Array | None
+) -> IntegerCosts:
+    """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
+    (worth, part), *more = parts
+    if isinstance(part, Listed) and not more:
+        total: Array | Listed = attrs.evolve(part, numbers=_times(worth, part.numbers, unit))
+    else:
+        total = functools.reduce(
+            operator.add, [_times(worth, _array(part).astype(object), unit) for worth, part in parts]
+        )
+        if weights is not None:
+            total = total * weights.astype(object)[:, None]
+    largest = _largest(total)
+    # a split that costs more than any labels may gain never pays, however much more
+    capped = min(split, 2 * largest + 1)
+    if largest + 2 * abs(capped) + 2 < LARGEST_TOTAL:
+        return IntegerCosts(np.ascontiguousarray(_array(total), np.int64), capped, unit, True)
+    if not math.isfinite(_as_float(unit * largest)):
+        raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
+    shift = max(0, largest.bit_length() - _ROUNDED_BITS)
+    if split >> shift >= LARGEST_TOTAL:
+        raise InputError(
+            "costs", f"a branching node costs {_as_float(split * unit):.3g}, far above all rows", "lower its cost"
+        )
+    numbers = total.numbers if isinstance(total, Listed) else total
+    rounded, rest = (numbers >> shift).astype(np.int64), numbers & ((1 << shift) - 1)
+    rests = rest if shift >= _WORD else rest.astype(np.int64)
+    if isinstance(total, Listed):
+        rounded, rests = total.everywhere(rounded), total.everywhere(rests)
+    least, most = (_whole_sum(functools.reduce(extreme, rests.T)) for extreme in (np.minimum, np.maximum))
+    wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift), rests)
+    return IntegerCosts(np.ascontiguousarray(rounded), split >> shift, unit * (1 << shift), False, wide)
+
+
+def _array(numbers: Array | Listed) -> Array:
+    return numbers.everywhere(numbers.numbers) if isinstance(numbers, Listed) else numbers
+
+
+def _whole_sum(numbers: Array) -> int:
+    """The sum of whole numbers >= 0, exactly."""
+    if numbers.dtype == object or int(numbers.max(initial=0)) * len(numbers) >= LARGEST_TOTAL:
+        return sum(numbers.tolist())
+    return int(numbers.sum())
+
+
+def _largest(total: Array | Listed) -> int:
+    """The sum over the rows of their largest cost in absolute value, or of how far costs lie apart if that is more.
+
+    Of costs that surely do not fit into 64 bits, a little more than that.
+    """
+    numbers = total.numbers if isinstance(total, Listed) else total
+    try:
+        near = numbers.astype(np.float64)
+    except OverflowError:
+        near = np.zeros(numbers.shape)
+    if isinstance(total, Listed):
+        near = total.everywhere(near)
+    with np.errstate(over="ignore"):
+        highest, lowest = functools.reduce(np.maximum, near.T), functools.reduce(np.minimum, near.T)
+        rough = max(float(np.maximum(highest, -lowest).sum()), float((highest - lowest).sum()))
+    if SURELY_MORE <= rough < math.inf:
+        return int(rough) + (int(rough) >> _CLOSE)
+    every = _array(total)
+    apart = every.max(axis=1) - every.min(axis=1)
+    return int(max(np.abs(every).max(axis=1).sum(), apart.sum()))
+
+
+def _times(worth: Fraction, numbers: Array, unit: Fraction) -> Array:
+    """Whole numbers that are worth so much each, in the unit."""
+    factor = _in_units(worth, unit)
+    if factor == 1:
+        return numbers
+    whole = numbers if abs(factor) < LARGEST_TOTAL else numbers.astype(object)
+    return whole * factor
+
+
+def _in_units(worth: Fraction | int, unit: Fraction) -> int:
+    """How many units something is worth, a whole number; much faster than to divide fractions."""
+    return worth.numerator * unit.denominator // (worth.denominator * unit.numerator)
+
+
+def _largest_total(costs: Array | Listed, weights: Array | None) -> int:
+    """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
+    if isinstance(costs, Listed) or costs.dtype == object:
+        return LARGEST_TOTAL  # which all of their absolute values together reach: `_rounded` looks more closely
+    if weights is None:
+        most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
+        return most if most < _SMALL_TOTAL else sum(np.abs(costs).max(axis=1).tolist())
+    if weights.dtype == object:
+        return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
+    return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
+
+
+def _as_float(x: Fraction) -> float:
+    """The nearest float; an infinity where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def _common_unit(worths: list[Fraction]) -> Fraction:
+    """The largest fraction of which every given one is a whole multiple."""
+    numerator, denominator = 0, 1
+    for worth in worths:
+        if worth:
+            numerator, denominator = (
+                math.gcd(numerator * worth.denominator, worth.numerator * denominator),
+                denominator * worth.denominator,
+            )
+            common = math.gcd(numerator, denominator)
+            numerator, denominator = numerator // common, denominator // common
+    return Fraction(numerator, denominator) if numerator else Fraction(1)
