@@ -28,6 +28,7 @@ from tests.benchmarks import (
     known_optima,
     machines,
     peers,
+    policies,
     proofs,
     quick,
     rashomon,
@@ -40,6 +41,7 @@ from tests.benchmarks import (
     threshold_tasks,
     thresholds,
     user_tasks,
+    versions,
 )
 from tests.differential import exports
 
@@ -59,6 +61,7 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "known-optima": ("Optima that others proved", known_optima.render),
     "machines": ("Many machines", machines.render),
     "peers": ("Other exact solvers beside ours", peers.render),
+    "policies": ("Policies of many rows", policies.render),
     "proofs": ("Proofs beside their solves", proofs.render),
     "quick": ("Quick solves", quick.render),
     "rashomon": ("Every near-optimal tree", rashomon.render),
@@ -72,6 +75,7 @@ PAGES: dict[str, tuple[str, Callable[[harness.Record], str]]] = {
     "binarised": ("Binary columns that are thresholds of a few numbers", binarised.render),
     "threshold-tasks": ("All thresholds: other tasks, and many rows", threshold_tasks.render),
     "user-tasks": ("Tasks of users", user_tasks.render),
+    "versions": ("Two versions", versions.render),
 }
 """For each benchmark, its title and what makes its tables."""
 

@@ -17,12 +17,15 @@ from tests.benchmarks import (
     fairness,
     harness,
     held_out,
+    policies,
     quick,
     quick_solves,
     report,
     stopping,
     threshold_tasks,
     thresholds,
+    versions,
+    versions_solves,
 )
 
 
@@ -274,6 +277,40 @@ def test_quick_solves_solve() -> None:
     solves = quick_solves.make_solves()
     result = solves["costs with tests, depth 3"]()
     assert (result.status, len(solves)) == ("optimal", 12)
+
+
+def test_two_versions_are_compared_by_their_least_times() -> None:
+    def said(cpu: float, answer: str, first: float = 1.0) -> dict[str, Any]:
+        solve = {"cpu": cpu, "wall": 2 * cpu, "answer": answer, "status": "optimal"}
+        return {"first_cpu": first, "peak": 10**8, "solves": {"x": solve}}
+
+    runs = {"old": [said(0.1, "3", 9.0), said(0.4, "3"), said(0.2, "3")]}  # the first of all compiles
+    same = versions.row_of("F1", {**runs, "new": [said(0.5, "3"), said(0.3, "3"), said(0.21, "3")]})
+    assert (same["ratio"], same["first"]["old"], same["later"]["old"]) == (pytest.approx(1.05), 9.0, 1.0)
+    assert same["holds"]
+    slow = versions.row_of("F1", {**runs, "new": [said(0.1, "3"), said(0.22, "3")]})
+    wrong = versions.row_of("F1", {**runs, "new": [said(0.1, "4"), said(0.1, "3")]})
+    assert (slow["holds"], slow["differs"], wrong["holds"], wrong["differs"]) == (False, [], False, ["x"])
+    text = versions.render({"commits": {"old": "a", "new": "b"}, "rows": [slow, wrong]})
+    assert "Slower: F1." in text
+    assert "F1, x: {'old': ['3'], 'new': ['3', '4']}" in text
+
+
+def test_versions_solve_what_both_have() -> None:
+    assert tuple(versions_solves.FAMILIES) == versions.FAMILIES
+    for name, solve in versions_solves.FAMILIES["small calls"](Path("nowhere")):
+        found = versions_solves.measure(solve, 0.0)
+        assert (found["status"], found["answer"]) == ("optimal", versions_solves.answer_of(solve())), name
+
+
+def test_policies_of_many_rows_are_worth_what_they_say() -> None:
+    asked = {"rows": 300, "columns": 8, "treatments": 3, "depth": 2, "threads": 1}
+    row = policies.row_of(asked, policies.run_case(asked))
+    assert (row["status"], row["agrees"]) == ("optimal", True)
+    late = policies.row_of(asked, {**row, "wall": 16.0})
+    other = policies.row_of(asked, {**row, "measured": row["value"] + 0.1})
+    assert (late["within"], other["holds"]) == (False, False)
+    assert "MISMATCH" in policies.render({"rows": [row, late, other]})
 
 
 def test_generated_rows_of_a_rare_class() -> None:
