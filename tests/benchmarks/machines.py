@@ -10,6 +10,9 @@ For every instance, in processor seconds of all processes together and in nodes:
    that they took, and `LATENCY`. Of more than `STORES` workers none keeps what it learnt for its next piece. The file
    of `--json` has every piece: when it began, its seconds, split, part, of so many parts, and nodes.
 
+With `--replay N`, the pieces of the largest simulated number are handed to N workers in the order in which they were
+begun, each with the time that it took: what N would do if they knew no less, and if no more parts were made for them.
+
 german-credit at depth seven is asked for by `--cases "german-credit d7"`, as it takes one process minutes.
 
 The exit code is 1 if an optimum differs or is not proved, or two processes take more than 1.5 times the processor time
@@ -73,6 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = harness.parser("machines", __doc__)
     parser.add_argument("--cases", nargs="+", choices=CASES, metavar="CASE", help="(default: all but d7)")
     parser.add_argument("--workers", type=int, nargs="*", default=[], metavar="N", help="numbers to simulate")
+    parser.add_argument("--replay", type=int, nargs="*", default=[], metavar="N", help="numbers that share the pieces")
     parser.add_argument("--only-simulate", action="store_true", help="no cluster, and nobody is killed")
     parser.add_argument("--slice", type=float, default=5.0, help="seconds of a piece (default: 5)")
     parser.add_argument("--coordinate", help=argparse.SUPPRESS)
@@ -121,6 +125,9 @@ def measure(options: argparse.Namespace, name: str) -> harness.Record:
     for workers in options.workers:
         harness.note(f"{name}: {workers} simulated workers")
         row["simulated"][str(workers)] = simulate(task, X, y, limits, workers, options.slice)
+    if options.workers:
+        log = row["simulated"][str(max(options.workers))]["log"]
+        row["replayed"] = {str(workers): replay(log, workers) for workers in options.replay}
     runs = [*row["runs"].values(), *row["simulated"].values()]
     row["agrees"] = all((run["status"], run["value"]) == ("optimal", one["value"]) for run in runs)
     row["agrees"] &= all(run["killed"] == int("killed" in what) for what, run in row["runs"].items())
@@ -306,6 +313,14 @@ def simulate(task: Any, X: Any, y: Any, limits: dict[str, Any], workers: int, se
     }
 
 
+def replay(log: Any, workers: int) -> float:
+    """Wall seconds in which so many workers go through the pieces of a simulation, in the order of their beginning."""
+    free = [0.0] * workers
+    for _, seconds, *_ in sorted(log):
+        heapq.heappush(free, heapq.heappop(free) + LATENCY + seconds)
+    return max(free)
+
+
 def value_of(frontier: Frontier) -> Any:
     """The value as `streed.solve` gives it."""
     value = frontier.value
@@ -359,6 +374,13 @@ def render(record: harness.Record) -> str:
         heads = ["case", "workers", "wall s", "speed-up", "CPU s", "CPU / one", "nodes / one"]
         text.append("Simulated workers; the speed-up is in processor seconds of one process:")
         text.append(harness.table([*heads, "pieces", "longest piece s", "proved"], simulated))
+    for row in record["rows"]:
+        for workers, seconds in row.get("replayed", {}).items():
+            most = max(map(int, row["simulated"]))
+            text.append(
+                f"{row['case']}: the pieces of {most} workers, handed to {workers}, take {seconds:.2f} s "
+                f"(speed-up {row['one']['cpu'] / seconds:.1f})."
+            )
     missed = [row["case"] for row in record["rows"] if not row["holds"]]
     return "\n\n".join([*text, *(f"Missed: {name}." for name in missed)])
 

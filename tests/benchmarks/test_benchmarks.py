@@ -17,6 +17,7 @@ from tests.benchmarks import (
     fairness,
     harness,
     held_out,
+    machines,
     policies,
     quick,
     quick_solves,
@@ -294,6 +295,12 @@ def test_two_versions_are_compared_by_their_least_times() -> None:
     text = versions.render({"commits": {"old": "a", "new": "b"}, "rows": [slow, wrong]})
     assert "Slower: F1." in text
     assert "F1, x: {'old': ['3'], 'new': ['3', '4']}" in text
+
+
+def test_pieces_are_handed_to_other_numbers_of_workers() -> None:
+    log = [(0.5, 3.0, 1, 0, 1, 9), (0.0, 1.0, 0, 0, 1, 9), (0.6, 1.0, 2, 0, 1, 9)]
+    assert machines.replay(log, 1) == pytest.approx(5.0 + 3 * machines.LATENCY)
+    assert machines.replay(log, 2) == pytest.approx(3.0 + machines.LATENCY)
 
 
 def test_versions_solve_what_both_have() -> None:
