@@ -4,8 +4,9 @@ A node that the store knows names its split; the others were settled while their
 by pair lookahead, and the unit is asked again. If eviction forgot a node, e.missing says so, and e.missing_depth; the
 caller searches the rows that then stand behind the last node once more, and extracts again.
 
-Where the root is solved and costs are added, the tree is that of the moment at which the root's value was found: what
-nodes found later is not looked at. So it does not depend on how the search went on to its end.
+Where ties were settled (ties.py), only nodes count that were part of that, and units are asked for all others alike.
+Else, where the root is solved and costs are added, the tree is that of the moment at which the root's value was found:
+what nodes found later is not looked at. So it does not depend on how the search went on to its end.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from streed.bnb.nodes import (
 )
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import INFINITE, LEAF, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SETTLED, SETTLED_AT_ONCE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import stopped
 from streed.kernels.views import native
 
@@ -107,6 +108,8 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
     for w in range(e.key_words):
         behind[w] = rows[w]
     v = find_node(e, depth, budget, False)
+    if e.settled == 1:
+        return _settled_split(e, v, rows, depth, budget, high, low)
     if v != NONE and nodes_of(e)[v].split != NO_TREE and nodes_of(e)[v].found <= latest:
         node = nodes_of(e)[v]
         if e.evictions == 0 or node.lower >= node.upper or stopped(e):
@@ -123,6 +126,23 @@ def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def
         shallow = int64(1)
     elif depth > 2 and not (depth == SHALLOW and e.evictions > 0):
         shallow = int64(2) if e.relaxed == 1 else int64(1)
+    ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
+    return e.split, int64(NONE), shallow - 1
+
+
+@native
+def _settled_split(e, v, rows, depth, budget, high, low):  # type: ignore[no-untyped-def]
+    """As `_split_of`, where ties were settled; `v` is the node of the rows, or NONE."""
+    is_unit = depth <= SHALLOW and budget == UNLIMITED
+    if v != NONE:
+        node = nodes_of(e)[v]
+        if node.found == SETTLED or (is_unit and node.rest == LOWEST and node.lower >= node.upper):
+            return int64(node.split), v, below(depth)
+        if node.found == SETTLED_AT_ONCE:
+            if e.relaxed == 1:
+                return int64(node.split), int64(NONE), int64(SHALLOW - 1)
+            return int64(node.split), v, below(depth)
+    shallow = depth if is_unit else int64(2) if e.relaxed == 1 else int64(1)
     ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
     return e.split, int64(NONE), shallow - 1
 

@@ -174,6 +174,10 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         node.split = e.split
         node.found = e.visits
         node.n_edges = 0
+    if e.upper < target and e.lower >= e.upper and e.upper == node.upper:
+        # of the splits of this value, none was left out for the target
+        node.split = e.split
+        node.rest = LOWEST
     node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
     if e.archived == 1 and node.depth == SHALLOW and not stopped(e) and e.upper > 0:
         remember(e, v)

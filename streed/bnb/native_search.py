@@ -23,6 +23,7 @@ from streed.bnb.session import (
     is_short,
     make_workspaces,
     searches_of,
+    settle,
     statistics,
 )
 from streed.bnb.short_search import is_surely_short, search_short
@@ -146,7 +147,7 @@ def _search(
 
     try:
         searches = searches_of(procedure, workspaces, depth, budget)
-        reason = None
+        reason, deadline = None, None
         if short:
             searches[0]()
         else:
@@ -164,7 +165,9 @@ def _search(
         if upper < target:
             for each in workspaces:
                 each.engine["root_target"] = INFINITE
-            preorder = extract_best(best_of(workspaces, lower), packed, depth, budget)
+            best = best_of(workspaces, lower)
+            settle(best, depth, budget, deadline, short=short)
+            preorder = extract_best(best, packed, depth, budget)
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
         if procedure.best_first and stats["evictions"]:
             stats["frontier"] = max(each.engine["frontier"] for each in workspaces)

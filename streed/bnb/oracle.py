@@ -30,6 +30,7 @@ from streed.bnb.session import (
     scratch_bytes,
     searches_of,
     set_roles,
+    settle,
     shared_table,
     statistics,
 )
@@ -141,11 +142,12 @@ class NativeOracle(LinearOracle):
         reason, beside = None, None
         begin = time.perf_counter()
         used = [workspace]
-        if is_short(self.packed, depth):
+        short = is_short(self.packed, depth)
+        deadline = None if time_limit is None else clock() + time_limit
+        if short:
             self._procedure.run(workspace, depth, budget)
         else:
             used += [] if is_one_unit(depth, budget) else self._prepare_helpers()
-            deadline = None if time_limit is None else clock() + time_limit
             searches = searches_of(self._procedure, used, depth, budget)
             if self._row_prices and depth == UNLIMITED:
                 find_leaves = functools.partial(self._find_leaves, costs, divisor)
@@ -187,6 +189,7 @@ class NativeOracle(LinearOracle):
             return Answer(bound, None, None, stopped, nodes)
         workspace = best_of(used, lower)
         workspace.engine["root_target"] = INFINITE
+        settle(workspace, depth, budget, deadline, short=short)
         preorder = extract_best(workspace, self.packed, depth, budget)
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
 

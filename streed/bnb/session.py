@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.bnb import cache_sizes, entries, warmup
-from streed.bnb.entries import evict, extract_tree, grow_first, search_root, search_share
+from streed.bnb import cache_sizes, entries, runner, warmup
+from streed.bnb.entries import evict, extract_tree, grow_first, search_root, search_share, settle_ties
 from streed.bnb.shared_layout import HEAD
 from streed.bnb.workspace import Space, Workspace
 from streed.kernels.control import LEADERS_UPPER, PROVED, STOP
@@ -205,6 +205,29 @@ def search_for(workspace: Workspace, depth: int, budget: int, visits: int) -> bo
     is_paused = engine["visits"] > engine["pause"]
     engine["pause"] = INFINITE
     return is_paused
+
+
+def settle(workspace: Workspace, depth: int, budget: int, deadline: float | None = None, *, short: bool) -> None:
+    """Settles the ties of the best tree (ties.py) of a search that is over.
+
+    That is where the root is solved, values are added, nothing was forgotten, and it is not one work unit; and as far
+    as the search is not stopped and there is room. The tree is the best one all the same.
+    """
+    lower, upper = workspace.root_bounds
+    engine, control = workspace.engine, workspace.control
+    if lower < upper or engine["evictions"] or engine["combine"] or is_one_unit(depth, budget):
+        return
+
+    def run() -> None:
+        engine["settled"] = settle_ties(engine.address)
+
+    if short:
+        run()
+        return
+    settle_ties.make_ready()
+    control[STOP] = 0
+    runner.run([run], control, deadline, lambda: None)
+    control[STOP] = 0
 
 
 def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:

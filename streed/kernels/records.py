@@ -177,6 +177,7 @@ QUESTION = [
     ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
+    ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py)
     # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
@@ -293,8 +294,9 @@ NODE = np.dtype(
         ("budget", np.int32),  # branching nodes that may still stand, UNLIMITED for no limit
         ("split", np.int32),  # of the best tree known; LEAF, or NO_TREE
         ("weight", np.int64),  # the worst costs of its rows
-        ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were
-        ("found", np.int64),  # how many visits the search had made when it found its best tree
+        ("rest", np.int64),  # the least lower bound of the edges that were not kept; INFINITE if all were. LOWEST
+        # where a work unit found the optimum, so that the split is the one that any unit chooses
+        ("found", np.int64),  # how many visits the search had made when it found its best tree; or SETTLED
         ("plan", np.int32),  # children that hold how its sides share a limited budget; NONE if there is none
         ("priced", np.int32),  # by which prices of rows its edges were bounded; 0 if by none
     ]
@@ -333,6 +335,9 @@ EMPTY = -2
 
 NO_TREE = -2
 """The split of a node of which no tree is known yet; its upper bound then is what its parent knows."""
+
+SETTLED, SETTLED_AT_ONCE = -1, -2
+"""In `found`: the ties of the node were settled (bnb/ties.py); the expansion alone knew its best tree."""
 
 UNLIMITED = 2**30
 """A depth or a number of branching nodes that nothing bounds."""

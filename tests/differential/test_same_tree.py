@@ -1,4 +1,4 @@
-"""Any number of threads gives the tree that one thread gives, of all that are equally good."""
+"""Of all trees that are equally good, any driver and any number of threads gives the same one."""
 
 from __future__ import annotations
 
@@ -57,4 +57,16 @@ def test_trees_do_not_depend_on_the_number_of_threads(first: int, route: str, se
         found = [streed.solve(make(), X, y, search=search, threads=n, **limits, **given) for n in THREADS]
         assert [each.status for each in found] == ["optimal"] * len(THREADS)
         assert [each.stats["threads"] for each in found] == list(THREADS)
+        assert len({str(each.tree) for each in found}) == 1
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("first", [0, pytest.param(BLOCK, marks=pytest.mark.slow)])
+def test_trees_do_not_depend_on_the_driver(first: int, route: str) -> None:
+    make, limits = ROUTES[route]
+    for seed in range(100 + first, 100 + (first + BLOCK if first == 0 else 20 * BLOCK)):
+        X, y, groups = _problem(seed)
+        given: dict[str, Any] = {"sensitive_features": groups} if route == "a limit" else {}
+        found = [streed.solve(make(), X, y, search=search, **limits, **given) for search in NATIVE]
+        assert [each.status for each in found] == ["optimal"] * len(found)
         assert len({str(each.tree) for each in found}) == 1
