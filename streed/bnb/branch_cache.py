@@ -4,15 +4,19 @@ A branch is the set of literals on the path, whatever their order, packed in asc
 words of four 16-bit literals each; the second word is stored only where depths make it needed. The table is open
 addressing over whole keys; it begins small and doubles into the space behind it, so that small solves touch little
 memory; when no space is left, new entries replace old ones.
+
+Several threads have a table of one size for all of them. An entry is claimed by one atomic step, and has a cost once
+its other words are written; it is never replaced. Where several entries in a row are taken, a branch is not stored.
 """
 
 from __future__ import annotations
 
 from numba import int64, uint64
 
+from streed.kernels.simd import load_acquire, store_release, swap_atomic
 from streed.kernels.stopping import stopped
 from streed.kernels.values import UNKNOWN
-from streed.kernels.views import inline, matrix, native
+from streed.kernels.views import inline, matrix, native, vector
 
 _FULL = 0xFFFFFFFFFFFFFFFF
 """The key of a branch with more than eight literals, or one beyond 16 bits, which is not cached."""
@@ -71,6 +75,8 @@ def recall_branch(e, high, low):  # type: ignore[no-untyped-def]
     """The cost stored for the branch, or UNKNOWN."""
     if high == uint64(_FULL) or (high != uint64(0) and e.branch_words == HIGH):
         return int64(UNKNOWN)
+    if e.shared != 0:
+        return _recall_shared(e, high, low)
     table = matrix(e.branches, e.branch_space, e.branch_words, uint64)
     found = _find(table, e.branch_offset, e.branch_slots - 1, high, low)
     if table[found, LOW] == uint64(0):
@@ -82,6 +88,9 @@ def recall_branch(e, high, low):  # type: ignore[no-untyped-def]
 def store_branch(e, high, low, cost):  # type: ignore[no-untyped-def]
     """Stores the cost for the branch; the empty branch and branches of more than eight literals are not stored."""
     if low == uint64(0) or high == uint64(_FULL) or (high != uint64(0) and e.branch_words == HIGH):
+        return
+    if e.shared != 0:
+        _store_shared(e, high, low, cost)
         return
     if 2 * e.branch_count >= e.branch_slots:
         _grow(e)
@@ -121,3 +130,51 @@ def _grow(e):  # type: ignore[no-untyped-def]
                 table[at, field] = table[old, field]
     e.branch_offset = offset
     e.branch_slots = slots
+
+
+_PROBES = 16
+"""Entries of the threads' table that are looked at before a branch is given up."""
+
+_WRITTEN = -(2**63)
+"""The bit that is flipped in a stored cost, so that an entry whose cost is not written yet has zero there."""
+
+
+@native
+def _recall_shared(e, high, low):  # type: ignore[no-untyped-def]
+    """As `recall_branch`, of the table of several threads."""
+    words = e.branch_words
+    table = vector(e.shared_branches, e.shared_branch_slots * words, int64)
+    slot = _slot(high, low, e.shared_branch_slots - 1)
+    for _ in range(_PROBES):
+        at = slot * words
+        seen = uint64(load_acquire(table, at + LOW))
+        if seen == uint64(0):
+            return int64(UNKNOWN)
+        if seen == low:
+            cost = load_acquire(table, at + COST)
+            if cost == 0:
+                return int64(UNKNOWN)
+            if words == HIGH or uint64(table[at + HIGH]) == high:
+                return cost ^ int64(_WRITTEN)
+        slot = (slot + 1) & (e.shared_branch_slots - 1)
+    return int64(UNKNOWN)
+
+
+@native
+def _store_shared(e, high, low, cost):  # type: ignore[no-untyped-def]
+    """As `store_branch`, in the table of several threads."""
+    words = e.branch_words
+    table = vector(e.shared_branches, e.shared_branch_slots * words, int64)
+    slot = _slot(high, low, e.shared_branch_slots - 1)
+    for _ in range(_PROBES):
+        at = slot * words
+        seen = load_acquire(table, at + LOW)
+        if seen == 0 and swap_atomic(table, at + LOW, int64(0), int64(low)):
+            if words > HIGH:
+                table[at + HIGH] = int64(high)
+            store_release(table, at + COST, int64(cost) ^ int64(_WRITTEN))
+            return
+        written = uint64(seen) == low and load_acquire(table, at + COST) != 0
+        if written and (words == HIGH or uint64(table[at + HIGH]) == high):
+            return
+        slot = (slot + 1) & (e.shared_branch_slots - 1)

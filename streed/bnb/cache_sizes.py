@@ -28,37 +28,18 @@ def space_for(
     problem: PackedProblem,
     memory_limit: int | None,
     scratch: int,
-    threads: int,
     max_depth: int | None,
     budgeted: bool,
     relaxed: bool,
 ) -> Space:
-    """The caches' sizes for one of so many threads; raises InputError as `budget` does."""
+    """The caches' sizes, beside `scratch` bytes of all threads; raises InputError as `budget` does."""
     if memory_limit is None and scratch < _SMALL:
         space = (
             share(problem, math.inf, max_depth, budgeted, relaxed) if max_depth is not None and not budgeted else None
         )
         if space is not None and size_of(problem, space) < _SMALL:
             return space
-    return share(problem, budget(memory_limit, scratch, threads), max_depth, budgeted, relaxed)
-
-
-def spaces_for(
-    problem: PackedProblem,
-    memory_limit: int | None,
-    scratch: int,
-    threads: int,
-    max_depth: int | None,
-    budgeted: bool,
-    relaxed: bool,
-) -> list[Space]:
-    """The caches' sizes for each thread: of several, the first has half of the memory, however many help it."""
-    parts = [1] if threads == 1 else [2, *[2 * (threads - 1)] * (threads - 1)]
-    known = {
-        part: space_for(problem, memory_limit, scratch, part, max_depth, budgeted, relaxed)
-        for part in dict.fromkeys(parts)
-    }
-    return [known[part] for part in parts]
+    return share(problem, budget(memory_limit, scratch), max_depth, budgeted, relaxed)
 
 
 def size_of(problem: PackedProblem, space: Space) -> float:
@@ -72,24 +53,24 @@ def size_of(problem: PackedProblem, space: Space) -> float:
     )
 
 
-def budget(memory_limit: int | None, scratch: int, threads: int) -> float:
-    """Bytes for the caches of one thread; raises InputError if the limit is below what the process holds already."""
+def budget(memory_limit: int | None, scratch: int) -> float:
+    """Bytes for the caches; raises InputError if the limit is below what the process holds already."""
     there_is = free()
-    if threads * (scratch + _LEAST) > there_is:
+    if scratch + _LEAST > there_is:
         raise InputError(
             "X",
-            f"the search needs {threads * (scratch + _LEAST):,} bytes for so many columns, and {there_is:,} are free",
+            f"the search needs {scratch + _LEAST:,} bytes for so many columns, and {there_is:,} are free",
             "give fewer columns",
         )
     if memory_limit is None:
-        return max(_LEAST, there_is * _SHARE_OF_FREE / threads - scratch)
+        return max(_LEAST, there_is * _SHARE_OF_FREE - scratch)
     held = resident()
-    left = min(memory_limit - held, there_is) / threads - scratch
+    left = min(memory_limit - held, there_is) - scratch
     if left < _LEAST:
         raise InputError(
             "memory_limit",
             f"{memory_limit:,} bytes; this process holds {held:,} already and the problem needs "
-            f"{threads * (scratch + _LEAST):,} more",
+            f"{scratch + _LEAST:,} more",
             "raise the limit, or solve a problem with fewer columns",
         )
     return left * 0.95

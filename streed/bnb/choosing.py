@@ -1,8 +1,8 @@
 """What a node improves next: an edge, how far, and which of its sides.
 
-The edge of least lower bound comes first. Threads that help another begin at the other end, where that one comes last,
-in every node that others are in too; and they keep away from the sides that others are in, as long as there is
-something else to do below the goal.
+The edge of least lower bound comes first. Of several threads, each keeps away from the sides that others are in, as
+long as there is something else to do below the goal: so they part at the root, and meet again in what is left of the
+last edges. (Chess programs keep apart like this: Weill's ABDADA, ICCA Journal 1996.)
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from numba import int64
 
 from streed.bnb.nodes import children_of, edges_of, nodes_of
-from streed.bnb.shared_bounds import helps, threads_in
-from streed.kernels.records import INFINITE, LOWEST, NONE
+from streed.bnb.shared_store import has_others, is_alone, is_shared
+from streed.kernels.records import INFINITE, NONE
 from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
@@ -38,7 +38,8 @@ def goal_of(e, level, target, second):  # type: ignore[no-untyped-def]
 def choose_edge(e, v):  # type: ignore[no-untyped-def]
     """(the edge of least lower bound or NONE, this bound, the next larger or equal one); INFINITE where there is none.
 
-    Of equal ones it is that of least upper bound. Drops edges that cannot improve, and raises the node's lower bound.
+    Of equal ones it is that of least upper bound. Raises the node's lower bound, and drops edges that cannot improve,
+    unless other threads are in the node.
     """
     node = nodes_of(e)[v]
     edges = edges_of(e)
@@ -46,10 +47,14 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
     best = int64(NONE)
     least = int64(INFINITE)
     second = int64(INFINITE)
+    drops = is_alone(e, v)
     k = int64(0)
     while k < node.n_edges:
         edge = edges[begin + k]
         if edge.lower >= node.upper:
+            if not drops:
+                k += 1
+                continue
             node.n_edges -= 1
             edges[begin + k] = edges[begin + node.n_edges]
             continue
@@ -67,22 +72,21 @@ def choose_edge(e, v):  # type: ignore[no-untyped-def]
 
 @native
 def choose_apart(e, level, edge, goal):  # type: ignore[no-untyped-def]
-    """(the edge to improve, whether it is to be improved even if other threads are at it), for a thread that helps.
+    """(the edge to improve, whether it is to be improved even if other threads are at it), for one of several threads.
 
-    In a node where it is alone it is the given one, unless another thread is in the side that comes next; else that of
-    largest lower bound below the goal of which this does not hold; where there is none, the given one.
+    It is the given one, unless another thread is in the side that comes next; else that of least lower bound below the
+    goal of which this does not hold; where there is none, the given one.
     """
-    v = vector(e.path, e.path_space, int64)[level]
-    if level > 0 and threads_in(e, v) <= 1 and not _is_taken(e, level, edge, goal):
+    if not _is_taken(e, level, edge, goal):
         return edge, False
-    node = nodes_of(e)[v]
+    node = nodes_of(e)[vector(e.path, e.path_space, int64)[level]]
     best = int64(NONE)
-    most = int64(LOWEST)
+    least = int64(INFINITE)
     for k in range(node.n_edges):
         lower = int64(edges_of(e)[node.edges + k].lower)
-        if (best == NONE or lower > most) and lower < goal and not _is_taken(e, level, k, goal):
-            most = lower
-            best = k
+        if lower < min(least, goal) and not _is_taken(e, level, int64(k), goal):
+            least = lower
+            best = int64(k)
     return (edge, True) if best == NONE else (best, False)
 
 
@@ -99,7 +103,7 @@ def _is_taken(e, level, edge, goal):  # type: ignore[no-untyped-def]
 @native
 def _has_others(e, child):  # type: ignore[no-untyped-def]
     """Whether another thread is in the node of a side."""
-    return child.node >= 0 and threads_in(e, int64(child.node)) > 0
+    return child.node >= 0 and has_others(e, int64(child.node))
 
 
 @native
@@ -121,7 +125,7 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     for side in range(at.n_children):
         child = children[at.children + side]
         if child.lower < child.upper:
-            here = helps(e) and _has_others(e, child)
+            here = is_shared(e) and _has_others(e, child)
             if (
                 best == NONE
                 or (taken and not here)

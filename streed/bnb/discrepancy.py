@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import final
 
-from streed.bnb.entries import search_wave
+from streed.bnb.entries import place, search_wave
 from streed.bnb.procedure import Procedure
-from streed.bnb.session import search_for, search_fully
+from streed.bnb.session import search_for
 from streed.bnb.workspace import Workspace
 from streed.kernels.control import STOP
 from streed.kernels.records import SHALLOW, UNLIMITED
@@ -33,15 +33,16 @@ class Waves(Procedure):
     def compile(self, depth: int) -> None:
         search_wave.make_ready()
 
-    def run(self, workspace: Workspace, depth: int, budget: int) -> None:
+    def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
         engine = workspace.engine
         engine["best_first"] = 1 - engine["relaxed"]
-        is_deep = depth > SHALLOW or budget != UNLIMITED
-        departures, known, goes_on = 0, 0, is_deep
+        departures, known = 0, 0
+        goes_on = depth > SHALLOW or budget != UNLIMITED
+        if not goes_on:
+            place(engine.address, depth, budget)
         while goes_on:
             before = engine["visits"]
             left_out = search_wave(engine.address, depth, budget, departures, known)
             departures, known = max(1, 2 * departures), engine["node_count"]
             goes_on = left_out and engine["crowded"] == 0 and workspace.control[STOP] == 0
             goes_on = goes_on and search_for(workspace, depth, budget, engine["visits"] - before)
-        search_fully(workspace, depth, budget, again=is_deep)

@@ -19,12 +19,12 @@ link_problem = Entry(
 empty_caches = Entry("streed.bnb.layout", "empty_caches", "(int64, uint64[::1])")
 
 search_root = Entry("streed.bnb.root", "search_root", "(int64, int64, int64, boolean)")
-search_share = Entry("streed.bnb.threads", "search_share", "(int64, int64, int64, boolean)")
+place = Entry("streed.bnb.root", "place", "(int64, int64, int64)")
+join_store = Entry("streed.bnb.layout", "join_store", "(int64, int64, int64)")
 search_edge = Entry("streed.bnb.one_edge", "search_edge", "(int64, int64, int64, boolean, int64, int64, int64, int64)")
 read_bounds = Entry("streed.bnb.told_bounds", "read_bounds", "(int64, int64, boolean, int32[:, ::1], int64[::1])")
 raise_bounds = Entry("streed.bnb.told_bounds", "raise_bounds", "(int64, int32[:, ::1], int64[::1])")
 search_wave = Entry("streed.bnb.wave_kernels", "search_wave", "(int64, int64, int64, int64, int64)")
-settle_ties = Entry("streed.bnb.ties", "settle_ties", "(int64,)")
 grow_first = Entry("streed.bnb.greedy", "grow_first", "(int64, int64, int64)")
 evict = Entry("streed.bnb.eviction", "evict", "(int64,)")
 extract_tree = Entry(

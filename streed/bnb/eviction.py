@@ -27,9 +27,8 @@ from streed.bnb.nodes import (
 )
 from streed.bnb.similar_nodes import forget_similar_nodes
 from streed.kernels.compiled import entry
-from streed.kernels.control import LEADERS_UPPER, ROWS_OF_CONTROL
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import EMPTY, INFINITE, NONE
+from streed.kernels.records import EMPTY, HOLE, NONE
 from streed.kernels.views import native, vector
 
 
@@ -171,7 +170,9 @@ def evict(engine):  # type: ignore[no-untyped-def]
     for i in range(level + 1):
         keep[path[i]] = 2
     if _frees_enough(e, keep):
-        keep = np.maximum(keep, np.uint8(1))
+        for v in range(e.node_count):
+            if nodes[v].depth != HOLE:
+                keep[v] = max(keep[v], np.uint8(1))
     else:
         for i in range(level + 1):
             _mark_best_tree(e, path[i], keep)
@@ -193,11 +194,6 @@ def evict(engine):  # type: ignore[no-untyped-def]
         path[i] = number[path[i]]
     e.root = path[0]
     e.node_count = count
-    if e.shared_slots > 0:
-        vector(e.node_entries, e.node_space, int32)[:count] = 0
-        if e.leads == 1:
-            # its tree may have been forgotten: it goes on to the end itself
-            vector(e.control, ROWS_OF_CONTROL, int64)[LEADERS_UPPER] = INFINITE
     _rebuild_index(e)
     e.archive_count = 0
     forget_similar_nodes(e)

@@ -29,22 +29,33 @@ from streed.bnb.nodes import (
     children_of,
     columns_of,
     edges_of,
-    find_node,
+    enter_node,
     free_edges,
     has_plan,
+    look_up,
     nodes_of,
+    raise_node,
     rows_of,
     weigh,
     write_child_rows,
+    write_node,
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
-from streed.bnb.shared_bounds import enter_shared, helps, is_shared, leads, leave_shared, threads_in
+from streed.bnb.shared_store import (
+    go_in,
+    go_out,
+    is_alone,
+    is_shared,
+    lock_node,
+    more_nodes,
+    unlock_node,
+)
 from streed.bnb.similar_nodes import bound_by_similar_nodes, remember_node
 from streed.bnb.similarity_cache import find_similar, remember
-from streed.kernels.control import LEADERS_UPPER, LOWER, NODES, PROVED, ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
-from streed.kernels.simd import load_atomic, lower_atomic, store_release
+from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import stopped
 from streed.kernels.views import inline, native, vector
 
@@ -68,11 +79,13 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     if level > 0 and is_shallow(nodes[path[level]]):
         solve_shallow(e, level, target, high, low)
         return
+    lock_node(e, path[level])
     renew(e, path[level])
     is_new = nodes[path[level]].n_edges == NONE
     if level > 0 and is_new and nodes[path[level]].lower < min(target, nodes[path[level]].upper):
         bound_by_similar_nodes(e, path[level], min(target, int64(nodes[path[level]].upper)))
     if level > 0 and nodes[path[level]].lower >= min(target, nodes[path[level]].upper):
+        unlock_node(e, path[level])
         return
     known = int64(NONE)
     if is_new:
@@ -83,8 +96,6 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         known = _step_of(nodes[path[level]])
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
-        if level == 0 and helps(e):
-            target = min(target, load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), SHARED_UPPER))
         if node.lower >= min(target, node.upper):
             break
         edge, least, second = choose_edge(e, path[level])
@@ -96,20 +107,21 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
             open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
             continue
         insists = True
-        if helps(e):
+        if is_shared(e):
             edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
         goal = goal_of(e, level, target, min(second, int64(node.rest)))
         raised = int64(0)
         side = next_side(e, level, edge, goal)
         while side != NONE and enter(e, level, edge, side):
-            if not insists and threads_in(e, path[level + 1]) > 1:
+            if not insists and not is_alone(e, path[level + 1]):
                 # to be seen only now: another edge is free
                 leave(e, level, edge, side)
                 break
             # calling itself only: two functions that call each other crash when numba loads them from its cache
             side_target, side_high, side_low = aim(e, level, edge, side, goal, high, low)
-            if not helps(e) or nodes[path[level + 1]].lower < min(side_target, int64(nodes[path[level + 1]].upper)):
-                improve(e, level + 1, side_target, side_high, side_low)
+            unlock_node(e, path[level])
+            improve(e, level + 1, side_target, side_high, side_low)
+            lock_node(e, path[level])
             settled, bit = leave(e, level, edge, side)
             raised |= bit
             if settled:
@@ -120,10 +132,11 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         if level == 0:
             report(e)
     node = nodes[path[level]]
-    if node.lower >= node.upper:
+    if node.lower >= node.upper and is_alone(e, path[level]):
         free_edges(e, node)
     if node.lower >= node.upper or _step_of(node) != known:
         remember_node(e, path[level])
+    unlock_node(e, path[level])
 
 
 @native
@@ -163,12 +176,15 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     node = nodes_of(e)[v]
     if e.archived == 1 and node.depth == SHALLOW:
         bound, entry = find_similar(e, v, int64(node.lower))
+        lock_node(e, v)
         node.lower = max(int64(node.lower), min(bound, int64(node.upper)))
+        unlock_node(e, v)
         if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
             return
         ask_like(e, rows_of(e)[v], target, int64(node.lower), entry, high, low)
     else:
         ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
+    lock_node(e, v)
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper
         node.split = e.split
@@ -179,6 +195,7 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         node.split = e.split
         node.rest = LOWEST
     node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
+    unlock_node(e, v)
     if e.archived == 1 and node.depth == SHALLOW and not stopped(e) and e.upper > 0:
         remember(e, v)
 
@@ -203,35 +220,40 @@ def aim(e, level, edge, side, goal, high, low):  # type: ignore[no-untyped-def]
 
 @native
 def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
-    """Puts the node of a side on the path; False if there is no room for it."""
+    """Puts the node of a side on the path; False if there is no room for it.
+
+    Of several threads, one that has the lock of the node at the level.
+    """
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
     if child.node == NONE:
-        if e.node_count + 2 >= e.node_space:
+        if e.node_count + 2 >= e.node_limit and not more_nodes(e):
             e.crowded = 1
             e.level = level
             return False
         v = path[level]
         depth = below(int64(nodes[v].depth))
         write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
-        count = e.node_count
-        u = find_node(e, depth, int64(child.budget), True)
-        if u != count and nodes[u].upper >= INFINITE:
+        u = look_up(e, depth, int64(child.budget))
+        if u != NONE and nodes[u].upper >= INFINITE:
             # made of a bound that others told, which is no floor of equal rows
             nodes[u].upper = child.upper
-        if u == count:
-            nodes[u].upper = child.upper
-            nodes[u].lower = bound_by_equal_rows(e, int64(nodes[u].lower), int64(child.upper))
+        if u == NONE:
+            write_node(e, depth, int64(child.budget))
+            new = nodes[e.node_count]
+            new.upper = child.upper
+            new.lower = bound_by_equal_rows(e, int64(new.lower), int64(child.upper))
             if e.scored == 0:
-                charged = bound_by_row_prices(e, rows_of(e)[u])
-                nodes[u].lower = max(int64(nodes[u].lower), min(charged, int64(child.upper)))
+                charged = bound_by_row_prices(e, rows_of(e)[e.node_count])
+                new.lower = max(int64(new.lower), min(charged, int64(child.upper)))
+            u = enter_node(e)
         child.node = u
     node = nodes[int64(child.node)]
-    node.lower = max(int64(node.lower), min(int64(child.lower), int64(node.upper)))
-    if is_shared(e):
-        enter_shared(e, int64(child.node))
+    if child.lower > node.lower:
+        raise_node(e, int64(child.node), min(int64(child.lower), int64(node.upper)))
+    go_in(e, int64(child.node))
     path[level + 1] = child.node
     return True
 
@@ -242,8 +264,7 @@ def leave(e, level, edge, side):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     nodes = nodes_of(e)
     node = nodes[path[level + 1]]
-    if is_shared(e):
-        leave_shared(e, path[level + 1])
+    go_out(e, path[level + 1])
     at = edges_of(e)[nodes[path[level]].edges + edge]
     child = children_of(e)[at.children + side]
     before = _step_of(child)
@@ -364,7 +385,3 @@ def report(e):  # type: ignore[no-untyped-def]
     control[LOWER] = root.lower
     control[UPPER] = root.upper
     lower_atomic(control, SHARED_UPPER, int64(root.upper))
-    if leads(e) and e.evictions == 0 and e.combine == 0:
-        lower_atomic(control, LEADERS_UPPER, int64(root.upper))
-        if root.upper <= load_atomic(control, PROVED):
-            store_release(control, int64(STOP), int64(1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb import similar_nodes, similarity_cache
+from streed.bnb.shared_words import NODE_CHUNK
 from streed.kernels import values
 from streed.kernels.buffers import ALIGNMENT
 from streed.kernels.compiled import entry
@@ -100,15 +101,16 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.similar_counts, at = _reserve(at, similar_nodes.TABLES * e.similar_buckets * 8)
     e.similar_entries, at = _reserve(at, similar_nodes.TABLES * e.similar_buckets * similar_nodes.BUCKET * 8)
     e.path, at = _reserve(at, e.path_space * 8)
-    e.nodes, at = _reserve(at, e.node_space * _NODE)
-    e.node_rows, at = _reserve(at, e.node_space * e.key_words * 8)
-    e.edges, at = _reserve(at, e.edge_space * _EDGE)
-    e.children, at = _reserve(at, e.child_space * _CHILD)
-    e.slots, at = _reserve(at, e.slot_space * 4)
+    if e.joins == 0:
+        e.nodes, at = _reserve(at, e.node_space * _NODE)
+        e.node_rows, at = _reserve(at, e.node_space * e.key_words * 8)
+        e.edges, at = _reserve(at, e.edge_space * _EDGE)
+        e.children, at = _reserve(at, e.child_space * _CHILD)
+        e.slots, at = _reserve(at, e.slot_space * 4)
+        if e.shared_branch_slots > 0:
+            e.inside, at = _reserve(at, e.node_space * 8)
     e.branches, at = _reserve(at, e.branch_space * e.branch_words * 8)
     e.followed, at = _reserve(at, e.node_space * 4)
-    if e.shared_slots > 0:
-        e.node_entries, at = _reserve(at, e.node_space * 4)
     return at
 
 
@@ -152,13 +154,53 @@ def empty_caches(engine, rows):  # type: ignore[no-untyped-def]
     What the tables grow into is emptied then.
     """
     e = engine_at(engine)
-    slots = vector(e.slots, e.slot_count, int32)
-    slots[:] = 0
+    if e.joins == 0:
+        slots = vector(e.slots, e.slot_count, int32)
+        slots[:] = 0
     branches = matrix(e.branches, e.branch_slots, e.branch_words, uint64)
     branches[:] = uint64(0)
     for group in range(len(e.free_edges)):
         e.free_edges[group] = NONE
         e.free_children[group] = NONE
+    if e.joins == 1:
+        return
     root = vector(e.node_rows, e.key_words, uint64)
     for w in range(e.key_words):
         root[w] = rows[w] if w < len(rows) else uint64(0)
+
+
+@entry
+def join_store(engine, holder, begin):  # type: ignore[no-untyped-def]
+    """Makes the store of the record `holder` this one's, which fills it from node `begin` on; nothing is shared yet."""
+    e = engine_at(engine)
+    h = engine_at(holder)
+    e.nodes = h.nodes
+    e.node_rows = h.node_rows
+    e.edges = h.edges
+    e.children = h.children
+    e.slots = h.slots
+    e.inside = h.inside
+    e.node_space = h.node_space
+    e.edge_space = h.edge_space
+    e.child_space = h.child_space
+    e.slot_space = h.slot_space
+    e.root = h.root
+    e.root_high = h.root_high
+    e.root_low = h.root_low
+    e.root_target = h.root_target
+    e.node_count = begin
+    e.node_limit = begin + NODE_CHUNK
+    e.edge_count = 0
+    e.edge_limit = 0
+    e.child_count = 0
+    e.child_limit = 0
+    for group in range(len(e.free_edges)):
+        e.free_edges[group] = NONE
+        e.free_children[group] = NONE
+    e.archive_count = 0
+    e.similar_masks = h.similar_masks
+    e.similar_counts = h.similar_counts
+    e.similar_entries = h.similar_entries
+    e.similar_buckets = h.similar_buckets
+    e.similar_ready = similar_nodes.make_ready(h)
+    e.similar_step = h.similar_step

@@ -14,7 +14,6 @@ from streed.bnb import runner, warmup
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
-    best_of,
     bounds_of,
     depth_and_budget,
     extract_best,
@@ -146,7 +145,7 @@ def _search(
         return "gap" if search_limits.is_enough(best, bound) else None
 
     try:
-        searches = searches_of(procedure, workspaces, depth, budget)
+        searches, end = searches_of(procedure, workspaces, depth, budget)
         reason, deadline = None, None
         if short:
             searches[0]()
@@ -154,6 +153,7 @@ def _search(
             deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
             reason = runner.run(searches, control, deadline, look)
             control[STOP] = reason not in (None, "proved")
+            end()
             if beside is not None:
                 beside.finish()
         searched_at = time.perf_counter()
@@ -165,9 +165,10 @@ def _search(
         if upper < target:
             for each in workspaces:
                 each.engine["root_target"] = INFINITE
-            best = best_of(workspaces, lower)
-            settle(best, depth, budget, deadline, short=short)
-            preorder = extract_best(best, packed, depth, budget)
+            first = workspaces[0]
+            first.raise_root(lower)
+            settle(first, depth, budget, nodes, deadline, short=short)
+            preorder = extract_best(first, packed, depth, budget)
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
         if procedure.best_first and stats["evictions"]:
             stats["frontier"] = max(each.engine["frontier"] for each in workspaces)

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
+from streed.bnb.shared_store import (
+    is_shared,
+    lock_index,
+    more_children,
+    more_edges,
+    shared_words,
+    unlock_index,
+)
+from streed.bnb.shared_words import FIRST_SLOTS, NODES, SLOTS
 from streed.kernels.counting.equal_rows import equivalent_points_bound
-from streed.kernels.records import INFINITE, LOWEST, NO_TREE, NONE, UNLIMITED
-from streed.kernels.simd import count_ones
+from streed.kernels.records import INFINITE, LOWEST, NO_TREE, NODE, NONE, UNLIMITED
+from streed.kernels.simd import count_ones, load_acquire, raise_atomic, store_release
 from streed.kernels.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
 _BLOCK = 8
 """Edges and children come in blocks of up to so many, or of a multiple of it."""
+
+_NODE = NODE.itemsize
 
 _CLASSES = 64
 """Sizes of which blocks are kept for others."""
@@ -123,11 +134,30 @@ def _weigh_slices(e, a, b, flip):  # type: ignore[no-untyped-def]
 @native
 def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     """The node whose rows stand behind the last node (in rows_of(e)[e.node_count]), or NONE; with `add`, makes it."""
+    key = _hash(rows_of(e)[e.node_count], depth, budget)
+    v = _look_up(e, key, depth, budget)
+    if v != NONE or not add:
+        return v
+    write_node(e, depth, budget)
+    return enter_node(e)
+
+
+@native
+def look_up(e, depth, budget):  # type: ignore[no-untyped-def]
+    """As `find_node`, of what is there."""
+    return _look_up(e, _hash(rows_of(e)[e.node_count], depth, budget), depth, budget)
+
+
+@native
+def _look_up(e, key, depth, budget):  # type: ignore[no-untyped-def]
     rows = rows_of(e)
     nodes = nodes_of(e)
     slots = vector(e.slots, e.slot_space, int32)
     new = e.node_count
-    key = _hash(rows[new], depth, budget)
+    if is_shared(e):
+        words = shared_words(e)
+        e.slot_count = load_acquire(words, SLOTS)
+        e.slot_offset = e.slot_count - words[FIRST_SLOTS]
     slot = int64(key & uint64(e.slot_count - 1))
     while slots[e.slot_offset + slot] != 0:
         v = int64(slots[e.slot_offset + slot]) - 1
@@ -140,11 +170,16 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
             if same:
                 return v
         slot = (slot + 1) & (e.slot_count - 1)
-    if not add:
-        return int64(NONE)
-    slots[e.slot_offset + slot] = new + 1
-    node = nodes[new]
-    node.hash = key
+    return int64(NONE)
+
+
+@native
+def write_node(e, depth, budget):  # type: ignore[no-untyped-def]
+    """Makes the record of the rows behind the last node, which is no node yet (`enter_node`)."""
+    rows = rows_of(e)
+    new = e.node_count
+    node = nodes_of(e)[new]
+    node.hash = _hash(rows[new], depth, budget)
     node.lower = equivalent_points_bound(e, rows[new]) if e.scored == 0 else LOWEST
     node.n_edges = NONE
     node.depth = depth
@@ -157,12 +192,41 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0
     node.child_space = 0
-    if e.shared_slots > 0:
-        vector(e.node_entries, e.node_space, int32)[new] = 0
+    if is_shared(e):
+        vector(e.inside, e.node_space, int64)[new] = 0
+
+
+@native
+def enter_node(e):  # type: ignore[no-untyped-def]
+    """The number of the node that `write_node` made, now in the index; or that of another thread's of the same rows."""
+    new = e.node_count
+    node = nodes_of(e)[new]
+    lock_index(e)
+    if is_shared(e):
+        other = _look_up(e, node.hash, int64(node.depth), int64(node.budget))
+        if other != NONE:
+            unlock_index(e)
+            return other
+    slots = vector(e.slots, e.slot_space, int32)
+    slot = int64(node.hash & uint64(e.slot_count - 1))
+    while slots[e.slot_offset + slot] != 0:
+        slot = (slot + 1) & (e.slot_count - 1)
+    store_release(slots, e.slot_offset + slot, int32(new + 1))
     e.node_count = new + 1
-    if 2 * e.node_count > e.slot_count:
+    if 2 * (shared_words(e)[NODES] if is_shared(e) else e.node_count) > e.slot_count:
         _grow_index(e)
+    unlock_index(e)
     return new
+
+
+@native
+def raise_node(e, v, lower):  # type: ignore[no-untyped-def]
+    """Raises the lower bound of a node, of which this thread may not have the lock."""
+    if is_shared(e):
+        raise_atomic(vector(e.nodes + v * _NODE, 1, int64), 0, lower)
+    else:
+        node = nodes_of(e)[v]
+        node.lower = max(int64(node.lower), lower)
 
 
 @native
@@ -175,13 +239,17 @@ def _grow_index(e):  # type: ignore[no-untyped-def]
     if offset + count > e.slot_space:
         return
     slots[offset : offset + count] = 0
-    for v in range(e.node_count):
-        slot = int64(nodes[v].hash & uint64(count - 1))
+    for k in range(e.slot_offset, offset):
+        if slots[k] == 0:
+            continue
+        slot = int64(nodes[slots[k] - 1].hash & uint64(count - 1))
         while slots[offset + slot] != 0:
             slot = (slot + 1) & (count - 1)
-        slots[offset + slot] = v + 1
+        slots[offset + slot] = slots[k]
     e.slot_offset = offset
     e.slot_count = count
+    if is_shared(e):
+        store_release(shared_words(e), SLOTS, count)
 
 
 @inline
@@ -287,7 +355,7 @@ def take_edges(e, count):  # type: ignore[no-untyped-def]
         at = e.free_edges[group]
         e.free_edges[group] = edges_of(e)[at].children
         return at
-    if e.edge_count + size > e.edge_space:
+    if e.edge_count + size > e.edge_limit and not more_edges(e, size):
         return int64(NONE)
     e.edge_count += size
     return e.edge_count - size
@@ -302,7 +370,7 @@ def take_children(e, count):  # type: ignore[no-untyped-def]
         at = e.free_children[group]
         e.free_children[group] = children_of(e)[at].lower
         return at
-    if e.child_count + size > e.child_space:
+    if e.child_count + size > e.child_limit and not more_children(e, size):
         return int64(NONE)
     e.child_count += size
     return e.child_count - size

@@ -19,7 +19,6 @@ from streed.bnb import cache_sizes, runner
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
-    best_of,
     bounds_of,
     depth_and_budget,
     extract_best,
@@ -29,10 +28,10 @@ from streed.bnb.session import (
     link_units,
     scratch_bytes,
     searches_of,
-    set_roles,
     settle,
-    shared_table,
+    shared_branches,
     statistics,
+    with_chunks,
 )
 from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts, category_counts
@@ -87,29 +86,29 @@ class NativeOracle(LinearOracle):
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
         limit = min(depth, budget)
-        space, *self._spaces = cache_sizes.spaces_for(
+        space = cache_sizes.space_for(
             self.packed,
             search_limits.memory_limit,
-            scratch_bytes(self.packed, _WIDEST),
-            search_limits.threads,
+            scratch_bytes(self.packed, _WIDEST) * search_limits.threads,
             None if limit >= UNLIMITED else limit,
             budget != UNLIMITED,
             relaxed,
         )
         self._relaxed = relaxed
-        self._shared = None
-        if search_limits.threads > 1:
-            self._shared = shared_table(self.packed, space, search_limits.memory_limit)
+        self._threads = search_limits.threads
+        branches = 0
+        if self._threads > 1:
+            space = with_chunks(space, self._threads)
+            branches = shared_branches(self.packed, space, search_limits.memory_limit)
         self._helpers: list[Workspace] = []
         self._helper_states: dict[int, dict[Any, Array]] = {}
         self._in_use = 1
         self._make_workspace = functools.partial(
-            Workspace, self.packed, lane_type=_WIDEST, control=self.control, relaxed=relaxed, shared=self._shared
+            Workspace, self.packed, space, _WIDEST, self.control, relaxed, branches
         )
-        self.workspace = self._make_workspace(space)
+        self.workspace = self._make_workspace()
         self.workspace.engine["best_first"] = procedure.best_first
         self.workspace.engine["frontier"] = UNLIMITED
-        self.workspace.engine["shared_slots"] = 0
         self.rows = self.workspace.rows
         self._bit_columns: Array | None = None
         if self.packed.n_binary == self.packed.n_columns:
@@ -148,7 +147,7 @@ class NativeOracle(LinearOracle):
             self._procedure.run(workspace, depth, budget)
         else:
             used += [] if is_one_unit(depth, budget) else self._prepare_helpers()
-            searches = searches_of(self._procedure, used, depth, budget)
+            searches, end = searches_of(self._procedure, used, depth, budget)
             if self._row_prices and depth == UNLIMITED:
                 find_leaves = functools.partial(self._find_leaves, costs, divisor)
                 beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
@@ -175,7 +174,7 @@ class NativeOracle(LinearOracle):
                     self._priced_leaves = beside.known
                     self.control[ROW_PRICES] = 0  # the array there goes with `beside`
             self.control[STOP] = reason not in (None, "proved")
-            engine["shared_slots"] = 0
+            end()
         self._in_use = len(used)
         self._seconds = time.perf_counter() - begin
         nodes, lower, upper = bounds_of(used)
@@ -187,9 +186,9 @@ class NativeOracle(LinearOracle):
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        workspace = best_of(used, lower)
-        workspace.engine["root_target"] = INFINITE
-        settle(workspace, depth, budget, deadline, short=short)
+        workspace.raise_root(lower)
+        engine["root_target"] = INFINITE
+        settle(workspace, depth, budget, nodes, deadline, short=short)
         preorder = extract_best(workspace, self.packed, depth, budget)
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
 
@@ -215,14 +214,12 @@ class NativeOracle(LinearOracle):
             each.close()
 
     def _prepare_helpers(self) -> list[Workspace]:
-        """The workspaces of further threads, with the costs of this oracle's own; all then share an empty table."""
-        if self._shared is None:
+        """The workspaces of further threads, with the costs of this oracle's own."""
+        if self._threads == 1:
             return []
         if not self._helpers:
-            self._helpers = [self._make_workspace(space) for space in self._spaces]
-        self._shared[:] = 0
-        workspace, engine = self.workspace, self.workspace.engine
-        engine["shared_slots"] = len(self._shared)
+            self._helpers = [self._make_workspace(joins=True) for _ in range(1, self._threads)]
+        workspace = self.workspace
         workspace.forget_root()
         lane_type = workspace.lane_type
         for at, each in enumerate(self._helpers):
@@ -232,10 +229,9 @@ class NativeOracle(LinearOracle):
                 if states:
                     each.restore(next(iter(states.values())))
                 link_units(each, self.packed.kind, self._relaxed)
-                each.engine["frontier"] = UNLIMITED
+                each.engine.write({"frontier": UNLIMITED, "best_first": self._procedure.best_first})
                 states[lane_type] = each.state()
             each.begin_like(states[lane_type], workspace)
-        set_roles([workspace, *self._helpers], self._procedure)
         return self._helpers
 
     def set_costs(self, costs: Array, split: int, owner: RowSets | None = None) -> tuple[int, int]:

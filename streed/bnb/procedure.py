@@ -13,7 +13,7 @@ from typing import final
 
 import attrs
 
-from streed.bnb.entries import grow_first
+from streed.bnb.entries import grow_first, place
 from streed.bnb.session import search_fully
 from streed.bnb.workspace import Workspace
 from streed.kernels.records import UNLIMITED
@@ -35,12 +35,24 @@ class Procedure(abc.ABC):
         """
 
     @abc.abstractmethod
+    def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
+        """Places the rows behind the last node as the root, and does what comes before it is improved.
+
+        It returns early when the control words say stop, and when memory is too small to go on.
+        """
+
+    def finish(self, workspace: Workspace, depth: int, budget: int) -> None:
+        """Improves the root after `begin`, as `run` says."""
+        search_fully(workspace, depth, budget, again=True)
+
     def run(self, workspace: Workspace, depth: int, budget: int) -> None:
         """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
 
-        It returns early when the control words say stop, and when memory is too small to go on. Of several threads, one
-        runs it, and the others help (threads.py).
+        It returns early when the control words say stop, and when memory is too small to go on. Of several threads, the
+        first begins, and all finish together (threads.py).
         """
+        self.begin(workspace, depth, budget)
+        self.finish(workspace, depth, budget)
 
 
 @final
@@ -55,8 +67,9 @@ class Improvement(Procedure):
         if depth == UNLIMITED:
             grow_first.make_ready()
 
-    def run(self, workspace: Workspace, depth: int, budget: int) -> None:
-        search_fully(workspace, depth, budget)
+    def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
+        place_rows = grow_first if depth == UNLIMITED else place
+        place_rows(workspace.engine.address, depth, budget)
 
 
 DEPTH_FIRST = Improvement("depth-first", best_first=False)

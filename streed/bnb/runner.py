@@ -54,6 +54,8 @@ def run(
     try:
         waiting.start_deep(threads)
         while not all(end.is_set() for end in ends):
+            if reason is not None:
+                control[STOP] = 1
             try:
                 for end in ends:
                     end.wait(_POLL if deadline is None else max(0.0, min(_POLL, deadline - clock())))

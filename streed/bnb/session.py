@@ -6,15 +6,17 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from streed.bnb import cache_sizes, entries, runner, warmup
-from streed.bnb.entries import evict, extract_tree, grow_first, search_root, search_share, settle_ties
-from streed.bnb.shared_layout import HEAD
-from streed.bnb.workspace import Space, Workspace
-from streed.kernels.control import LEADERS_UPPER, PROVED, STOP
+from streed.bnb.entries import evict, extract_tree, join_store, search_root
+from streed.bnb.shared_words import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
+from streed.bnb.threads import Team
+from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
+from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import CHILD, EDGE, INFINITE, LOWEST, NODE, SHALLOW, UNLIMITED
+from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, NODE, SHALLOW, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
 _SHORT = 0.05
 """Seconds: a search that cannot take longer runs in the caller's thread."""
 
-MOST_KEPT = 0.9
-"""Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
-
 _MOST_REPAIRS = 16
 """Parts of a tree that are searched again because they were forgotten."""
 
 _SHARED = 2**26
-"""Bytes for the bounds that threads share, at most,"""
+"""Bytes for the branch cache that threads share, at most,"""
 
 _SHARE_OF_LIMIT = 32
 """and of a limit of the memory one for so many."""
+
+_FEW_VISITS = 10_000
+"""Of nodes: as many may settle ties, however short the search was."""
 
 _COUNT, _SUM = 1e-12, 1.2e-11
 """Seconds per pair of columns, row and plane, a generous estimate: of rows that are counted, and that are summed."""
@@ -66,36 +68,50 @@ def make_workspaces(
     """
     lane_type = packed.lane_type()
     limit = min(depth, budget)
-    spaces = cache_sizes.spaces_for(
+    space = cache_sizes.space_for(
         packed,
         search_limits.memory_limit,
-        scratch_bytes(packed, lane_type),
-        threads,
+        scratch_bytes(packed, lane_type) * threads,
         None if limit >= UNLIMITED else limit,
         budget != UNLIMITED,
         relaxed,
     )
-    shared = shared_table(packed, spaces[0], search_limits.memory_limit) if threads > 1 else None
+    branches = 0
+    if threads > 1:
+        space = with_chunks(space, threads)
+        branches = shared_branches(packed, space, search_limits.memory_limit)
     workspaces = []
-    for space in spaces:
-        workspace = Workspace(packed, space, lane_type, control, relaxed, shared)
-        workspace.forget_root()
+    for number in range(threads):
+        workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)
+        if number == 0:
+            workspace.forget_root()
         link_units(workspace, packed.kind, relaxed)
         procedure.compile(depth)
         if search_limits.memory_limit is not None:
             evict.make_ready()  # not in the middle of the search
-        workspace.engine["frontier"] = UNLIMITED
+        workspace.engine.write({"frontier": UNLIMITED, "best_first": procedure.best_first})
         workspaces.append(workspace)
-    set_roles(workspaces, procedure)
+    if threads > 1:
+        join_store.make_ready()
     return workspaces
 
 
-def shared_table(packed: PackedProblem, space: Space, memory_limit: int | None) -> Any:
-    """(slots, words) int64: an empty table of the bounds that threads share, a power of two of slots."""
-    words = HEAD + packed.key_bytes // 8
+def with_chunks(space: Space, threads: int) -> Space:
+    """The space with room for the chunks that each of several threads fills."""
+    return attrs.evolve(
+        space,
+        nodes=space.nodes + (threads + 2) * NODE_CHUNK,
+        edges=space.edges + threads * EDGE_CHUNK,
+        children=space.children + threads * CHILD_CHUNK,
+    )
+
+
+def shared_branches(packed: PackedProblem, space: Space, memory_limit: int | None) -> int:
+    """How many slots the branch cache has that threads share, a power of two."""
+    words = 2 if space.path <= SHORT_PATH else 3
     room = _SHARED if memory_limit is None else min(_SHARED, memory_limit // _SHARE_OF_LIMIT)
-    slots = min(room // (8 * words), 2 * space.nodes)
-    return np.zeros((1 << max(4, slots.bit_length() - 1), words), np.int64)
+    slots = min(room // (8 * words), 4 * space.branches)
+    return 1 << max(4, slots.bit_length() - 1)
 
 
 def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: int | None) -> tuple[int, int]:
@@ -109,79 +125,41 @@ def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: in
     return depth, budget
 
 
-def set_roles(workspaces: list[Workspace], procedure: Procedure) -> None:
-    """Says to the workspaces of one problem's threads which of them leads, the first, and that the others help."""
-    first, *others = workspaces
-    first.engine.write({"best_first": procedure.best_first, "leads": 1})
-    for each in others:
-        # depth-first: what it settles is settled for good
-        each.engine.write({"best_first": 0, "leads": 0})
-    if others:
-        search_share.make_ready()
-        first.control[[LEADERS_UPPER, PROVED]] = INFINITE, LOWEST
-
-
-def searches_of(procedure: Procedure, workspaces: list[Workspace], depth: int, budget: int) -> list[Callable[[], None]]:
-    """What each thread runs, a workspace each: the first one the procedure, the others what helps it."""
-    first, *others = workspaces
-    if not others:
-        return [functools.partial(procedure.run, first, depth, budget)]
-    helping = [functools.partial(search_fully, each, depth, budget, helps=True) for each in others]
-    return [functools.partial(_lead, procedure, first, depth, budget), *helping]
-
-
-def _lead(procedure: Procedure, workspace: Workspace, depth: int, budget: int) -> None:
-    procedure.run(workspace, depth, budget)
-    lower, upper = workspace.root_bounds
-    if lower >= min(upper, workspace.engine["root_target"]):
-        workspace.control[STOP] = 1
+def searches_of(
+    procedure: Procedure, workspaces: list[Workspace], depth: int, budget: int
+) -> tuple[list[Callable[[], None]], Callable[[], None]]:
+    """What each thread runs, a workspace each; and what is to be called once all have ended."""
+    first = workspaces[0]
+    if len(workspaces) == 1:
+        return [functools.partial(procedure.run, first, depth, budget)], lambda: None
+    team = Team(workspaces, procedure, depth, budget)
+    return [functools.partial(team.run, number) for number in range(len(workspaces))], team.dissolve
 
 
 def is_over(workspaces: list[Workspace], lower: int) -> bool:
-    """Whether a search is over of which `lower` is proved: of several threads, the first has a tree of this value."""
+    """Whether a search is over of which `lower` is proved."""
     first = workspaces[0]
-    upper = first.root_bounds[1] if len(workspaces) == 1 else int(first.control[LEADERS_UPPER])
-    target: int = first.engine["root_target"]
-    return lower >= min(upper, target)
-
-
-def best_of(workspaces: list[Workspace], lower: int) -> Workspace:
-    """The workspace of the best tree, of equal ones the first; what all threads proved of the root is written there."""
-    best = min(workspaces, key=lambda each: each.root_bounds[1])
-    best.raise_root(lower)
-    best.control[PROVED] = LOWEST
-    return best
+    return lower >= min(first.root_bounds[1], first.engine["root_target"])
 
 
 def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
-    """(nodes visited, lower, upper) of the root, by all threads together."""
-    if len(workspaces) == 1:
-        return workspaces[0].engine["visits"], *workspaces[0].root_bounds
-    nodes = sum(each.engine["visits"] for each in workspaces)
-    lowers, uppers = zip(*(each.root_bounds for each in workspaces), strict=True)
-    upper = min(uppers)
-    return nodes, min(max(lowers), upper), upper
+    """(nodes visited by all threads together, lower, upper) of the root."""
+    return sum(each.engine["visits"] for each in workspaces), *workspaces[0].root_bounds
 
 
-def search_fully(workspace: Workspace, depth: int, budget: int, *, helps: bool = False, again: bool = False) -> None:
+def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool = False) -> None:
     """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
-
-    `helps`: beside a thread that leads.
 
     What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
     more than a path, below a frontier that moves up whenever something is forgotten.
     """
     engine = workspace.engine
-    search = search_share if helps else search_root
-    turns = None if helps else workspace.turns
-    if depth == UNLIMITED and not again:
-        grow_first(engine.address, depth, budget)
-        again = True
+    turns = workspace.turns
     seen: set[int] = set()
     if turns is not None:
         turns.begin()
     while True:
-        search(engine.address, depth, budget, again)
+        search_root(engine.address, depth, budget, again)
         if turns is not None and turns.take():
             again = True
             continue
@@ -207,24 +185,32 @@ def search_for(workspace: Workspace, depth: int, budget: int, visits: int) -> bo
     return is_paused
 
 
-def settle(workspace: Workspace, depth: int, budget: int, deadline: float | None = None, *, short: bool) -> None:
-    """Settles the ties of the best tree (ties.py) of a search that is over.
+def settle(
+    workspace: Workspace, depth: int, budget: int, visits: int, deadline: float | None = None, *, short: bool
+) -> None:
+    """Settles the ties of the best tree (ties.py) of a search that is over, after so many visits of nodes.
 
-    That is where the root is solved, values are added, nothing was forgotten, and it is not one work unit; and as far
-    as the search is not stopped and there is room. The tree is the best one all the same.
+    That is where the root is solved, values are added, and nothing was forgotten. It is left if it is stopped, if there
+    is no room, and if it takes more visits than the search did: where prices of rows proved the root, little is known
+    of the edges. The tree is the best one all the same. One work unit has an order of its own, and is asked again.
     """
     lower, upper = workspace.root_bounds
     engine, control = workspace.engine, workspace.control
-    if lower < upper or engine["evictions"] or engine["combine"] or is_one_unit(depth, budget):
+    if lower < upper or engine["evictions"] or engine["combine"]:
+        return
+    if is_one_unit(depth, budget):
+        engine["settled"] = 1
         return
 
     def run() -> None:
-        engine["settled"] = settle_ties(engine.address)
+        engine["pause"] = engine["visits"] + max(_FEW_VISITS, visits)
+        engine["settled"] = ASKED
+        search_root(engine.address, depth, budget, True)
+        engine["pause"] = INFINITE
 
     if short:
         run()
         return
-    settle_ties.make_ready()
     control[STOP] = 0
     runner.run([run], control, deadline, lambda: None)
     control[STOP] = 0
@@ -323,6 +309,7 @@ def statistics(
         "subproblems": done["node_count"],
         "pruned": done["pruned"],
         "similar": done["similar"],
+        "settled": bool(engines[0]["settled"]),
         "evictions": done["evictions"],
         "cache_bytes": cache_bytes(done, key_words, branch_words),
         "peak_bytes": process_memory.peak(),

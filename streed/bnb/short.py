@@ -295,6 +295,9 @@ def _describe(e, groups, labels, literals, column_rows, row_bits, price, min_lea
     e.node_space = _FEW
     e.edge_space = _FEW
     e.child_space = _FEW
+    e.node_limit = _FEW
+    e.edge_limit = _FEW
+    e.child_limit = _FEW
     e.slot_space = 4 * _FEW
     e.slot_count = 2 * _FEW
     e.path_space = min(len(row_bits), depth) + 4

@@ -164,6 +164,7 @@ def statistics_of(head: Sequence[int], procedure: Procedure, kind: str) -> dict[
         "subproblems": counts["node_count"],
         "pruned": counts["pruned"],
         "similar": 0,
+        "settled": head[UPPER_BOUND] < INFINITE,
         "evictions": counts["evictions"],
         "cache_bytes": cache_bytes(counts, head[KEY_WORDS], head[BRANCH_WORDS]),
         "peak_bytes": process_memory.peak(),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from numba import int64, uint64
 
 from streed.bnb.nodes import nodes_of, rows_of, weigh_others
-from streed.kernels.simd import count_ones
+from streed.kernels.simd import count_ones, store_release
 from streed.kernels.views import inline, matrix, native, vector
 
 TABLES = 4
@@ -87,7 +87,8 @@ def bound_by_similar_nodes(e, v, goal):  # type: ignore[no-untyped-def]
                 continue
             other = nodes_of(e)[u]
             if other.depth == node.depth and other.budget == node.budget:
-                best = bound
+                # another thread may be writing the entry, so it is the node's own bound that counts
+                best = max(best, bound - max(int64(0), lower - int64(other.lower)))
                 if best >= goal:
                     break
         if best >= goal:
@@ -111,6 +112,7 @@ def remember_node(e, v):  # type: ignore[no-untyped-def]
     masks = matrix(e.similar_masks, SAMPLES, e.row_words, uint64)
     counts = vector(e.similar_counts, TABLES * e.similar_buckets, int64)
     buckets = matrix(e.similar_entries, TABLES * e.similar_buckets, BUCKET, int64)
+    words = vector(e.similar_entries, TABLES * e.similar_buckets * BUCKET, int64)
     signature = _sign(e, rows, masks[TABLES])
     further = _sign(e, rows, masks[TABLES + 1])
     for table in range(TABLES):
@@ -119,19 +121,31 @@ def remember_node(e, v):  # type: ignore[no-untyped-def]
         for i in range(min(counts[bucket], ENTRIES)):
             if buckets[bucket, NODE + i] == v:
                 at = int64(i)
-        if at < 0:
-            at = counts[bucket] % ENTRIES
-            counts[bucket] += 1
+        count = counts[bucket]
+        is_new = at < 0
+        if is_new:
+            at = count % ENTRIES
         buckets[bucket, LOWER + at] = node.lower
-        buckets[bucket, NODE + at] = v
+        store_release(words, bucket * BUCKET + NODE + at, v)
         buckets[bucket, SIGNATURE + at] = int64(signature)
         buckets[bucket, FURTHER + at] = int64(further)
+        if is_new:
+            # others look at so many entries, all of which were written
+            store_release(counts, bucket, count + 1)
 
 
 @inline
 def forget_similar_nodes(e):  # type: ignore[no-untyped-def]
     """Empties the tables: nodes have other numbers now, or there are none yet."""
     e.similar_ready = 0
+
+
+@native
+def make_ready(e):  # type: ignore[no-untyped-def]
+    """1 once there are tables that several threads can look into, if the store keeps any."""
+    if e.similar_buckets > 0 and e.restrictable == 1 and e.similar_ready == 0:
+        _make_tables(e)
+    return e.similar_ready
 
 
 @inline

@@ -1,48 +1,162 @@
-"""Several threads over one problem, each with a store of its own, and the tree of one.
+"""Several threads over one problem: they search one store of nodes, which this forms, makes room in, and dissolves.
 
-All search the same root, and share three things: the best value that any of them has found, lower bounds of nodes, and
-who is in which node (shared_bounds.py). The first one leads: it tells what it learns, takes nothing from the others,
-and so goes step by step as it would alone. The others help by `improve`: they take all that is known, begin with the
-edges to which the leader comes last, and keep away from the sides that others are in, as long as there is another side
-or edge to improve, at every level. So they part at the root, and meet again in what is left of the last edges.
-
-Once a thread that helps has proved the optimum, the search ends as soon as the leader has a tree of this value: of
-equal trees it is the one that a thread alone finds first, whatever their number. What the leader would do from there
-on, which is to prove what is proved already, is left out.
+The first thread begins alone, with what its procedure does before anything is proved. Then all search the root, each
+with a workspace of its own beside the store (shared_store.py). The first to find it solved ends the others. Where the
+store is full, all stop, one of them makes room, and all go on.
 """
 
 from __future__ import annotations
 
-from numba import int64
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, final
 
-from streed.bnb.expand import is_shallow
-from streed.bnb.improve import improve, solve_shallow
-from streed.bnb.nodes import nodes_of
-from streed.bnb.root import place_root
-from streed.kernels.compiled import entry
-from streed.kernels.control import LEADERS_UPPER, PROVED, ROWS_OF_CONTROL, SHARED_UPPER, STOP
-from streed.kernels.pointers import engine_at
-from streed.kernels.simd import load_atomic, lower_atomic, raise_atomic, store_release
-from streed.kernels.views import vector
+import numpy as np
+
+from streed.bnb.entries import evict, join_store, search_root
+from streed.bnb.shared_words import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
+from streed.bnb.workspace import MOST_KEPT, Workspace
+from streed.exact import Array
+from streed.kernels.buffers import address_of
+from streed.kernels.control import STOP
+from streed.kernels.records import HOLE, NONE
+
+if TYPE_CHECKING:
+    from streed.bnb.procedure import Procedure
+
+_ENDED = 2
+"""In the word that stops a search: a thread of its own ended it."""
 
 
-@entry
-def search_share(engine, depth, budget, again):  # type: ignore[no-untyped-def]
-    """As `search_root`, by a thread that helps; returns also when another has solved the problem."""
-    e = engine_at(engine)
-    control = vector(e.control, ROWS_OF_CONTROL, int64)
-    if not again:
-        place_root(e, depth, budget)
-    e.crowded = 0
-    vector(e.path, e.path_space, int64)[0] = e.root
-    root = nodes_of(e)[e.root]
-    if is_shallow(root):
-        solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
-    else:
-        improve(e, int64(0), e.root_target, e.root_high, e.root_low)
-    lower_atomic(control, SHARED_UPPER, int64(root.upper))
-    proved = int64(root.lower)
-    if proved >= load_atomic(control, SHARED_UPPER):
-        raise_atomic(control, PROVED, proved)
-        if proved >= e.root_target or load_atomic(control, LEADERS_UPPER) <= proved:
-            store_release(control, int64(STOP), int64(1))
+@final
+class Team:
+    """The threads of one search, a workspace each; the nodes are in that of the first."""
+
+    def __init__(self, workspaces: Sequence[Workspace], procedure: Procedure, depth: int, budget: int) -> None:
+        self._workspaces, self._procedure = workspaces, procedure
+        self._limits = depth, budget
+        self._first = workspaces[0]
+        self._control = self._first.control
+        self._words: Array = np.zeros(WORDS, np.int64)
+        slots, words = self._first.engine.read(("shared_branch_slots", "branch_words"))
+        self._branches: Array = np.zeros((slots, words), np.int64)
+        self._is_formed = threading.Event()
+        self._meeting = threading.Barrier(len(workspaces), self._decide)
+        self._goes_on = self._is_together = False
+        self._seen: set[int] = set()
+
+    def run(self, number: int) -> None:
+        """What the thread of this number does, until the search is over."""
+        try:
+            if number == 0:
+                self._begin()
+                self._is_formed.set()
+            self._is_formed.wait()
+            address = self._workspaces[number].engine.address
+            while self._goes_on:
+                search_root(address, *self._limits, True)
+                if not self._control[STOP]:
+                    self._control[STOP] = _ENDED
+                self._meeting.wait()
+        except threading.BrokenBarrierError:
+            pass
+        except BaseException:
+            self._meeting.abort()
+            raise
+        finally:
+            self._is_formed.set()
+
+    def dissolve(self) -> None:
+        """Gives the store back to the first workspace, once all threads have ended."""
+        if not self._is_together:
+            return
+        engine = self._first.engine
+        if engine["shared"]:
+            self._gather()
+        engine["evictions"] = sum(each.engine["evictions"] for each in self._workspaces)
+        counts = dict.fromkeys(("shared", "node_count", "edge_count", "child_count", "evictions"), 0)
+        for each in self._workspaces[1:]:
+            each.engine.write(counts)
+
+    def _begin(self) -> None:
+        first = self._first
+        self._procedure.begin(first, *self._limits)
+        first.nodes_inside[: first.engine["node_count"]] = 0
+        self._goes_on = self._is_together = self._hand_out()
+        if not self._goes_on:
+            # so little room is for one thread
+            self._procedure.finish(first, *self._limits)
+
+    def _hand_out(self) -> bool:
+        """Lets all threads into the store as it is in the first one's record; whether there is room for them."""
+        engine, words = self._first.engine, self._words
+        count, edges, children, slots, offset = engine.read(
+            ("node_count", "edge_count", "child_count", "slot_count", "slot_offset")
+        )
+        if count + (len(self._workspaces) + 1) * NODE_CHUNK > engine["node_space"]:
+            return False
+        words[:] = 0
+        words[[EDGES, CHILDREN, SLOTS, FIRST_SLOTS]] = edges, children, slots, slots - offset
+        for number, each in enumerate(self._workspaces):
+            join_store(each.engine.address, engine.address, count + number * NODE_CHUNK)
+        words[NODES] = count + len(self._workspaces) * NODE_CHUNK
+        shared = {"shared": address_of(self._words), "shared_branches": self._branches.ctypes.data}
+        for each in self._workspaces:
+            each.engine.write(shared)
+        return True
+
+    def _gather(self) -> None:
+        """Makes the record of the first workspace that of one thread alone in the store."""
+        engine = self._first.engine
+        nodes = self._first.nodes
+        for each in self._workspaces:
+            begin, end = each.engine.read(("node_count", "node_limit"))
+            unused = nodes[begin:end]
+            unused["depth"], unused["n_edges"], unused["plan"] = HOLE, 0, NONE
+        names = ("node_space", "edge_space", "child_space")
+        node_space, edge_space, child_space = engine.read(names)
+        words = self._words
+        slots = int(words[SLOTS])
+        engine.write(
+            {
+                "shared": 0,
+                "node_count": min(int(words[NODES]), node_space),
+                "edge_count": min(int(words[EDGES]), edge_space),
+                "child_count": min(int(words[CHILDREN]), child_space),
+                "node_limit": node_space,
+                "edge_limit": edge_space,
+                "child_limit": child_space,
+                "slot_count": slots,
+                "slot_offset": slots - int(words[FIRST_SLOTS]),
+            }
+        )
+
+    def _decide(self) -> None:
+        """Whether the search goes on, now that all threads have met: after room was made, if that is all it needs."""
+        engine, control = self._first.engine, self._control
+        lower, upper = self._first.root_bounds
+        is_over = lower >= min(upper, engine["root_target"]) or control[STOP] != _ENDED
+        crowded = [each for each in self._workspaces if each.engine["crowded"]]
+        self._goes_on = not is_over and bool(crowded) and self._make_room(crowded[0])
+        if self._goes_on and control[STOP] == _ENDED:
+            control[STOP] = 0
+
+    def _make_room(self, crowded: Workspace) -> bool:
+        """Whether there is room now in the store, and something to go on with (`search_fully` says when not)."""
+        first, level = self._first, crowded.engine["level"]
+        engine = first.engine
+        first.path[: level + 1] = crowded.path[: level + 1]
+        engine["level"] = level
+        self._gather()
+        kept = evict(engine.address)
+        is_full = kept > MOST_KEPT * first.space.nodes
+        if engine["kept"] in self._seen:
+            is_full |= engine["best_first"] == 0 or engine["frontier"] == 0
+            engine["frontier"] = 0
+            self._seen.clear()
+        engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
+        self._seen.add(engine["kept"])
+        for each in self._workspaces:
+            each.engine["frontier"] = engine["frontier"]
+        first.nodes_inside[:kept] = 0
+        return not is_full and self._hand_out()

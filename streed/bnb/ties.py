@@ -18,15 +18,13 @@ expansion knew exactly are asked for when the tree is extracted.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint64
+from numba import int64
 
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.choosing import next_side
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.improve import aim, enter, improve, is_empty_side, leave, use_edge
 from streed.bnb.nodes import children_of, edges_of, free_edges, most_sides, nodes_of
-from streed.kernels.compiled import entry
-from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NO_TREE, NONE, SETTLED, SETTLED_AT_ONCE
 from streed.kernels.stopping import stopped
 from streed.kernels.views import native, vector
@@ -35,13 +33,12 @@ _AT_ONCE, _LEFT = -1, -2
 """In place of the number of an edge: the expansion knew the tree; the search was stopped, or had no more room."""
 
 
-@entry
-def settle_ties(engine):  # type: ignore[no-untyped-def]
+@native
+def settle_ties(e):  # type: ignore[no-untyped-def]
     """Whether the ties of all nodes of the best tree were settled: of a solved search, whose values are added.
 
     If not, as the search was stopped or there was no room, the tree known is as it was, or another of the same value.
     """
-    e = engine_at(engine)
     path = vector(e.path, e.path_space, int64)
     sides = most_sides(e)
     nodes_left = np.empty(e.path_space * sides, np.int64)

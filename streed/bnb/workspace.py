@@ -26,11 +26,14 @@ from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
 if TYPE_CHECKING:
     from streed.bnb.turns import Turns
 
-_SHORT_PATH = 10
+SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
 
 SIMILAR_FROM = 256
 """Nodes that a search has met before it keeps tables of similar ones: below, they cost more than they save."""
+
+MOST_KEPT = 0.9
+"""Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
 
 _OF_COSTS = ("split_cost", "class_bound", "floor_mask", "floors", "root_target")
 """What a linear oracle writes for the costs of each of its solves."""
@@ -60,9 +63,13 @@ class Workspace:
         lane_type: Any,
         control: Array,
         relaxed: bool,
-        shared: Array | None = None,
+        shared_branches: int = 0,
+        joins: bool = False,
     ) -> None:
-        """`shared` (slots, words) int64 is the table of bounds that several threads share, see shared_bounds.py."""
+        """`shared_branches` are the slots of the branch cache of several threads, 0 for a thread that is always alone.
+
+        `joins`: the workspace has no store, but searches that of another thread (threads.py).
+        """
         self.lane_type = lane_type
         self.control = control
         self.space = space
@@ -71,7 +78,8 @@ class Workspace:
         self.engine = RecordProxy()
         scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
         worst_bits, worst_step = _worst_slices(problem)
-        self.engine.write(self._sizes(problem, relaxed) | {"worst_slices": len(worst_bits), "worst_step": worst_step})
+        sizes = self._sizes(problem, relaxed) | {"worst_slices": len(worst_bits), "worst_step": worst_step}
+        self.engine.write(sizes | {"shared_branch_slots": shared_branches, "joins": joins})
         groups = problem.groups
         row_bits = problem.row_bits if problem.row_bits.shape[1] else np.zeros((len(problem.row_bits), 1), np.int32)
         self.profits = np.ascontiguousarray(groups.profits[:, : self.engine["planes"]])
@@ -83,9 +91,6 @@ class Workspace:
         # nothing is expanded without limits on nodes where splits cost nothing
         self._class_lane = None if relaxed else self._weigh_classes(problem)
         arrays: dict[str, Array] = {}
-        if shared is not None:
-            self.engine["shared_slots"] = len(shared)
-            arrays["shared"] = shared
         if scoring is not None:
             arrays["numbers"] = scoring.numbers
             if scoring.row_floors is not None:
@@ -156,11 +161,14 @@ class Workspace:
             "extensible": restrictable or (scoring is None and prices is None and categorical == 0),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
-            "branch_words": 2 if space.path <= _SHORT_PATH else 3,
+            "branch_words": 2 if space.path <= SHORT_PATH else 3,
             "branch_slots": min(branch_space, 1024),
             "node_space": space.nodes,
             "edge_space": space.edges,
             "child_space": space.children,
+            "node_limit": space.nodes,
+            "edge_limit": space.edges,
+            "child_limit": space.children,
             "slot_space": 2 * slots,
             "slot_count": min(slots, 256),
             "path_space": space.path,
@@ -201,7 +209,6 @@ class Workspace:
         self.profits[:] = other.profits
         self.signed_costs[:] = other.signed_costs
         self.engine.write({name: other.engine[name] for name in _OF_COSTS})
-        self.forget_root()
 
     def forget_root(self) -> None:
         """Makes the bounds of a root that was not placed yet say nothing: they may be looked at any time."""
@@ -227,6 +234,16 @@ class Workspace:
         """(nodes, W and path words) uint64: the rows of every node; those of the next one stand behind the last."""
         words = self.engine["key_words"]
         return self._array("node_rows", 8 * words, self.space.nodes).view(np.uint64).reshape(self.space.nodes, words)
+
+    @cached_property
+    def path(self) -> Array:
+        """(path,) int64: the nodes from the root to the one at hand."""
+        return self._array("path", 8, self.space.path).view(np.int64)
+
+    @cached_property
+    def nodes_inside(self) -> Array:
+        """(nodes,) int64: how many threads are in each node, where there may be several."""
+        return self._array("inside", 8, self.space.nodes).view(np.int64)
 
     def _array(self, field: str, itemsize: int, length: int) -> Array:
         """The bytes of an array in the buffer."""
@@ -265,7 +282,7 @@ class Workspace:
     def close(self) -> None:
         """Gives the buffer back for the next solve; nobody may look into it any more."""
         buffers.give_back(self._buffer)
-        for name in ("_buffer", "nodes", "edges", "children", "node_rows"):
+        for name in ("_buffer", "nodes", "edges", "children", "node_rows", "path", "nodes_inside"):
             self.__dict__.pop(name, None)
 
 

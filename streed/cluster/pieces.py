@@ -17,8 +17,8 @@ import numpy as np
 from streed.bnb import runner
 from streed.bnb.entries import evict, raise_bounds, read_bounds, search_edge
 from streed.bnb.procedure import DEPTH_FIRST
-from streed.bnb.session import MOST_KEPT, depth_and_budget, extract_best, make_workspaces
-from streed.bnb.workspace import Workspace
+from streed.bnb.session import depth_and_budget, extract_best, make_workspaces
+from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.cluster.told import LITERALS, Told
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 STOP, NODES, LOWER, UPPER, SHARED_UPPER, MEMORY, ROW_PRICES = 0, 1, 2, 3, 4, 6, 7
-LEADERS_UPPER, PROVED = 8, 9
 """Words of `control`: set to stop the search; nodes visited so far; bounds of the root; the best value that any thread
 has found; set by the search when memory is short; the address of the prices of rows, zero if there are none
-(bnb/row_prices.py). Of several threads: the best value that the first one has found itself, and what the others proved
-that no tree costs less than (bnb/threads.py)."""
+(bnb/row_prices.py)."""
 
 ROWS_OF_CONTROL = 16
 

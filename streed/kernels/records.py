@@ -42,8 +42,8 @@ SIZES = [
     ("path_space", np.int64),
     ("similar_from", np.int64),  # nodes that a search has met before it looks for similar ones
     ("similar_buckets", np.int64),  # of one table of similar nodes; 0 if there are none, or they did not pay
-    ("shared_slots", np.int64),  # of the table that threads share, a power of two; 0 if there is none
-    ("leads", np.int64),  # 1: of these threads it is the one that searches as if it were alone
+    ("joins", np.int64),  # 1: nodes, edges and children are those of another thread's workspace
+    ("shared_branch_slots", np.int64),  # of the branch cache that threads share, a power of two
 ]
 """Of the problem, and of the space that its caches may grow into. Written once by `Workspace`."""
 
@@ -144,8 +144,9 @@ ADDRESSES = [
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     ("followed", np.int64),  # int32 (node_space): how far limited discrepancy search followed each node's edges
     # what threads share
-    ("shared", np.int64),  # int64 (shared_slots, HEAD + key words): see shared_bounds.py
-    ("node_entries", np.int64),  # int32 (node_space), if there is such a table: 1 + the entry of each node, 0 if none
+    ("shared", np.int64),  # int64 (WORDS): see shared_store.py; 0 where a thread is alone
+    ("inside", np.int64),  # int64 (node_space), if there is such an array: how many threads are in each node
+    ("shared_branches", np.int64),  # int64 (shared_branch_slots, branch_words): see branch_cache.py
     # what the search shares with the caller's thread
     ("control", np.int64),  # int64 (ROWS_OF_CONTROL): see control.py
 ]
@@ -177,7 +178,7 @@ QUESTION = [
     ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
-    ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py)
+    ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py); ASKED: they are to be
     # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
@@ -251,6 +252,9 @@ STATE = [
     ("node_count", np.int64),
     ("edge_count", np.int64),
     ("child_count", np.int64),
+    ("node_limit", np.int64),  # up to where they may be filled: the whole space, or a chunk (shared_store.py)
+    ("edge_limit", np.int64),
+    ("child_limit", np.int64),
     ("free_edges", np.int64, (64,)),  # heads of the lists of free blocks, by size class
     ("free_children", np.int64, (64,)),
     ("slot_offset", np.int64),
@@ -335,6 +339,12 @@ EMPTY = -2
 
 NO_TREE = -2
 """The split of a node of which no tree is known yet; its upper bound then is what its parent knows."""
+
+ASKED = 2
+"""In `settled`."""
+
+HOLE = -1
+"""The depth of an entry of the store that holds no node."""
 
 SETTLED, SETTLED_AT_ONCE = -1, -2
 """In `found`: the ties of the node were settled (bnb/ties.py); the expansion alone knew its best tree."""

@@ -375,15 +375,15 @@ def load_acquire(typing: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index] = value of an int64 array, after all that was written before."""
+    """array[index] = value of an array of whole numbers, after all that was written before."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         struct = context.make_array(sig.args[0])(context, builder, args[0])
         pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
-        builder.store_atomic(args[2], pointer, "release", 8)
+        builder.store_atomic(args[2], pointer, "release", sig.args[2].bitwidth // 8)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, types.int64), generate
+    return types.void(array, types.intp, array.dtype), generate
 
 
 @intrinsic

@@ -214,10 +214,14 @@ class Bench:
         space: Space = SPACE,
         control: Array | None = None,
         flags: Mapping[str, int] | None = None,
-        shared: Array | None = None,
+        shared_branches: int = 0,
+        joins: bool = False,
         by_class: bool = True,
     ) -> None:
-        """`by_class`: nodes are expanded by classes where that applies, as the search does."""
+        """`by_class`: nodes are expanded by classes where that applies, as the search does.
+
+        `shared_branches` and `joins` make it the workspace of one of several threads, the first or another.
+        """
         self.instance = instance
         self.packed = instance.packed
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
@@ -226,9 +230,9 @@ class Bench:
         # a buffer that is used again holds anything
         borrow = mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8))
         with borrow, mock.patch.object(workspace, "SIMILAR_FROM", 1):
-            self.workspace = workspace.Workspace(self.packed, space, lane, self.control, relaxed, shared)
-        if shared is not None:
-            self.workspace.forget_root()
+            self.workspace = workspace.Workspace(
+                self.packed, space, lane, self.control, relaxed, shared_branches, joins
+            )
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE
         for name, value in (flags or {}).items():
@@ -241,7 +245,9 @@ class Bench:
         engine["push_bounds"] = units.push(lane).address
         engine["expand"] = units.expand(*(self.workspace.expansion(kind) if by_class else (kind, lane))).address
         engine["open_node"] = opening().address
-        self.workspace.node_rows[0] = self.place(instance.everything())
+        if not joins:
+            self.workspace.node_rows[0] = self.place(instance.everything())
+            self.workspace.forget_root()
         self._watched: list[object] = []
 
     def __enter__(self) -> Self:
@@ -346,10 +352,10 @@ class Bench:
         self.call("solve_shallow")
         return int(self.engine["lower"]), int(self.engine["upper"]), int(self.engine["split"])
 
-    def search(self, depth: int | None = None, nodes: int | None = None, *, shared: bool = False) -> tuple[int, int]:
+    def search(self, depth: int | None = None, nodes: int | None = None) -> tuple[int, int]:
         """(lower, upper) of the search over all rows, until it ends or is stopped."""
         limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        session.search_fully(self.workspace, *limits, helps=shared)
+        session.search_fully(self.workspace, *limits)
         return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
 
     def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:

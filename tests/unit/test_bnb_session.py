@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.bnb import runner, session, shared_layout
+from streed.bnb import runner, session
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
-from streed.kernels.records import INFINITE, UNLIMITED
+from streed.kernels.records import HOLE, INFINITE, UNLIMITED
 from tests.unit.kernel_harness import KINDS, SPACE, Bench, Instance, make_instance
 
 LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]
@@ -179,31 +179,52 @@ def test_the_control_words_tell_how_far_it_is() -> None:
     assert len(set(nodes)) > 2
 
 
-@given(seed=st.integers(0, 2**32), limits=st.sampled_from(LIMITS[:5]), threads=st.integers(2, 3))
-@settings(max_examples=25, deadline=None)
-def test_threads_share_bounds_and_keep_apart(seed: int, limits: tuple[int | None, int | None], threads: int) -> None:
+def _settled(bench: Bench, depth: int, budget: int, limits: tuple[int | None, int | None]) -> list[int]:
+    """The tree that the rule of ties chooses."""
+    session.settle(bench.workspace, depth, budget, 2**40, short=True)
+    assert bench.engine["settled"]
+    return bench.extract(*limits)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    limits=st.sampled_from(LIMITS[:5]),
+    threads=st.integers(2, 4),
+    best_first=st.booleans(),
+    slots=st.sampled_from([16, 1024]),
+)
+@settings(max_examples=40, deadline=None)
+def test_threads_search_one_store(
+    seed: int, limits: tuple[int | None, int | None], threads: int, best_first: bool, slots: int
+) -> None:
     instance = _instance(np.random.default_rng(seed))
     optimum = instance.optimum(instance.everything(), *limits)
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     relaxed = instance.split == 0 and limits[0] is not None and limits[1] is None
-    words = shared_layout.HEAD + instance.packed.key_bytes // 8
-    shared = np.zeros((2 ** int(np.random.default_rng(seed).integers(1, 12)), words), np.int64)
-    benches = [Bench(instance, control=control, relaxed=relaxed, shared=shared) for _ in range(threads)]
+    benches = [
+        Bench(instance, control=control, relaxed=relaxed, shared_branches=slots, joins=number > 0)
+        for number in range(threads)
+    ]
     workspaces = [bench.workspace for bench in benches]
-    session.set_roles(workspaces, DEPTH_FIRST)
+    for each in workspaces:
+        each.engine.write({"best_first": best_first, "frontier": UNLIMITED})
     depth, budget = (UNLIMITED if limit is None else limit for limit in limits)
-    runner.run(session.searches_of(DEPTH_FIRST, workspaces, depth, budget), control, None, lambda: None)
+    searches, end = session.searches_of(DEPTH_FIRST, workspaces, depth, budget)
+    runner.run(searches, control, None, lambda: None)
     control[STOP] = 0
+    end()
     _, lower, upper = session.bounds_of(workspaces)
     assert (lower, upper) == (optimum, optimum)
-    assert not shared[:, shared_layout.THREADS].any()
-    assert not (shared[:, shared_layout.TAG] == 1).any()
+    count = int(benches[0].engine["node_count"])
+    is_node = workspaces[0].nodes["depth"][:count] != HOLE
+    assert is_node[0]
+    assert not workspaces[0].nodes_inside[:count][is_node].any()
+    assert not any(each.engine["shared"] for each in workspaces)
     if optimum < INFINITE:
-        assert session.best_of(workspaces, lower) is workspaces[0]
-        found = benches[0].extract(*limits)
+        found = _settled(benches[0], depth, budget, limits)
         assert instance.cost_of(found) == optimum
         with Bench(instance, relaxed=relaxed) as alone:
             session.search_fully(alone.workspace, depth, budget)
-            assert alone.extract(*limits) == found
+            assert _settled(alone, depth, budget, limits) == found
     for bench in benches:
         bench.workspace.close()
