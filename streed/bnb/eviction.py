@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, uint64
 
+from streed.bnb.node_index import find_node
 from streed.bnb.nodes import (
     below,
     block_size,
     children_of,
     edges_of,
-    find_node,
     most_sides,
     nodes_of,
     planned_budget,

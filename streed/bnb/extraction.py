@@ -16,16 +16,8 @@ from numba import int64, uint64
 
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
-from streed.bnb.nodes import (
-    below,
-    find_node,
-    most_sides,
-    nodes_of,
-    planned_budget,
-    rows_of,
-    split_columns,
-    write_side,
-)
+from streed.bnb.node_index import find_node
+from streed.bnb.nodes import below, most_sides, nodes_of, planned_budget, rows_of, split_columns, write_side
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SETTLED, SETTLED_AT_ONCE, SHALLOW, UNLIMITED

@@ -24,21 +24,19 @@ from streed.bnb.bounds import bound_by_equal_rows
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.choosing import choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.expand import ask, ask_like, is_shallow, open_node
+from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import (
     below,
     children_of,
     columns_of,
     edges_of,
-    enter_node,
     free_edges,
     has_plan,
-    look_up,
     nodes_of,
     raise_node,
     rows_of,
     weigh,
     write_child_rows,
-    write_node,
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
 from streed.bnb.shared_store import (

@@ -13,7 +13,8 @@ from numba import int64, uint64
 from streed.bnb.choosing import choose_edge, next_side
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.improve import aim, enter, improve, is_empty_side, leave, use_edge
-from streed.bnb.nodes import children_of, edges_of, find_node, nodes_of, sort_edges
+from streed.bnb.node_index import find_node
+from streed.bnb.nodes import children_of, edges_of, nodes_of, sort_edges
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, NONE

@@ -6,7 +6,8 @@ from numba import int64
 
 from streed.bnb.expand import is_shallow
 from streed.bnb.improve import improve, report, solve_shallow
-from streed.bnb.nodes import find_node, nodes_of
+from streed.bnb.node_index import find_node
+from streed.bnb.nodes import nodes_of
 from streed.bnb.shared_store import go_in, go_out
 from streed.bnb.ties import settle_ties
 from streed.kernels.compiled import entry

@@ -10,7 +10,8 @@ from __future__ import annotations
 from numba import int32, int64
 
 from streed.bnb.improve import join_edge
-from streed.bnb.nodes import below, children_of, columns_of, edges_of, find_node, nodes_of, rows_of, write_side
+from streed.bnb.node_index import find_node
+from streed.bnb.nodes import below, children_of, columns_of, edges_of, nodes_of, rows_of, write_side
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE, LOWEST, NONE, SHALLOW, UNLIMITED

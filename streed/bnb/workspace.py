@@ -72,7 +72,8 @@ class Workspace:
         """
         self.lane_type = lane_type
         self.control = control
-        self.space = space
+        # a thread that joins others has their branch cache
+        self.space = attrs.evolve(space, branches=1) if joins else space
         self.turns: Turns | None = None
         """With what is made beside the search, if anything is."""
         self.engine = RecordProxy()

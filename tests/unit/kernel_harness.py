@@ -18,7 +18,8 @@ import numpy as np
 from streed.bnb import session, units, workspace
 from streed.bnb.branch_cache import extend_branch, recall_branch, store_branch
 from streed.bnb.expand import opening
-from streed.bnb.nodes import find_node, rows_of
+from streed.bnb.node_index import find_node
+from streed.bnb.nodes import rows_of
 from streed.bnb.pair_lookahead import side_bounds
 from streed.bnb.workspace import Space
 from streed.data import Dataset
