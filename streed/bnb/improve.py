@@ -108,6 +108,9 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         if is_shared(e):
             edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
         goal = goal_of(e, level, target, min(second, int64(node.rest)))
+        if is_shared(e):
+            # an edge that was chosen apart may be worse than the second best one
+            goal = max(goal, min(target, int64(node.upper), int64(edges_of(e)[node.edges + edge].lower) + 1))
         raised = int64(0)
         side = next_side(e, level, edge, goal)
         while side != NONE and enter(e, level, edge, side):
