@@ -52,6 +52,9 @@ def errors() -> Iterator[None]:
         _drop_output()
         sys.exit(FINE)
     except OSError as error:
+        if error.filename is None:
+            # what could not be written cannot be written at exit either, of which Python would tell in lines of its own
+            _drop_output()
         fail(f"{error.filename or 'output'}: it cannot be read or written ({error.strerror or error})")
     except MemoryError:
         fail("memory: not enough memory; give fewer rows or columns, or a smaller tree")

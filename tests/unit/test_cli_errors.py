@@ -160,11 +160,12 @@ def test_a_broken_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
-def test_a_full_disk_is_told_in_a_line() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told_in_a_line(unbuffered: str) -> None:
+    command = [sys.executable, "-m", "streed", "tasks"]
+    settings = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "streed", "tasks"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=settings)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "No space left" in ended.stderr
 
