@@ -28,10 +28,10 @@ _SHORT = 0.05
 _MOST_REPAIRS = 16
 """Parts of a tree that are searched again because they were forgotten."""
 
-_SHARED = 2**26
+_SHARED = 2**29
 """Bytes for the branch cache that threads share, at most,"""
 
-_SHARE_OF_LIMIT = 32
+_SHARE_OF_LIMIT = 8
 """and of a limit of the memory one for so many."""
 
 _FEW_VISITS = 10_000
