@@ -237,7 +237,7 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         v = path[level]
         depth = below(int64(nodes[v].depth))
         write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
-        u = look_up(e, depth, int64(child.budget))
+        u, slot = look_up(e, depth, int64(child.budget))
         if u != NONE and nodes[u].upper >= INFINITE:
             # made of a bound that others told, which is no floor of equal rows
             nodes[u].upper = child.upper
@@ -249,7 +249,7 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
             if e.scored == 0:
                 charged = bound_by_row_prices(e, rows_of(e)[e.node_count])
                 new.lower = max(int64(new.lower), min(charged, int64(child.upper)))
-            u = enter_node(e)
+            u = enter_node(e, slot)
         child.node = u
     node = nodes[int64(child.node)]
     if child.lower > node.lower:

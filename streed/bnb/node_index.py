@@ -30,18 +30,22 @@ def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
 @native
 def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
     """The node whose rows stand behind the last node (in rows_of(e)[e.node_count]), or NONE; with `add`, makes it."""
-    key = _hash(rows_of(e)[e.node_count], depth, budget)
-    v = _look_up(e, key, depth, budget)
+    v, slot = look_up(e, depth, budget)
     if v != NONE or not add:
         return v
     write_node(e, depth, budget)
-    return enter_node(e)
+    return enter_node(e, slot)
 
 
 @native
 def look_up(e, depth, budget):  # type: ignore[no-untyped-def]
-    """As `find_node`, of what is there."""
-    return _look_up(e, _hash(rows_of(e)[e.node_count], depth, budget), depth, budget)
+    """(the node whose rows stand behind the last node, or NONE, its slot) as `find_node`, of what is there.
+
+    Where there is none, the slot is where it would be entered, and its record already has the hash of its key.
+    """
+    key = _hash(rows_of(e)[e.node_count], depth, budget)
+    nodes_of(e)[e.node_count].hash = key
+    return _look_up(e, key, depth, budget)
 
 
 @native
@@ -64,18 +68,17 @@ def _look_up(e, key, depth, budget):  # type: ignore[no-untyped-def]
                     same = False
                     break
             if same:
-                return v
+                return v, slot
         slot = (slot + 1) & (e.slot_count - 1)
-    return int64(NONE)
+    return int64(NONE), slot
 
 
 @native
 def write_node(e, depth, budget):  # type: ignore[no-untyped-def]
-    """Makes the record of the rows behind the last node, which is no node yet (`enter_node`)."""
+    """Makes the record of the rows behind the last node, which `look_up` did not find; it is no node yet."""
     rows = rows_of(e)
     new = e.node_count
     node = nodes_of(e)[new]
-    node.hash = _hash(rows[new], depth, budget)
     node.lower = equivalent_points_bound(e, rows[new]) if e.scored == 0 else LOWEST
     node.n_edges = NONE
     node.depth = depth
@@ -93,21 +96,17 @@ def write_node(e, depth, budget):  # type: ignore[no-untyped-def]
 
 
 @native
-def enter_node(e):  # type: ignore[no-untyped-def]
+def enter_node(e, slot):  # type: ignore[no-untyped-def]
     """The number of the node that `write_node` made, now in the index; or that of another thread's of the same rows."""
     new = e.node_count
-    node = nodes_of(e)[new]
     lock_index(e)
     if is_shared(e):
-        other = _look_up(e, node.hash, int64(node.depth), int64(node.budget))
+        node = nodes_of(e)[new]
+        other, slot = _look_up(e, node.hash, int64(node.depth), int64(node.budget))
         if other != NONE:
             unlock_index(e)
             return other
-    slots = vector(e.slots, e.slot_space, int32)
-    slot = int64(node.hash & uint64(e.slot_count - 1))
-    while slots[e.slot_offset + slot] != 0:
-        slot = (slot + 1) & (e.slot_count - 1)
-    store_release(slots, e.slot_offset + slot, int32(new + 1))
+    store_release(vector(e.slots, e.slot_space, int32), e.slot_offset + slot, int32(new + 1))
     e.node_count = new + 1
     if 2 * (shared_words(e)[NODES] if is_shared(e) else e.node_count) > e.slot_count:
         _grow_index(e)
