@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar, final
 
 import attrs
@@ -127,7 +127,7 @@ class Generation:
                 self.promise = share
             units = pricing.in_units(prices)
             found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
-            new = master.add(self._members(found.columns))
+            new = master.add(self.leaves.members(found.columns))
             if new == 0 or found.worst <= _CLOSE * pricing.due or self._in_balance():
                 new += self._repair(pricing, master, value, units, stopped)
             self.columns = len(master)
@@ -154,7 +154,7 @@ class Generation:
         leaves = self.leaves
         master = Master(leaves, stopped)
         master.add(np.ones((1, leaves.n_classes), bool))
-        master.add(self._members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
+        master.add(leaves.members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
         if self.known is not None:
             master.add(self.known)
         master.add(grown_leaves(leaves))
@@ -166,7 +166,7 @@ class Generation:
         best: Array | None = None
         for _ in range(_REPAIRS):
             found = self._timed("enumeration", functools.partial(self._enumerate, pricing, units))
-            members = self._members(found.columns)
+            members = self.leaves.members(found.columns)
             new += master.add(members)
             if found.excess is not None:
                 feasible = pricing.scaled(units, found.excess)
@@ -211,11 +211,6 @@ class Generation:
             self._reach *= _NARROWER
         if self.best is not None:
             master.draw(pricing.in_codes(self.best.units), self._reach)
-
-    def _members(self, columns: Sequence[tuple[int, ...]]) -> Array:
-        """(M, N) bool: the different leaves of these conjunctions."""
-        every = np.array([self.leaves.members(each) for each in columns], bool).reshape(-1, self.leaves.n_classes)
-        return np.unique(every, axis=0)
 
     def _timed(self, what: str, call: Callable[[], T]) -> T:
         begin, used = time.perf_counter(), time.thread_time()

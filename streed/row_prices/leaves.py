@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
 
@@ -49,12 +49,21 @@ class Leaves:
         """(N, F) int8: -1 where a class has a column."""
         return np.ascontiguousarray(-(self.bits.astype(np.int8)))
 
-    def members(self, literals: Iterable[int]) -> Array:
-        """(N,) bool: the classes that satisfy all of the literals."""
-        inside = np.ones(self.n_classes, bool)
-        for literal in literals:
-            inside &= self.bits[:, literal >> 1] == (literal & 1)
-        return inside
+    @functools.cached_property
+    def _packed(self) -> Array:
+        """(2 F + 1, N / 8) uint8: the classes with each literal, eight to a byte; and in the last row, all classes."""
+        both = np.stack([self.bits.T == 0, self.bits.T == 1], axis=1).reshape(-1, self.n_classes)
+        return np.packbits(np.concatenate([both, np.ones((1, self.n_classes), bool)]), axis=1)
+
+    def members(self, conjunctions: Sequence[tuple[int, ...]]) -> Array:
+        """(M, N) bool: the different sets of classes that satisfy the literals of a conjunction, in ascending order."""
+        every = np.full((len(conjunctions), max(map(len, conjunctions), default=0) + 1), 2 * self.bits.shape[1])
+        for at, literals in enumerate(conjunctions):
+            every[at, : len(literals)] = literals
+        inside = np.ascontiguousarray(np.bitwise_and.reduce(self._packed[every], axis=1))
+        different = np.unique(inside.view(np.dtype((np.void, inside.shape[1]))).ravel())
+        packed = different.view(np.uint8).reshape(-1, inside.shape[1])
+        return np.unpackbits(packed, axis=1, count=self.n_classes).astype(bool)
 
     def costs_of(self, members: Array) -> Array:
         """(M,) float64: what leaves of these classes (M, N) bool cost under their best labels, and their dues."""

@@ -47,14 +47,15 @@ def grown_leaves(leaves: Leaves, trees: int = _TREES) -> Array:
         for side in (1, 0):
             grow(members & (leaves.bits[:, column] == side), depth + 1)
 
-    for _ in range(trees):
-        grow(np.ones(leaves.n_classes, bool), 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(trees):
+            grow(np.ones(leaves.n_classes, bool), 0)
     return np.array(found)
 
 
 def _entropy(counts: Array) -> Array:
+    """(M,) of counts (M, K), in natural units; where there is nothing to count, 0."""
     totals = counts.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(counts > 0, counts * np.log(counts / totals), 0.0)
+    terms = np.where(counts > 0, counts * np.log(counts / totals), 0.0)
     found: Array = -terms.sum(axis=1)
     return found

@@ -141,7 +141,7 @@ def least_codes(posed: Posed, encoding: RowCosts, leaves: Leaves) -> Iterator[tu
     split = encoding.packed.split_cost
     sides: list[list[int]] = [[2 * f, 2 * f + 1] for f in range(encoding.packed.n_binary)]
     sides += [[2 * f + 1 for f in range(literals[c], literals[c + 1])] for c in range(len(literals) - 1)]
-    satisfied = {literal: leaves.members([literal]) for side in sides for literal in side}
+    satisfied = {literal: leaves.members([(literal,)])[0] for side in sides for literal in side}
     unlimited = leaves.bits.shape[1] + 1
     reached: dict[tuple[bytes, int], int] = {}
 

@@ -4,6 +4,7 @@ import itertools
 import sys
 import threading
 import time
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,22 @@ def leaves_of(posed: Posed) -> Leaves:
     found = encoding.leaves(posed.problem())
     assert found is not None
     return found[0]
+
+
+def test_the_classes_of_conjunctions_are_those_of_plain_numpy() -> None:
+    rng = np.random.default_rng(90)
+    for _ in range(100):
+        n, columns = int(rng.integers(1, 40)), int(rng.integers(1, 9))
+        bits = rng.integers(0, 2, (n, columns)).astype(np.uint8)
+        ones = np.ones(2 * columns, np.uint8)
+        leaves = Leaves(bits, np.zeros((n, 2), np.int64), np.ones(n, np.int64), ones, Fraction(1), 1, columns)
+        literals_of = [tuple(rng.integers(0, 2 * columns, length).tolist()) for length in rng.integers(0, 5, 20)]
+        plain = [
+            np.all([bits[:, each >> 1] == each & 1 for each in literals] or [np.ones(n, bool)], axis=0)
+            for literals in literals_of
+        ]
+        np.testing.assert_array_equal(leaves.members(literals_of), np.unique(plain, axis=0))
+        assert leaves.members([]).shape == (0, n)
 
 
 def every(bits: Array, allowed: Array, counts: Array, least_rows: int, most_literals: int) -> list[Array]:
