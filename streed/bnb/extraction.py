@@ -143,7 +143,8 @@ def _settled_split(e, v, rows, depth, budget, high, low):  # type: ignore[no-unt
 def _latest(e):  # type: ignore[no-untyped-def]
     """The visits up to which trees of nodes are looked at."""
     root = nodes_of(e)[e.root]
-    if root.lower < root.upper or e.evictions > 0 or e.combine != 0:
-        # where values are joined in another way, sides of the best tree may become better without the tree
+    if root.lower < root.upper or e.evictions > 0 or e.combine != 0 or root.found < 0:
+        # where values are joined in another way, sides of the best tree may become better without the tree; and where
+        # the ties of the root were settled, but not all below, the sides of its split were found at any time
         return int64(INFINITE)
     return int64(root.found)
