@@ -39,9 +39,9 @@ def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
 
 @native
 def look_up(e, depth, budget):  # type: ignore[no-untyped-def]
-    """(the node whose rows stand behind the last node, or NONE, its slot) as `find_node`, of what is there.
+    """(the node whose rows stand behind the last node, or NONE; its slot in the index, or the one it would have).
 
-    Where there is none, the slot is where it would be entered, and its record already has the hash of its key.
+    Writes the hash of its key to the record behind the last node, where `write_node` leaves it.
     """
     key = _hash(rows_of(e)[e.node_count], depth, budget)
     nodes_of(e)[e.node_count].hash = key
@@ -97,7 +97,10 @@ def write_node(e, depth, budget):  # type: ignore[no-untyped-def]
 
 @native
 def enter_node(e, slot):  # type: ignore[no-untyped-def]
-    """The number of the node that `write_node` made, now in the index; or that of another thread's of the same rows."""
+    """The number of the node that `write_node` made, now in the index; or that of another thread's of the same rows.
+
+    `slot` is the one that `look_up` gave; of several threads, another may have it by now, so that they look again.
+    """
     new = e.node_count
     lock_index(e)
     if is_shared(e):

@@ -54,7 +54,10 @@ def grown_leaves(leaves: Leaves, trees: int = _TREES) -> Array:
 
 
 def _entropy(counts: Array) -> Array:
-    """(M,) of counts (M, K), in natural units; where there is nothing to count, 0."""
+    """(M,) of counts (M, K), in natural units; where there is nothing to count, 0.
+
+    The caller has numpy ignore divisions by zero.
+    """
     totals = counts.sum(axis=1, keepdims=True)
     terms = np.where(counts > 0, counts * np.log(counts / totals), 0.0)
     found: Array = -terms.sum(axis=1)
