@@ -23,7 +23,8 @@ Exit codes:
   0    fine; for solve: the tree is proved optimal
   1    a claim does not hold: a saved tree's (verify), a task's (check), or a fresh tree failed its own check
   2    bad input; the reason is on standard error
-  3    solve: stopped early (time, memory, Ctrl-C), with the best tree so far if there is one, its bounds and gap
+  3    solve: stopped early (time, memory, Ctrl-C), with the best tree so far if there is one, its bounds and gap;
+       prove, check-proof: a lower bound is proved, but not that the tree is the best
   4    solve: no tree meets the limits
   130  interrupted (Ctrl-C, SIGTERM) before there was a tree"""
 

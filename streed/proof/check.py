@@ -4,7 +4,8 @@
     python check.py tree.proof table.csv --no-limit --price 0.5 --categorical colour shape
 
 Whoever checks says what the task, the limits and the table are; the file has the tree and the steps. The exit code is 0
-if everything holds, with what was proved; 1 if a step does not; 2 if the call or a file cannot be used.
+if everything holds and no tree is better than the file's; 1 if a step does not; 2 if the call or a file cannot be used;
+3 if everything holds, but shows a lower bound only: on other data, or within other limits, than the file was made for.
 A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A claim (S, d, L) says that every tree of
 depth d or less costs at least L on the rows S, those with some codes. Costs are regrets (above the least cost of the
 row), counted in whole units; a split costs s; w(A) is the sum of the worst regrets of the rows A. The rules, whose
@@ -469,7 +470,7 @@ def parser(program: str | None = None, tasks: tuple[str, ...] = ("accuracy", "co
 
 
 def main(arguments: list[str] | None = None, program: str | None = None, prove: Any = prove_bound) -> int:
-    """0 if the proof holds, 1 if not, 2 if the call cannot be used; says which, and what was proved."""
+    """0 if the tree is proved optimal, 1 if a step is wrong, 2 if the call is, 3 for a bound; says what was proved."""
     given = parser(program).parse_args(arguments)
     try:
         if min(given.max_depth or 0, given.min_leaf - 1) < 0:
@@ -488,12 +489,13 @@ def main(arguments: list[str] | None = None, program: str | None = None, prove: 
         print(f"REJECTED: {error}")
         return 1
     depth = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
-    print(f"PROVED by {claims} claims, of trees of {depth}, {given.min_leaf} rows or more in a leaf:")
+    verdict = "PROVED" if optimal else "BOUND ONLY"
+    print(f"{verdict} by {claims} claims, of trees of {depth}, {given.min_leaf} rows or more in a leaf:")
     less = f"no tree costs less than {shown(bound)}; the tree of the file costs {shown(goal.reached)}"
     print(f"    {goal.words}, which the tree of the file has: it is optimal" if optimal else f"    {less}")
     size = f"{len(table.y)} rows, {table.X.shape[1]} columns, SHA-256 {table.digest}"
     print(f"The task is {given.task}, a split costs {given.price}; the table is {given.table}: {size}")
-    return 0
+    return 0 if optimal else 3
 
 
 if __name__ == "__main__":

@@ -306,7 +306,8 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
         print(f"REJECTED: {error}")
         return 1
     depth = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
-    print(f"PROVED by {len(planes)} planes, of trees of {depth}, {given.min_leaf} rows or more in a leaf,")
+    verdict = "PROVED" if found >= reached else "BOUND ONLY"
+    print(f"{verdict} by {len(planes)} planes, of trees of {depth}, {given.min_leaf} rows or more in a leaf,")
     for names, (least, most) in zip(given.amounts, given.between, strict=True):
         print(f"    whose amounts by the columns {', '.join(map(repr, names))} are between {least} and {most},")
     if given.max_nodes is not None:
@@ -317,7 +318,7 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
     print(f"    {goal.words}, which the tree of the file has: it is optimal" if found >= reached else f"    {less}")
     size = f"{len(table.y)} rows, {table.X.shape[1]} columns, SHA-256 {table.digest}"
     print(f"The task is {given.task}, a split costs {given.price}; the table is {given.table}: {size}")
-    return 0
+    return 0 if found >= reached else 3
 
 
 if __name__ == "__main__":

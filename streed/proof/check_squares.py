@@ -245,14 +245,15 @@ def main(arguments: list[str] | None = None, program: str | None = None, sums: t
         print(f"REJECTED: {error}")
         return 1
     said = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
-    print(f"PROVED by {claims} claims, of trees of {said}, {given.min_leaf} rows or more in a leaf:")
+    verdict = "PROVED" if bound >= goal.reached else "BOUND ONLY"
+    print(f"{verdict} by {claims} claims, of trees of {said}, {given.min_leaf} rows or more in a leaf:")
     less = f"no tree costs less than {check.shown(bound)}; the tree of the file costs {check.shown(goal.reached)}"
     print(
         f"    {goal.words}, which the tree of the file has: it is optimal" if bound >= goal.reached else f"    {less}"
     )
     size = f"{len(table.y)} rows, {table.X.shape[1]} columns, SHA-256 {table.digest}"
     print(f"The task is {given.task}, a split costs {given.price}; the table is {given.table}: {size}")
-    return 0
+    return 0 if bound >= goal.reached else 3
 
 
 if __name__ == "__main__":

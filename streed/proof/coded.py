@@ -58,11 +58,11 @@ class CodedTable:
         return cls(data, asked, X, tuple(names), categorical, target, tuple(classes[k] for k in data.y.tolist()))
 
     def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
-        """The table with further columns behind the codes, as UTF-8 text."""
+        """The table as UTF-8 text: the codes, further columns, and the target last, as the checker expects it."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.target, *self.names, *more])
-        for row in zip(self.labels, *self.X.T.tolist(), *more.values(), strict=True):
+        writer.writerow([*self.names, *more, self.target])
+        for row in zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True):
             writer.writerow(row)
         return text.getvalue().encode()
 

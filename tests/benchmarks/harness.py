@@ -24,6 +24,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 import streed
+from tests.processes import HEARS_CTRL_C
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -197,10 +198,12 @@ def _commit() -> str | None:
     """The commit of the sources, with a plus sign where they have been changed since; None outside a repository."""
     try:
         head = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=3600
         ).stdout.strip()
         command = ["git", "status", "--porcelain", "--", "streed", "tasks"]
-        changed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        changed = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=3600
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
     return head + ("+" if changed else "")
@@ -309,6 +312,7 @@ class Job:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
+            **HEARS_CTRL_C,
         )
         self._watch = threading.Timer(patience, self.process.kill)
         self._watch.daemon = True
@@ -320,7 +324,7 @@ class Job:
     def __exit__(self, *failure: object) -> None:
         self._watch.cancel()
         self.process.kill()
-        self.process.communicate()
+        self.process.communicate(timeout=60)
 
     def begun(self) -> None:
         """Returns when the search is about to begin; raises CrashError."""
@@ -330,7 +334,7 @@ class Job:
         """What the process reports of its problem; raises CrashError, also if it fails after it reported."""
         found = self._line()
         self.outcome_seen = time.perf_counter()
-        if self.process.wait() != 0:
+        if self.process.wait(timeout=600) != 0:
             raise CrashError(f"exit code {self.process.returncode} after its report")
         return found
 
@@ -338,7 +342,7 @@ class Job:
         assert self.process.stdout is not None
         text = self.process.stdout.readline()
         if not text:
-            raise CrashError(f"exit code {self.process.wait()} before its report")
+            raise CrashError(f"exit code {self.process.wait(timeout=600)} before its report")
         line: Record = json.loads(text)
         return line
 

@@ -233,7 +233,7 @@ def resumed(client: Any, options: argparse.Namespace, name: str, kill_at: float)
             time.sleep(0.05)
             nodes = json.loads(file.read_text(encoding="utf-8"))["nodes"] if file.exists() else 0
         first.send_signal(signal.SIGKILL)
-        first.wait()
+        first.wait(timeout=600)
         time.sleep(1.0)
         client.run(forget)
         task, X, y, limits = problem_of(options.data, name)

@@ -68,7 +68,7 @@ def draw(rows: int, columns: int, treatments: int) -> tuple[Any, Any]:
 def measure(asked: harness.Record) -> harness.Record:
     """The row of a case, which is a process of its own."""
     command = [sys.executable, "-m", "tests.benchmarks.policies", "--case", json.dumps(asked)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
     if done.returncode:
         harness.fail(done.stderr.strip().splitlines()[-1])
     return row_of(asked, json.loads(done.stdout.splitlines()[-1]))

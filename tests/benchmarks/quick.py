@@ -47,6 +47,7 @@ def _run(folder: Path, turns: int) -> Any:
         env={**os.environ, "PYTHONPATH": str(folder.resolve())},
         stdout=subprocess.PIPE,
         check=True,
+        timeout=3600,
     )
     return json.loads(done.stdout)
 

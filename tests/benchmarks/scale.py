@@ -111,7 +111,7 @@ def measure(folder: Path, name: str, rows: int, columns: int) -> harness.Record:
         harness.note(f"{name}, {rows:,} x {columns}, {feed}")
         asked = {"folder": str(folder), "task": name, "columns": columns, "feed": feed}
         command = [sys.executable, "-m", "tests.benchmarks.scale", "--case", json.dumps(asked)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
         if done.returncode:
             harness.fail(done.stderr.strip().splitlines()[-1])
         row[feed] = json.loads(done.stdout.splitlines()[-1])

@@ -192,7 +192,7 @@ def _run(command: Sequence[str], cache: str, *, installed: bool = False) -> Run:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, clone))
     begin, used = time.perf_counter(), _children_seconds()
     done = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=3600
     )
     run = Run(time.perf_counter() - begin, _children_seconds() - used, done.stderr)
     if done.returncode != 0:

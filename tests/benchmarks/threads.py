@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _measure(data: str, name: str, threads: int) -> harness.Record:
     asked = json.dumps({"data": data, "name": name, "threads": threads})
     command = [sys.executable, "-m", "tests.benchmarks.threads", "--case", asked]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
     if done.returncode:
         harness.fail(f"{name}: {done.stderr.strip().splitlines()[-1]}")
     found: harness.Record = json.loads(done.stdout.splitlines()[-1])

@@ -123,7 +123,7 @@ def _alone(job: harness.Record) -> harness.Record:
     script = "import json, sys\nfrom tests.benchmarks import threshold_tasks\n"
     script += "print(json.dumps(threshold_tasks.solve(json.loads(sys.argv[1]))))"
     command = [sys.executable, "-c", script, json.dumps(job)]
-    ended = subprocess.run(command, cwd=harness.ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    ended = subprocess.run(command, cwd=harness.ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=3600)
     found: harness.Record = json.loads(ended.stdout)
     return found
 

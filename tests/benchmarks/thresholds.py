@@ -118,7 +118,7 @@ def _memory(X: Any, y: Any, depth: int) -> int:
         path = Path(folder) / "data.npz"
         np.savez(path, X=X, y=y)
         command = [sys.executable, "-c", _ALONE, str(path), str(depth)]
-        ended = subprocess.run(command, cwd=harness.ROOT, stdout=subprocess.PIPE, text=True, check=True)
+        ended = subprocess.run(command, cwd=harness.ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=3600)
     return int(json.loads(ended.stdout))
 
 

@@ -150,7 +150,7 @@ def _first_answers() -> harness.Record:
     found: list[harness.Record] = []
     for number in (0, time.time_ns(), 0):
         text = textwrap.dedent(_NEW_TASK % (number or (found[-1]["number"] if found else 0)))
-        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=3600)
         total, compiling = map(float, done.stdout.split())
         found.append({"number": number, "seconds": total, "compile": compiling})
     return {"first": found[1], "second": found[2]}

@@ -76,6 +76,7 @@ def _run(folder: Path, cache: Path, family: str, options: Any) -> Any:
         capture_output=True,
         text=True,
         check=False,
+        timeout=3600,
     )
     if done.returncode:
         harness.fail(f"{family}, {folder}: {done.stderr.strip().splitlines()[-1]}")
@@ -110,7 +111,7 @@ def row_of(family: str, runs: dict[str, list[Any]]) -> harness.Record:
 def _commit(folder: Path) -> str:
     """The commit of a checkout; the folder's name where it is none."""
     command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
     return done.stdout.strip() if done.returncode == 0 else folder.name
 
 

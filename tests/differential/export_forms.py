@@ -182,11 +182,15 @@ pickle.dump(found, sys.stdout.buffer, 4)
 
 def other_python(program: str) -> tuple[str, Form]:
     """The name and the form of Python source run by another interpreter, which needs no packages."""
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run(
+        [program, "--version"], capture_output=True, text=True, check=True, timeout=600
+    ).stdout.strip()
 
     def answers(case: Case) -> list[Any]:
         given = pickle.dumps((to_python(case.tree), case.rows), 4)
-        found = subprocess.run([program, "-I", "-c", _OTHER], input=given, capture_output=True, check=True).stdout
+        found = subprocess.run(
+            [program, "-I", "-c", _OTHER], input=given, capture_output=True, check=True, timeout=600
+        ).stdout
         return [NO_ANSWER if answer is None else answer for answer in pickle.loads(found)]
 
     return f"Python, by {version.removeprefix('Python ')}", Form(answers, version=version)

@@ -128,6 +128,7 @@ def run_process(count: int, prebuilt: str, **environment: str) -> tuple[list[Any
         check=True,
         stdout=subprocess.PIPE,
         text=True,
+        timeout=600,
     )
     *lines, said = map(json.loads, run.stdout.splitlines())
     return lines, said

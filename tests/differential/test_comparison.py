@@ -151,7 +151,9 @@ def test_an_exception_is_a_mismatch() -> None:
 
 def test_instances_are_determined_by_seed_and_number() -> None:
     program = "from tests.differential.instances import make_instance; print(make_instance(3, 7).snippet())"
-    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=600
+    ).stdout
     assert printed == make_instance(3, 7).snippet() + "\n"
     assert make_instance(3, 8).snippet() != make_instance(3, 7).snippet() != make_instance(4, 7).snippet()
 

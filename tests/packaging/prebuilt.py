@@ -68,10 +68,13 @@ def make_wheel(folder: Path, libraries: Path | None) -> Path:
             cwd=source,
             env=environment,
             check=True,
+            timeout=3600,
         )
     else:
         shutil.copytree(libraries, place)
-    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(source)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(source)], check=True, timeout=3600
+    )
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -90,7 +93,9 @@ def check_wheel(wheel: Path) -> None:
         python = Path(elsewhere) / "venv" / "bin" / "python"
         # pip would take what is on this path for installed
         clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], env=clean, check=True)
+        subprocess.run(
+            [str(python), "-m", "pip", "install", "--quiet", str(wheel)], env=clean, check=True, timeout=3600
+        )
         runnable = [level.name for level in levels.runnable(binding.get_host_cpu_features())]
         answers = {level: _solve(python, home, level) for level in ("", *runnable)}
         for level, told in answers.items():
@@ -106,7 +111,13 @@ def _solve(python: Path, home: Path, level: str) -> dict[str, object]:
     environment = {key: value for key, value in os.environ.items() if key not in gone}
     environment |= {"HOME": str(home), "STREED_PREBUILT": level}
     run = subprocess.run(
-        [str(python), "-c", SOLVES], cwd=home, env=environment, capture_output=True, text=True, check=False
+        [str(python), "-c", SOLVES],
+        cwd=home,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3600,
     )
     if run.returncode or run.stderr:
         raise SystemExit(f"error: the installed wheel says: {run.stderr}")

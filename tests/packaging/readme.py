@@ -79,7 +79,7 @@ def _timed(command: list[str], home: Path) -> None:
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "NUMBA_CACHE_DIR")}
     environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
-    done = subprocess.run(command, cwd=home, env=environment, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=home, env=environment, check=False, capture_output=True, text=True, timeout=3600)
     shown = shlex.join([Path(command[0]).name, *command[1:]]).replace(str(Path.cwd()), ".")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

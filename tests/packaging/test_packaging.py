@@ -17,7 +17,9 @@ in_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git repo
 
 
 def run_python(code: str, cwd: Path | None = None) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=cwd, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=cwd, check=True, timeout=3600
+    )
     return done.stdout.strip()
 
 

@@ -26,7 +26,7 @@ SHIPPED = frozenset({".py", ".typed", ".json", ".css", ".html", ".js"})
 def listed_by_git(root: Path = ROOT) -> list[str]:
     """The files of the repository that git knows, or would add: a new file counts before its first commit."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True, timeout=3600).stdout
     return [path for path in listed.split("\0") if path and (root / path).exists()]
 
 
@@ -99,7 +99,7 @@ def main(folder: str) -> None:
 
 def _run(command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
     done = subprocess.run(
-        command, cwd=cwd, env=env, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        command, cwd=cwd, env=env, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=3600
     )
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)} gave {done.returncode}\n{done.stdout}\n{done.stderr}")

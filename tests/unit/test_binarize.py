@@ -249,5 +249,5 @@ def test_questions_need_no_scikit_learn() -> None:
         "print(len(make_recipe({'a': [1.5, None, 2.5], 'b': ['u', 'v', 'w']}).outputs));"
         "print(sorted({'numba', 'pandas', 'sklearn', 'scipy'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout.split("\n")[:2] == ["5", "[]"]

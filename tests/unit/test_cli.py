@@ -214,7 +214,9 @@ def test_help_and_version_load_nothing_heavy() -> None:
         f"except SystemExit:\n    pass\nprint(sorted({heavy} & set(sys.modules)))"
     )
     for arguments in (["--help"], ["solve", "--help"], ["verify", "--help"], ["--version"]):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, timeout=600
+        )
         assert done.stdout.splitlines()[-1] == "[]", arguments
 
 

@@ -151,7 +151,12 @@ def test_a_broken_pipe_is_silent(arguments: tuple[str, ...]) -> None:
     os.close(reading)
     try:
         ended = subprocess.run(
-            [sys.executable, "-m", "streed", *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "streed", *arguments],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=600,
         )
     finally:
         os.close(writing)
@@ -165,7 +170,9 @@ def test_a_full_disk_is_told_in_a_line(unbuffered: str) -> None:
     command = [sys.executable, "-m", "streed", "tasks"]
     settings = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=settings)
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=settings, timeout=600
+        )
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "No space left" in ended.stderr
 

@@ -102,6 +102,7 @@ def test_completion_is_written_for_each_shell(shell: str) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     if shell != "bash" or "bash" not in made.stderr.lower():  # click asks bash for its version
         assert "_STREED_COMPLETE" in made.stdout, made.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -19,6 +20,7 @@ from numba import int64
 from streed.kernels import compiled, notices, places
 from streed.kernels.places import SUFFIX
 from tests.conftest import ROOT
+from tests.processes import started
 
 posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners and modes are those of POSIX")
 
@@ -139,7 +141,7 @@ print(compiled.entry(double)(4))
 @posix
 def test_files_that_may_not_grow(place: Path) -> None:
     command = [sys.executable, "-B", "-c", LIMITED, str(place)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr
     assert done.stderr.count("\n") == 1
     assert os.strerror(errno.EFBIG) in done.stderr
@@ -188,16 +190,16 @@ for kind in kinds[int(sys.argv[2]):] + kinds[:int(sys.argv[2])]:
 def test_processes_that_fill_one_empty_directory(place: Path) -> None:
     """Each meets the same signatures in another order, so that they are compiled by several at the same time."""
     commands = [[sys.executable, "-c", WRITERS, str(place), str(at)] for at in (0, 3)]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    children: list[Any] = [subprocess.Popen(command, cwd=ROOT, text=True, **pipes) for command in commands]
-    for child in children:
-        assert child.stdout.readline() == "ready\n"
-    for child in children:
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    for child in children:
-        _, said = child.communicate()
-        assert (child.returncode, said) == (0, "")
+    with contextlib.ExitStack() as stack:
+        children: list[Any] = [stack.enter_context(started(command)) for command in commands]
+        for child in children:
+            assert child.stdout.readline() == "ready\n"
+        for child in children:
+            child.stdin.write("go\n")
+            child.stdin.flush()
+        for child in children:
+            _, said = child.communicate()
+            assert (child.returncode, said) == (0, "")
     assert [path.suffix for path in place.iterdir()] == [SUFFIX] * 6
     import numpy as np
 
@@ -231,7 +233,13 @@ def solved(directory: Path) -> tuple[str, list[str]]:
     """What a process prints that solves a task with that cache directory, and what it says beside it."""
     environment = {**os.environ, "STREED_CACHE_DIR": str(directory), "PYTHONPATH": str(ROOT), "STREED_PREBUILT": "0"}
     done = subprocess.run(
-        [sys.executable, "-c", SOLVE], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SOLVE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr.splitlines()

@@ -54,6 +54,6 @@ def test_gathered_code_gives_what_compiled_code_gives(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _GATHERS, str(tmp_path / "toys.prebuilt")]
     environment = os.environ | {"STREED_CACHE": "0", "STREED_PREBUILT": "0"}
     root = Path(__file__).parents[2]
-    found = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    found = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stderr
     assert found.stdout == "[1, 2, 0]\n"

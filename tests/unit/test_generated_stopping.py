@@ -6,7 +6,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 import sys
 import time
 from typing import Any
@@ -23,6 +22,7 @@ from streed.solve import solve
 from streed.task import State, Task
 from streed.tasks import Gini
 from tests.conftest import ROOT
+from tests.processes import started
 
 pytestmark = pytest.mark.compiles
 
@@ -180,7 +180,7 @@ print(json.dumps([result.status, result.stats["stopped"], result.value]))
 def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(threads)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment) as child:
+    with started(command, stderr=None, env=environment) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "searching\n"
         time.sleep(0.3)

@@ -23,6 +23,7 @@ from streed.kernels import waiting
 from streed.kernels.compilation import Compilation, clock
 from streed.kernels.control import ROWS_OF_CONTROL, STOP
 from tests.conftest import ROOT
+from tests.processes import started
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there, signals reach whole consoles")
 
@@ -182,13 +183,7 @@ SHELL = "from streed.cli.app import main; main()"
 def interrupted(code: str, arguments: list[str], number: signal.Signals, place: Path) -> tuple[int, str, str, float]:
     """A process that gets a signal once it compiles: exit code, what it prints and says, seconds from then on."""
     environment = {**os.environ, "STREED_CACHE_DIR": str(place), "PYTHONPATH": str(ROOT)}
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    if sys.platform != "win32":
-        # a process that was started in the background may ignore Ctrl-C, and its children would, too
-        pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], cwd=ROOT, env=environment, text=True, **pipes
-    ) as child:
+    with started([sys.executable, "-c", code, *arguments], env=environment) as child:
         assert child.stderr is not None
         first = child.stderr.readline()
         assert "compiling" in first, first + child.stderr.read()
@@ -251,7 +246,12 @@ def test_sigterm_gives_the_best_tree_so_far(tmp_path: Path) -> None:
     table.write_text("\n".join([",".join([*(f"c{j}" for j in range(X.shape[1])), "y"]), *rows]) + "\n")
     arguments = ["solve", str(table), "--target", "y", "--max-depth", "7", "--no-progress"]
     done = subprocess.run(
-        [sys.executable, "-c", SEARCHING, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SEARCHING, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 3, done.stdout + done.stderr
     assert "feasible" in done.stdout
@@ -263,7 +263,9 @@ def test_an_ignored_sigterm_stays_ignored() -> None:
         "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "import atexit; atexit.register(lambda: print(signal.getsignal(signal.SIGTERM) is signal.SIG_IGN))\n" + SHELL
     )
-    done = subprocess.run([sys.executable, "-c", code, "tasks"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "tasks"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.stdout.splitlines()[-1] == "True", done.stderr
 
 

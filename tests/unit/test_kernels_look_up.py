@@ -341,5 +341,5 @@ def test_kernels_of_other_processors(cpu: str, tmp_path: Path) -> None:
     files = [room / f"test_kernels_{name}.py" for name in ("pair_counts", "rows", "depth_two", "look_up", "set_bits")]
     environment = os.environ | {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": "", "STREED_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, files)]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stdout[-3000:]

@@ -180,5 +180,6 @@ def test_no_text_has_what_a_linter_objects_to(every: bool, tmp_path: Path) -> No
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout[:3000] + done.stderr[:500]

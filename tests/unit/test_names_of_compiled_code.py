@@ -60,6 +60,7 @@ def test_functions_of_one_name_from_two_processes(tmp_path: Path, kind: str) -> 
             check=True,
             stdout=subprocess.PIPE,
             text=True,
+            timeout=600,
         )
         return run.stdout.split()
 
@@ -88,7 +89,7 @@ for _ in range(2):
 def test_processes_that_were_forked_number_apart() -> None:
     call = [sys.executable, "-c", FORKED]
     run = subprocess.run(
-        call, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE, text=True
+        call, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE, text=True, timeout=600
     )
     numbers = [int(line) >> 20 for line in run.stdout.split()]
     assert len(numbers) == len(set(numbers)) == 3

@@ -35,6 +35,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
         capture_output=True,
         text=True,
+        timeout=600,
     )
     (built,) = place.glob("*/*.prebuilt")
     assert str(built) in run.stdout
@@ -63,6 +64,7 @@ def test_a_first_solve_imports_no_compiler_and_says_nothing(cache: Path, tmp_pat
         check=False,
         capture_output=True,
         text=True,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     assert "status  optimal" in run.stdout

@@ -158,6 +158,6 @@ def test_the_checker_needs_one_file_beside_it_and_numpy(tasks: Path, tmp_path: P
         "runpy.run_path('check_methods.py', run_name='__main__')\n"
     )
     call = [sys.executable, "-c", script, "check_methods.py", "tree.proof", "table.csv", *arguments]
-    found = subprocess.run(call, cwd=alone, capture_output=True, text=True, check=False)
+    found = subprocess.run(call, cwd=alone, capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stderr + found.stdout
     assert "it is optimal" in found.stdout

@@ -63,7 +63,7 @@ def test_bounds_are_proved_and_true(
         shutil.copy(Path(check_prices.__file__).with_name(name), tmp_path)
     alone = subprocess.run(
         [sys.executable, "check_prices.py", *files, *words],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
+        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert alone.stdout.splitlines()[:2] == made.check().splitlines()[:2]
     compiled = CliRunner().invoke(

@@ -126,7 +126,7 @@ def test_the_checker_needs_the_two_files_beside_it_and_numpy(files: tuple[Path, 
         "runpy.run_path('check_squares.py', run_name='__main__')\n"
     )
     call = [sys.executable, "-c", script, "check_squares.py", "tree.proof", "table.csv", *arguments]
-    found = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
+    found = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stderr
     assert found.stdout.startswith("PROVED")
     assert len(Path(str(check_squares.__file__)).read_text(encoding="utf-8").splitlines()) <= 400

@@ -136,7 +136,7 @@ def test_the_checker_needs_one_file_beside_it(files: tuple[Path, Path, list[str]
         "runpy.run_path('check_limits.py', run_name='__main__')\n"
     )
     call = [sys.executable, "-c", script, "check_limits.py", str(files[0]), str(files[1]), *files[2]]
-    found = subprocess.run(call, cwd=alone, capture_output=True, text=True, check=False)
+    found = subprocess.run(call, cwd=alone, capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stderr
     assert found.stdout.startswith("PROVED")
     assert "of 4 splits at most" in found.stdout

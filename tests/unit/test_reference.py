@@ -308,4 +308,4 @@ def test_every_tree_is_enumerated() -> None:
 
 def test_the_reference_needs_no_numba() -> None:
     program = "import sys, streed.reference; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], check=False, timeout=600).returncode == 0

@@ -20,7 +20,7 @@ print(program.getObjectiveValue())
 @pytest.mark.parametrize("method", ["simplex", "ipx"])
 def test_nothing_but_what_is_asked_reaches_standard_output(method: str) -> None:
     found = subprocess.run(
-        [sys.executable, "-c", CODE.format(method=method)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", CODE.format(method=method)], capture_output=True, text=True, check=True, timeout=600
     )
     assert found.stdout == "1.0\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -23,7 +22,7 @@ from streed.result import Result
 from streed.solve import solve
 from streed.task import Task
 from streed.tasks import Accuracy, BalancedAccuracy, Entropy, MinSupport, SparseAccuracy, SquaredError
-from tests.conftest import ROOT
+from tests.processes import started
 
 
 def large() -> tuple[Any, Any]:
@@ -202,7 +201,7 @@ print(json.dumps([result.status, result.stats["stopped"], result.value, wrong(re
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(threads)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+    with started(command, stderr=None) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "searching\n"
         time.sleep(0.3)

@@ -87,7 +87,14 @@ def run(command: list[str], cwd: Path, text: str | None = None, **variables: str
     """(value, seconds of compilation) that a fresh process prints last."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
     done = subprocess.run(
-        [sys.executable, *command], cwd=cwd, env=environment, input=text, capture_output=True, text=True, check=False
+        [sys.executable, *command],
+        cwd=cwd,
+        env=environment,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     value, seconds = json.loads(done.stdout.splitlines()[-1])

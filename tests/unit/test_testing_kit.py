@@ -203,7 +203,10 @@ def test_a_time_limit() -> None:
 
 def test_names_are_loaded_when_they_are_used() -> None:
     code = "import sys, streed.testing; print(sorted({'hypothesis', 'pytest', 'numba'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600).stdout
+        == "[]\n"
+    )
     assert streed.testing.check_separable is check_separable
     assert set(streed.testing.__all__) <= set(dir(streed.testing))
     with pytest.raises(AttributeError, match="nothing"):
@@ -217,5 +220,5 @@ def test_a_missing_package_is_named() -> None:
         "try: streed.testing.check_separable\n"
         "except streed.errors.MissingPackageError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout == "streed.testing needs hypothesis, which is not installed; pip install 'streed[testing]'\n"
