@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import llvmlite
@@ -94,17 +95,28 @@ class CodeCache(_Cache):  # type: ignore[misc]
 
     def _path(self, sig: Any, codegen: Any) -> Path:
         """The file for a signature: its name depends on the versions, the processor and the function."""
-        code = self._function.__code__
-        cells = tuple(cell.cell_contents for cell in self._function.__closure__ or ())
-        parts = (
-            (sys.version, numba.__version__, llvmlite.__version__),
-            (str(sig), codegen.magic_tuple()),
-            (self._function.__module__, self._function.__qualname__, code.co_firstlineno),
-            (code.co_code, dumps(cells) if cells else b"", _stamp(code.co_filename)),
-        )
+        versions = sys.version, numba.__version__, llvmlite.__version__
+        parts = versions, str(sig), codegen.magic_tuple(), _identity(self._function)
         digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
         assert self._directory is not None
         return self._directory / f"{self._function.__name__}-{digest}{SUFFIX}"
+
+
+def _identity(value: Any) -> Any:
+    """What tells a function, or what one closes over, from others: the same in every process."""
+    function = getattr(value, "py_func", value)  # of what numba compiles, which it pickles with a random number
+    if isinstance(function, FunctionType):
+        code = function.__code__
+        cells = tuple(_identity(cell.cell_contents) for cell in function.__closure__ or ())
+        return (
+            function.__module__,
+            function.__qualname__,
+            code.co_firstlineno,
+            code.co_code,
+            _stamp(code.co_filename),
+            cells,
+        )
+    return dumps(value)
 
 
 def _read(path: Path) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import shutil
 import stat
@@ -283,6 +284,17 @@ def test_a_solve_with_damaged_files(filled: Path) -> None:
 @pytest.mark.slow
 def test_a_solve_with_nothing_but_damaged_files(filled: Path) -> None:
     check_made_again(filled, sorted(filled.glob(f"*/*{SUFFIX}")))
+
+
+def test_a_second_process_compiles_nothing_of_any_kind() -> None:
+    """Nor does the folder grow then: what is compiled is all that is written."""
+    command = [sys.executable, "-m", "tests.unit.every_kind"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=900)
+    compiled_for = dict(map(json.loads, done.stdout.splitlines()))
+    assert len(compiled_for) > 40
+    assert {name: functions for name, functions in compiled_for.items() if functions} == {}
+    assert done.stderr == ""
 
 
 # -- where -------------------------------------------------------------------------------------------------------------
