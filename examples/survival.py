@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.applications.hazards import nelson_aalen, survival_functions
 from streed.tasks import RelativeRisk
+from streed.tasks.survival import nelson_aalen, survival_functions
 
 PARTS = 5
 

@@ -2,7 +2,8 @@
 
     minimise (1 / n) * sum over rows i of  L_i theta - d_i log(L_i theta) - d_i
 
-where t_i = y_i is a row's time, d_i = `event` whether its event was observed then (1) or not (0, censored), L_i is
+where t_i = y_i is a row's time, d_i = `event` whether its event was observed then (1) or not (0, censored; a y of two
+fields, event and time, holds both), L_i is
 Nelson and Aalen's cumulative hazard of all rows until t_i, and theta is the risk of the leaf of i, by maximum
 likelihood the events D of the leaf over the hazards H of its rows. So a leaf costs - sum of d_i log L_i - D log(D /
 H): half its deviance. A leaf without events has theta = 0, the limit of D / H, and costs 0, the limit of that: the
@@ -26,8 +27,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.applications.hazards import CumulativeHazard, nelson_aalen
-from streed.data.given import row_numbers
+from streed.data.given import row_array
+from streed.data.outcomes import Outcome, read_events
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task import State, Task, bound
@@ -37,13 +38,85 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
-def baseline_hazard(data: Dataset) -> CumulativeHazard:
-    """The cumulative hazard of all rows; raises InputError for negative times, and events that are not 0 or 1."""
-    events = row_numbers(data, "event", "RelativeRisk")
-    if not np.isin(events, (0, 1)).all():
-        row = int(np.argmin(np.isin(events, (0, 1))))
-        raise InputError("event", f"row {row} has {events[row]}", "give 1 for an observed event, 0 for a censored time")
-    return nelson_aalen(data.targets, events, data.weights)
+@final
+@attrs.frozen(eq=False)
+class CumulativeHazard:
+    """A step function: 0 before the first of `times`, then `values` from each of them on."""
+
+    times: Array
+    """(m,) float64, ascending: when events happened."""
+    values: Array
+    """(m,) float64, ascending."""
+
+    def at(self, times: Any) -> Array:
+        """The hazard accumulated until each of the times, in the shape of `times`; they are finite numbers >= 0."""
+        asked = _as_times(times, "times")
+        found: Array = np.concatenate([[0.0], self.values])[np.searchsorted(self.times, asked, side="right")]
+        return found
+
+
+def _as_times(times: Any, argument: str) -> Array:
+    """The times as float64; raises InputError unless they are finite numbers >= 0."""
+    remedy = "give finite numbers >= 0"
+    try:
+        given = np.asarray(times)
+        if given.size and (given.dtype.kind in "bSUmM" or any(isinstance(x, (str, bool)) for x in given.flat)):
+            raise TypeError
+        asked = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(argument, f"{times!r:.200} holds what is no number", remedy) from None
+    wrong = ~(np.isfinite(asked) & (asked >= 0))
+    if wrong.any():
+        at = "" if asked.ndim == 0 else f"row {int(np.argmax(wrong.ravel()))} has "
+        raise InputError(argument, f"{at}the time {asked[wrong][0]}", remedy)
+    return asked
+
+
+def nelson_aalen(times: Any, events: Any, weights: Any = None) -> CumulativeHazard:
+    """The sum, over the times at which events happened, of the events there over the rows still at risk.
+
+    times (n,) >= 0; events (n,): 1 if the event was observed, 0 if the row was censored then; weights (n,) >= 0.
+    Raises InputError for negative times, events that are not 0 or 1, and where no event was observed.
+    """
+    t, d = _as_times(times, "y"), read_events(events)
+    w = np.ones(len(t)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not (d * w > 0).any():
+        raise InputError("event", "every row is censored", "give rows whose event was observed")
+    order = np.argsort(t, kind="stable")
+    sorted_times, died, weighed = t[order], (d * w)[order], w[order]
+    at_risk = weighed[::-1].cumsum()[::-1]
+    first = np.flatnonzero(np.concatenate([[True], sorted_times[1:] > sorted_times[:-1]]))
+    deaths = np.add.reduceat(died, first)
+    seen = deaths > 0
+    return CumulativeHazard(sorted_times[first][seen], (deaths[seen] / at_risk[first][seen]).cumsum())
+
+
+def cumulative_hazards(risks: Any, baseline: CumulativeHazard, times: Any) -> Array:
+    """(m, q) the cumulative hazard of each row until each time: its risk times that of the baseline.
+
+    risks (m,) as a tree of `RelativeRisk` predicts them; times (q,), or one number. Raises InputError for others.
+    """
+    hazards = np.atleast_1d(baseline.at(times))
+    if hazards.ndim > 1:
+        raise InputError("times", f"they have {hazards.ndim} dimensions", "give a list of times, or one")
+    found: Array = np.asarray(risks, dtype=np.float64)[:, None] * hazards
+    return found
+
+
+def survival_functions(risks: Any, baseline: CumulativeHazard, times: Any) -> Array:
+    """(m, q) the probability that each row lives beyond each time; arguments are those of `cumulative_hazards`."""
+    survival: Array = np.exp(-cumulative_hazards(risks, baseline, times))
+    return survival
+
+
+def outcome(data: Dataset) -> Outcome:
+    """(events int64, times) of the rows, of y and `event`, or of a y that holds both."""
+    if isinstance(data.classes[0], Outcome):
+        if "event" in data.row_data:
+            raise InputError("event", "y holds the events already", "give one of the two")
+        events, times = (np.array(column)[data.y] for column in zip(*data.classes, strict=True))
+        return Outcome(read_events(events), times)
+    return Outcome(read_events(row_array(data, "event", "RelativeRisk")), data.targets)
 
 
 @final
@@ -61,12 +134,13 @@ class RelativeRisk(Task):
 
     def bind(self, data: Dataset) -> Task:
         total = float(data.n_rows if data.weights is None else data.weights.sum())
-        return attrs.evolve(self, scale=1 / total, hazard=baseline_hazard(data))
+        events, times = outcome(data)
+        return attrs.evolve(self, scale=1 / total, hazard=nelson_aalen(times, events, data.weights))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        events = row_numbers(data, "event", "RelativeRisk")
-        hazards = self.hazard.at(data.targets)
-        return {"events": events.astype(np.int64), "hazard": hazards, "saturated": saturated_terms(events, hazards)}
+        events, times = outcome(data)
+        hazards = self.hazard.at(times)
+        return {"events": events, "hazard": hazards, "saturated": saturated_terms(events, hazards)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("relative risk",)
@@ -75,9 +149,9 @@ class RelativeRisk(Task):
         return half_deviance(s.saturated, s.events, s.hazard) * self.scale
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
-        events = row_numbers(data, "event", "RelativeRisk")[rows]
+        events, times = outcome(data)
         weights = None if data.weights is None else data.weights[rows]
-        return half_deviance_of_rows(events, self.hazard.at(data.targets[rows]), weights) * self.scale
+        return half_deviance_of_rows(events[rows], self.hazard.at(times[rows]), weights) * self.scale
 
     def lower_bound(self, s: State) -> Any:
         return 0.0

@@ -44,6 +44,8 @@ def _finite(values: Array, name: str) -> Array:
     if values.dtype.kind in "bui":
         return values.astype(np.int64)
     try:
+        if values.dtype.kind in "SU" or any(isinstance(value, (str, bytes)) for value in values.flat):
+            raise TypeError  # numpy would read "1" as 1
         numbers: Array = values.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(name, "not all entries are numbers", "give finite numbers") from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.data.column import distinct_numbers, distinct_objects, shown
+from streed.data.outcomes import Outcome, is_outcome, paired
 from streed.data.table import read_values
 from streed.errors import InputError
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     """The class number of each row, (n,) int64, and the classes that occur, sorted, as plain Python objects.
 
-    `y` is a list, an array (n,) or a series. Raises InputError for a wrong length, missing labels, and labels that
-    cannot be sorted.
+    `y` is a list, an array (n,) or a series; or times and events of survival, whose labels are `Outcome`. Raises
+    InputError for a wrong length, missing labels, and labels that cannot be sorted.
     """
-    labels = read_values(y, "y", "it").values
+    labels = paired(y) if is_outcome(y) else read_values(y, "y", "it").values
     if len(labels) != n:
         raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
     if isinstance(labels, list):
@@ -41,7 +42,9 @@ MOST_REAL_CLASSES = 32
 
 
 def check_classes(classes: tuple[Any, ...]) -> None:
-    """Raises InputError for many different numbers that are not whole: they are measured, and name no classes."""
+    """Raises InputError for many different numbers that are not whole, and for times: they name no classes."""
+    if isinstance(classes[0], Outcome):
+        raise InputError("y", "it holds events and times", "solve RelativeRisk(), or give one column")
     if len(classes) <= MOST_REAL_CLASSES:
         return
     real = [label for label in classes if isinstance(label, float) and not label.is_integer()]

@@ -123,8 +123,12 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         """Binarises, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
         forget(self)
-        data = self._prepare(*present_rows(X, y, sample_weight, row_data))
+        data = self._prepare(*self._present(X, y, sample_weight, row_data))
         self._accept(self._solve(data), data)
+
+    def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
+        """What `fit` was given, without the rows of frequency 0; overridden where y is more than a column."""
+        return present_rows(X, y, sample_weight, row_data)
 
     @abc.abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
@@ -224,7 +228,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         nodes, and without their cost it is worth `task_values[i]`. Costs are in the units of `cost_complexity`.
         """
         other = clone(self)
-        data = other._prepare(*present_rows(X, y, sample_weight, row_data))
+        data = other._prepare(*other._present(X, y, sample_weight, row_data))
         steps = complexity_path(lambda **given: other._solve(data, **given))
         return Bunch(
             cost_complexities=np.array([float(step.from_cost) for step in steps]),
@@ -239,7 +243,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         `trees[k]` has at most k of them, and is worth `task_values[k]`; nodes cost nothing here.
         """
         other = clone(self)
-        data = other._prepare(*present_rows(X, y, sample_weight, row_data))
+        data = other._prepare(*other._present(X, y, sample_weight, row_data))
         steps = size_path(lambda **given: other._solve(data, **given), self.max_nodes)
         return Bunch(
             task_values=np.array(values(steps, other._objective(0).maximize)),

@@ -58,6 +58,8 @@ def as_array(rows: Any) -> Any:
 
 def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = False) -> Array:
     """(n,) y without gaps; numbers where `numeric`."""
+    if y is None:
+        raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
     column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
     if numeric and column.dtype.kind == "O":
         column = column.astype(np.float64)

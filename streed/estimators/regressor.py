@@ -49,8 +49,6 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         return self._make_data(X, checked_column(y, len(X), numeric=True), weights, row_data)
 
     def _objective(self, cost_complexity: Any) -> Task:

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
-from streed.applications.hazards import nelson_aalen, survival_functions
 from streed.data import Dataset
+from streed.data.outcomes import read_events, split_outcome
 from streed.data.rows import weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
@@ -22,6 +23,7 @@ from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array
 from streed.task import Task
+from streed.tasks.survival import cumulative_hazards, nelson_aalen, survival_functions
 from streed.tree import Tree
 
 
@@ -41,8 +43,9 @@ class SurvivalTree(OptimalTree):
         """Grows and proves the tree.
 
         `y`: times (n,) >= 0, with `event` (n,) 1 where the event was observed and 0 where the row was censored (None:
-        all observed); or a structured array of (event, time), as scikit-survival has it. `frequency`: how many equal
-        rows each row stands for, whole numbers (n,) >= 0.
+        all observed); or both, as a structured array, a table or a dict of two fields, or rows of a truth value and a
+        time: truth values are the events, else names such as "event", "status", "time" and "duration" tell.
+        `frequency`: how many equal rows each row stands for, whole numbers (n,) >= 0.
         """
         self._grow(X, y, sample_weight, {"event": event, FREQUENCY: frequency})
         return self
@@ -53,19 +56,22 @@ class SurvivalTree(OptimalTree):
         return self._leaf_risks[leaves]
 
     def predict_survival_function(self, X: Any, times: Any) -> Array:
-        """(m, q) the probability that each row lives beyond each of the q times."""
+        """(m, q) the probability that each row lives beyond each of the q times, numbers >= 0; or beyond one."""
         return survival_functions(self.predict(X), self.baseline_, times)
 
     def predict_cumulative_hazard_function(self, X: Any, times: Any) -> Array:
-        """(m, q) the cumulative hazard of each row until each of the q times."""
-        hazards: Array = self.predict(X)[:, None] * self.baseline_.at(times)[None, :]
-        return hazards
+        """(m, q) the cumulative hazard of each row until each of the q times, numbers >= 0; or until one."""
+        return cumulative_hazards(self.predict(X), self.baseline_, times)
 
     def score(self, X: Any, y: Any, event: Any = None) -> float:
         """Harrell's concordance: the share of comparable pairs of which the riskier died first, ties counting half."""
         risks = self.predict(X)
-        times, events = _outcome(y, event, len(risks))
+        times, events = _outcome(*_columns(y, event), len(risks))
         return concordance(times, events, risks)
+
+    def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
+        times, event = _columns(y, row_data.get("event"))
+        return super()._present(X, times, sample_weight, {**row_data, "event": event})
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
@@ -101,15 +107,18 @@ class SurvivalTree(OptimalTree):
 
 
 def concordance(times: Array, events: Array, risks: Array) -> float:
-    """Harrell's C: of the pairs of which one was seen to die before the other's time, how often its risk was larger.
+    """Harrell's C: of the pairs of which one was seen to die before the other, how often its risk was larger.
 
-    times, events, risks: (n,). Raises InputError where no two rows can be compared.
+    times, events, risks: (n,). Who is censored at the time of a death lived longer; two who died at one time cannot be
+    compared. Raises InputError where no two rows can.
     """
-    order = np.argsort(times, kind="stable")
+    order = np.lexsort((events == 0, times))
     times, events, risks = times[order], events[order], risks[order]
     agreeing, compared = 0.0, 0
-    for row in np.flatnonzero(events == 1).tolist():
-        later = risks[np.searchsorted(times, times[row], side="right") :]
+    died = np.flatnonzero(events == 1)
+    behind = np.searchsorted(times[died], times[died], side="right") - 1  # the last who died at that time
+    for row, last in zip(died.tolist(), died[behind].tolist(), strict=True):
+        later = risks[last + 1 :]
         agreeing += float((risks[row] > later).sum() + 0.5 * (risks[row] == later).sum())
         compared += len(later)
     if compared == 0:
@@ -117,21 +126,21 @@ def concordance(times: Array, events: Array, risks: Array) -> float:
     return agreeing / compared
 
 
-def _outcome(y: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
+def _columns(y: Any, event: Any) -> tuple[Any, Any]:
+    """(times, events or None), of a y that is times or holds both."""
+    both = None if y is None else split_outcome(y)
+    if both is None:
+        return y, event
+    if event is not None:
+        raise InputError("event", "y holds the events already", "give one of the two")
+    return both.time, both.event
+
+
+def _outcome(times: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
     """(times float64 or int64, events 0/1 int64), each (n,)."""
-    if y is None:
-        raise ValueError("This SurvivalTree estimator requires y to be passed, but the target y is None.")
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    if names is not None:
-        if len(names) != 2 or event is not None:
-            found = f"it has the fields {names}" + ("" if event is None else ", and event= is given too")
-            raise InputError("y", found, "give two fields, event and time, or times and event=")
-        first, second = (y[name] for name in names)
-        times, observed = (second, first) if first.dtype.kind == "b" else (first, second)
-    else:
-        times, observed = y, np.ones(n_rows, np.int64) if event is None else event
     column = checked_column(times, n_rows, numeric=True)
-    events = checked_column(observed, n_rows, "event").astype(np.int64)
     if column.dtype.kind not in "iuf":
         raise InputError("y", f"its type is {column.dtype}", "give times as numbers")
+    events = np.ones(n_rows, np.int64) if event is None else read_events(event)
+    check_consistent_length(column, events)
     return column, events

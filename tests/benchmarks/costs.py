@@ -232,7 +232,7 @@ def survival(folder: Path, depths: list[int]) -> list[Case]:
 
     def leaf_value(leaf_of: Any) -> float:
         """The mean loss of the leaves' own best risks."""
-        from streed.applications.hazards import nelson_aalen
+        from streed.tasks.survival import nelson_aalen
 
         hazards = nelson_aalen(times, events).at(times)
         total = 0.0

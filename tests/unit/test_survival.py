@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import streed
-from streed.applications.hazards import nelson_aalen, survival_functions
-from streed.tasks import PoissonDeviance, RelativeRisk
+from streed.estimators import SurvivalTree
+from streed.tasks import Accuracy, PoissonDeviance, RelativeRisk, SquaredError
+from streed.tasks.survival import nelson_aalen, survival_functions
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]
@@ -89,5 +93,90 @@ def test_what_is_refused() -> None:
     refused("y", "row 2", "-1", call=lambda: solved(times=[9, 8, -1, 1]))
     refused("event", "every row is censored", call=lambda: solved(events=[0, 0, 0, 0]))
     refused("event", "every row is censored", call=lambda: solved(sample_weight=[1, 0, 0, 0]))
-    refused("event", "row 1 has 2", call=lambda: solved(events=[0, 2, 1, 1]))
     refused("event", "needs it", call=lambda: streed.solve(RelativeRisk(), X, TIMES))
+
+
+def fields(first: str, second: str, kind: Any = int) -> Any:
+    """Events and times as a structured array, in the order of the two names; that of times has "t" as its first."""
+    columns = {first: EVENTS, second: TIMES} if not first.startswith("t") else {first: TIMES, second: EVENTS}
+    types = [(name, kind if column is EVENTS else float) for name, column in columns.items()]
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=types)
+
+
+BOTH = {
+    "truth values first": fields("a", "b", bool),
+    "truth values last": fields("t.os", "e.os", bool),
+    "numbers, event first": fields("event", "time"),
+    "numbers, time first": fields("time_in_days", "status"),
+    "one name tells": fields("fstat", "lenfol"),
+    "unsigned bytes": fields("cens", "duration", np.uint8),
+    "pandas": pd.DataFrame({"duration": TIMES, "death": pd.Series(EVENTS, dtype="Int64")}),
+    "polars": pl.DataFrame({"Event": EVENTS, "Time": TIMES}),
+    "dict": {"time": TIMES, "event": EVENTS},
+    "rows": [(bool(e), t) for e, t in zip(EVENTS, TIMES, strict=True)],
+}
+
+
+@pytest.mark.parametrize("y", BOTH.values(), ids=list(BOTH))
+def test_events_and_times_in_one_are_told_apart(y: Any) -> None:
+    value = solved().value
+    assert streed.solve(RelativeRisk(), X, y, max_depth=1).value == value
+    model = SurvivalTree(max_depth=1).fit(X, y)
+    assert model.value_ == value
+    assert model.score(X, y) == model.score(X, TIMES, event=EVENTS)
+    assert SurvivalTree(max_depth=1).fit(X, y, frequency=[1, 1, 2, 1]).value_ != value
+    assert model.size_path(X, y).task_values[-1] == pytest.approx(value)
+    refused("y", call=lambda: streed.solve(SquaredError(), X, y))
+    refused("y", "events and times", call=lambda: streed.solve(Accuracy(), X, y))
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (fields("a", "b"), "nothing tells"),
+        (np.column_stack([EVENTS, TIMES]), "nothing tells"),
+        ((EVENTS, TIMES), "nothing tells"),
+        (fields("time", "event").astype([("time", bool), ("event", float)]), "nothing tells"),
+        (fields("censored", "time", bool), "censored may mean"),
+        (pd.DataFrame({"event": EVENTS, "time": TIMES, "age": TIMES}), "'age'"),
+        ({"event": EVENTS, "time": TIMES[:3]}, "4 and 3"),
+    ],
+)
+def test_what_nothing_tells_apart_is_refused(y: Any, said: str) -> None:
+    refused("y", said, call=lambda: SurvivalTree().fit(X, y))
+    refused("event", "y holds", call=lambda: SurvivalTree().fit(X, BOTH["dict"], event=EVENTS))
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([0.9, 1, 1, 0], "row 0 has 0.9"),
+        ([1, 1.9, 1, 0], "row 1 has 1.9"),
+        ([0, 2, 1, 1], "row 1 has 2; risks that compete"),
+        (["yes", "no", "yes", "no"], "'yes'"),
+        (["1", "0", "1", "1"], "'1'"),
+        ([None, 1, 1, 1], "row 0"),
+        (pd.Series([1, None, 0, 1], dtype="boolean"), "row 1"),
+        ([1, 1, 1, math.nan], "row 3"),
+    ],
+)
+def test_events_are_0_or_1(events: Any, said: str) -> None:
+    refused("event", said, call=lambda: solved(events=events))
+    refused("event", said, call=lambda: SurvivalTree().fit(X, TIMES, event=events))
+    refused("event", said, call=lambda: nelson_aalen(TIMES, events))
+
+
+@pytest.mark.compiles
+def test_times_asked_for_are_numbers() -> None:
+    model = SurvivalTree(max_depth=1).fit(X, TIMES, event=EVENTS)
+    for ask in (model.predict_survival_function, model.predict_cumulative_hazard_function):
+        assert ask(X, 2.5).tolist() == ask(X, [2.5]).tolist() == ask(X, np.array(2.5)).tolist()
+        assert ask(X, pd.Series([0, 1])).shape == (4, 2)
+        for wrong in (math.nan, [1, math.nan], [-1, 2], math.inf, "3", ["a"], None, [[1, 2]], [True]):
+            refused("times", call=functools.partial(ask, X, wrong))
+
+
+def test_a_death_and_a_censoring_at_one_time_are_compared() -> None:
+    """The censored one lived longer, so that there are eight pairs instead of six."""
+    x, times, events = np.array([[0, 1, 0, 1, 1, 0]]).T, [1, 1, 2, 2, 3, 3], [1, 0, 1, 0, 1, 1]
+    assert SurvivalTree(max_depth=1).fit(x, times, event=events).score(x, times, event=events) == 0.8125
