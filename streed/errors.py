@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def brief(x: Any, most: int = 80) -> str:
+    """What an error shows of an object, on one line."""
+    try:
+        text = " ".join(repr(x).split())
+    except Exception:  # noqa: BLE001 - integers of too many digits, and whatever a class of the caller's raises
+        text = f"a {type(x).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 class StreedError(Exception):
-    """The base of every error that streed raises on purpose."""
+    """The base of every error that streed raises on purpose; its message holds no addresses of objects."""
+
+    def __init__(self, *said: Any) -> None:
+        super().__init__(*(_ADDRESS.sub("", each) if isinstance(each, str) else each for each in said))
 
 
 class InputError(StreedError, ValueError):

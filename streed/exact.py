@@ -6,18 +6,22 @@ engine, which computes in integers of 64 bits (`whole_costs.py`).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import numbers
+import operator
 import re
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from streed.decimals import decimals_of
-from streed.errors import InputError
+from streed.errors import InputError, brief
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -63,6 +67,72 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
         fraction = read_decimal(repr(float(x)) if isinstance(x, float) else str(x), name)
         return fraction if fraction.denominator > 1 else int(fraction)
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
+
+
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+
+
+@final
+@attrs.frozen
+class Range:
+    """Which finite numbers an argument takes: what every number of a user's is checked by, and a validator of attrs."""
+
+    least: Any = None
+    most: Any = None
+    above: Any = attrs.field(default=None, kw_only=True)
+    below: Any = attrs.field(default=None, kw_only=True)
+    whole: bool = attrs.field(default=False, kw_only=True)
+    optional: bool = attrs.field(default=False, kw_only=True)
+    """Whether None is allowed."""
+    meaning: str = attrs.field(default="", kw_only=True)
+    """What the number is; errors say "give a number >= 0" and then that."""
+
+    def read(self, argument: str, value: Any) -> Any:
+        """The number as an int or a Fraction, or None where that is allowed; raises InputError for anything else."""
+        if value is None and self.optional:
+            return None
+        exact: Any = value if type(value) is int else None
+        if exact is None and isinstance(value, numbers.Integral if self.whole else (numbers.Real, Decimal)):
+            with contextlib.suppress(InputError):
+                exact = None if isinstance(value, bool) else exact_number(value, argument)
+        if exact is None or not self.holds(exact):
+            raise InputError(argument, f"it is {brief(value)}", f"give {self}")
+        return exact
+
+    def __call__(self, owner: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        self.read(attribute.alias or attribute.name, value)
+
+    def read_rows(self, argument: str, values: Array) -> Array:
+        """Numbers (n, ...) as they are; raises InputError that names the first row with one that is not allowed."""
+        outside = ~(self.holds(values) & np.isfinite(values))
+        if outside.any():
+            place = tuple(np.argwhere(outside)[0].tolist())
+            raise InputError(argument, f"row {place[0]} has {values[place]}", f"give {self}")
+        return values
+
+    def holds(self, x: Any) -> Any:
+        """Whether a finite number is in it, or each of an array."""
+        within: Any = x == x
+        for sign, end in self._ends():
+            within = within & _SIGNS[sign](x, end if isinstance(x, np.ndarray) else exact_number(end))
+        return within & (x == np.floor(x)) if self.whole and isinstance(x, np.ndarray) else within
+
+    def _ends(self) -> list[tuple[str, Any]]:
+        ends = zip(_SIGNS, (self.least, self.above, self.most, self.below), strict=True)
+        return [(sign, end) for sign, end in ends if end is not None]
+
+    def __str__(self) -> str:
+        """What to give: "a number > 0 and <= 1, a share, or None"."""
+        kind = "a whole number" if self.whole else "a number" if self._ends() else "a finite number"
+        ends = " and ".join(f"{sign} {end}" for sign, end in self._ends())
+        if self.least is not None and self.most is not None:
+            ends = f"from {self.least} to {self.most}"
+        return f"{kind} {ends}".strip() + f", {self.meaning}" * bool(self.meaning) + ", or None" * self.optional
 
 
 def real_number(x: Any, name: str = "number") -> float:

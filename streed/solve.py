@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-import math
 import numbers
 import operator
 import time
@@ -16,8 +15,8 @@ import attrs
 
 from streed import drivers as searches
 from streed.data import Dataset
-from streed.errors import InputError, TaskError
-from streed.exact import exact_number, readable, readable_bound
+from streed.errors import InputError
+from streed.exact import Range, exact_number, readable, readable_bound
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.problem.to_beat import adopt, beats, read_upper_bound, value_of_score
 from streed.progress import Progress, reporter
@@ -26,7 +25,7 @@ from streed.result import Result, TightestLimit
 from streed.task import Task, Totals
 from streed.task.algebra import objective
 from streed.task.constrained import leaf_limits, limited
-from streed.task.contract import check_contract, is_shipped
+from streed.task.contract import check_contract, check_task, is_shipped
 from streed.task.weighing import check_weights, in_copies
 from streed.tree import Claims, Tree
 from streed.tree.declarations import check_declarations
@@ -89,8 +88,7 @@ def solve(
     search claimed.
     """
     begin = time.perf_counter()
-    if not isinstance(task, Task):
-        raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
+    check_task(task)
     _check_names(row_data)
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
@@ -103,7 +101,7 @@ def solve(
     if leaf_rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
-    _check_gap(gap)
+    Range(0, optional=True, meaning="a part of the value").read("gap", gap)
     files = None
     if proof is not None:
         from streed.proof.files import ProofFiles
@@ -295,15 +293,8 @@ def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
 
     A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
     """
-    if value is None and rows is not None:
-        return None
-    # Python's own int is by far the most frequent, and asking for a number of an abstract kind takes ten times as long
-    if type(value) is not int and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
-        raise InputError(name, f"{value!r} is no whole number", f"give an int >= {least}")
-    number = int(value)
-    if number < least:
-        raise InputError(name, f"{value} is too small", f"give an int >= {least}")
-    return None if rows is not None and number >= rows else number
+    number = Range(least, whole=True, optional=rows is not None).read(name, value)
+    return None if number is None or (rows is not None and number >= rows) else number
 
 
 def rows_needed(bound: Task, leaf_rows: int, data: Dataset) -> int:
@@ -337,22 +328,9 @@ def _parameter_like(name: str) -> str | None:
 
 def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
     """Raises InputError for limits of a search that are none."""
-    for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
-        if value is None:
-            continue
-        finite = not isinstance(value, float) or math.isfinite(value)
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not finite or value <= 0:
-            raise InputError(name, f"{value!r} is no positive number", "give seconds (time) or bytes (memory), or None")
-    whole = type(threads) is int or (isinstance(threads, numbers.Integral) and not isinstance(threads, bool))
-    if not whole or not 1 <= int(threads) <= MOST_THREADS:
-        raise InputError("threads", f"{threads!r}", f"give a whole number from 1 to {MOST_THREADS}")
-
-
-def _check_gap(gap: Any) -> None:
-    if gap is None:
-        return
-    if not isinstance(gap, numbers.Real) or isinstance(gap, bool) or not 0 <= float(gap) < math.inf:
-        raise InputError("gap", f"{gap!r} is no number >= 0", "give a part of the value, such as 0.01, or None")
+    Range(above=0, optional=True, meaning="seconds").read("time_limit", time_limit)
+    Range(above=0, optional=True, meaning="bytes").read("memory_limit", memory_limit)
+    Range(1, MOST_THREADS, whole=True).read("threads", threads)
 
 
 def within_gap(value: Any, bound: Any, gap: Any) -> bool:

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import weighted_sum
 
@@ -83,10 +83,8 @@ class WeightedAccuracy(Composition):
         for label in self.class_weight:
             if label not in classes:
                 raise InputError("class_weight", f"label {label!r} does not occur in y", f"use labels of {classes}")
-        weights = [Fraction(exact_number(self.class_weight.get(c, 1), "class_weight")) for c in classes]
-        if min(weights) < 0:
-            raise InputError("class_weight", "a weight is negative", "give weights >= 0")
-        return weighted_sum([(weight, ErrorsOfClass(k)) for k, weight in enumerate(weights)])
+        weights = [Range(0).read("class_weight", self.class_weight.get(label, 1)) for label in classes]
+        return weighted_sum([(Fraction(weight), ErrorsOfClass(k)) for k, weight in enumerate(weights)])
 
 
 @final

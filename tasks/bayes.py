@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError
-from streed.exact import Array, real_number
+from streed.exact import Array, Range
 from streed.task import State, Task, bound
 from streed.tasks.majority import MajorityLeaves, total
 
@@ -40,21 +39,11 @@ _LEAST = 1e-9
 
 
 def _concentration(value: Any) -> float:
-    return real_number(value, "concentration")
+    return float(Range(_LEAST, 1 / _LEAST, meaning="of which 1 is uniform").read("concentration", value))
 
 
 def _growth(value: Any) -> float:
-    return real_number(value, "growth")
-
-
-def _positive(task: BayesianTree, attribute: Any, value: Any) -> None:
-    if not _LEAST <= value <= 1 / _LEAST:
-        raise InputError("concentration", f"{value!r}", f"give a number from {_LEAST} to {1 / _LEAST:g}; 1 is uniform")
-
-
-def _share(task: BayesianTree, attribute: Any, value: Any) -> None:
-    if not 0 < value <= 1:
-        raise InputError("growth", f"{value!r}", "give a number > 0 and at most 1; 1 prefers no size of tree")
+    return float(Range(above=0, most=1, meaning="of which 1 prefers no size of tree").read("growth", value))
 
 
 @final
@@ -64,15 +53,15 @@ class BayesianTree(MajorityLeaves):
 
     worsening: ClassVar[bool] = True
 
-    concentration: float = attrs.field(default=1.0, validator=_positive, converter=_concentration)
-    growth: float = attrs.field(default=1.0, validator=_share, converter=_growth)
+    concentration: float = attrs.field(default=1.0, converter=_concentration)
+    growth: float = attrs.field(default=1.0, converter=_growth)
     split_cost: float = attrs.field(init=False, repr=False)
     whole: float = bound(2.0)
     """K times the concentration."""
 
     @split_cost.default
     def _split_cost(self) -> float:
-        return -math.log(self.growth) if self.growth > 0 else math.inf
+        return -math.log(self.growth)
 
     def bind(self, data: Dataset) -> Task:
         classes = data.class_labels

@@ -38,7 +38,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
 from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
 
@@ -183,14 +183,10 @@ class ErrorRateParity(Fairness):
     rates: ClassVar[tuple[str, ...]] = ("errors",)
 
 
-def _check_notion(limit: FairnessLimit, attribute: Any, value: Any) -> None:
+def check_notion(limit: Any, attribute: Any, value: Any) -> None:
+    """Raises InputError for what is no notion of fairness."""
     if not isinstance(value, Fairness):
         raise InputError("notion", f"{value!r} is no notion of fairness", "give one such as DemographicParity()")
-
-
-def _check_limit(limit: FairnessLimit, attribute: Any, value: Any) -> None:
-    if isinstance(value, bool) or not 0 <= exact_number(value, "limit") <= 1:
-        raise InputError("limit", f"{value!r} is no gap between rates", "give a number from 0 to 1, such as 0.01")
 
 
 @final
@@ -198,8 +194,8 @@ def _check_limit(limit: FairnessLimit, attribute: Any, value: Any) -> None:
 class FairnessLimit(SumLimit):
     """At most a given gap by a notion of fairness; written `DemographicParity() <= 0.01`."""
 
-    notion: Fairness = attrs.field(validator=_check_notion)
-    limit: Any = attrs.field(validator=_check_limit)
+    notion: Fairness = attrs.field(validator=check_notion)
+    limit: Any = attrs.field(validator=Range(0, 1, meaning="a gap between rates"))
 
     def __str__(self) -> str:
         return f"{self.notion} <= {self.limit}"

@@ -30,12 +30,13 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
 from streed.tasks.fairness import (
     Counts,
     Fairness,
     achieved_rates,
+    check_notion,
     counted_rows,
     events,
     group_counts,
@@ -51,26 +52,11 @@ def _feature(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _check_notion(limit: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, Fairness):
-        raise InputError("notion", f"{value!r} is no notion of fairness", "give one such as DemographicParity()")
-
-
-def _check_share(limit: Any, attribute: Any, value: Any) -> None:
-    if isinstance(value, bool) or not 0 <= exact_number(value, "limit") <= 1:
-        raise InputError("limit", f"{value!r} is no number from 0 to 1", "give one such as 0.8")
-
-
-def _check_factor(limit: Any, attribute: Any, value: Any) -> None:
-    if isinstance(value, bool) or exact_number(value, attribute.name) < 0:
-        raise InputError(attribute.name, f"{value!r} is no ratio", "give a number of at least 0")
-
-
 @attrs.frozen(order=False)
 class _FromBelow:
     """What can be bounded from below only."""
 
-    notion: Fairness = attrs.field(validator=_check_notion)
+    notion: Fairness = attrs.field(validator=check_notion)
 
     def __le__(self, limit: Any) -> Any:
         raise TaskError(f"a rate is bounded from below here: write >= {limit!r}")
@@ -102,8 +88,8 @@ class LowestRate(_FromBelow):
 class RatioLimit(SumLimit):
     """The smallest rate of a group is at least a part of the largest one; as in `DemographicParity().ratio >= 0.8`."""
 
-    notion: Fairness = attrs.field(validator=_check_notion)
-    limit: Any = attrs.field(validator=_check_share)
+    notion: Fairness = attrs.field(validator=check_notion)
+    limit: Any = attrs.field(validator=Range(0, 1))
 
     def __str__(self) -> str:
         return f"{self.notion}.ratio >= {self.limit}"
@@ -131,8 +117,8 @@ class RatioLimit(SumLimit):
 class LowestRateLimit(SumLimit):
     """Every group's rate is at least a given one; written `EqualOpportunity().lowest >= 0.7`."""
 
-    notion: Fairness = attrs.field(validator=_check_notion)
-    limit: Any = attrs.field(validator=_check_share)
+    notion: Fairness = attrs.field(validator=check_notion)
+    limit: Any = attrs.field(validator=Range(0, 1))
 
     def __str__(self) -> str:
         return f"{self.notion}.lowest >= {self.limit}"
@@ -161,8 +147,8 @@ class TreatmentEquality(SumLimit):
     `feature` names the sensitive column, or several, and `positive` the favourable label, as of notions of fairness.
     """
 
-    low: Any = attrs.field(validator=_check_factor)
-    high: Any = attrs.field(validator=_check_factor)
+    low: Any = attrs.field(validator=Range(0))
+    high: Any = attrs.field(validator=Range(0))
     feature: Any = attrs.field(default=None, converter=_feature)
     positive: Any = attrs.field(default=None, kw_only=True)
 

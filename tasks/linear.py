@@ -26,17 +26,12 @@ import numpy as np
 
 from streed.data.given import row_matrix, row_numbers
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range
 from streed.task import GeneralTask, State, Value, bound
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.tree import Tree
-
-
-def _penalty(task: LinearLeaves, attribute: Any, value: Any) -> None:
-    if exact_number(value, "ridge") < 0:
-        raise InputError("ridge", f"{value!r} is negative", "give a number >= 0")
 
 
 @final
@@ -52,7 +47,7 @@ class LinearLeaves(GeneralTask):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
-    ridge: Any = attrs.field(default=0, validator=_penalty)
+    ridge: Any = attrs.field(default=0, validator=Range(0))
     features: Any = bound(None)
     """(n, m) float64."""
     center: Any = bound(0.0)

@@ -34,7 +34,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, NotSeparableError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task import State, Task, Value
 from streed.task.sums import LinearFraction, SumTask
 from streed.tasks.class_errors import check_classes
@@ -97,17 +97,12 @@ class FractionMetric(ErrorMetric):
     def fraction(self, totals: State) -> LinearFraction: ...
 
 
-def _check_beta(task: FBeta, attribute: Any, value: Any) -> None:
-    if exact_number(value, "beta") <= 0:
-        raise InputError("beta", f"{value!r} is not positive", "give a number > 0; 1 is F1")
-
-
 @final
 @attrs.frozen
 class FBeta(FractionMetric):
     """F-beta of the positive class: recall counts beta times as much as precision; maximised."""
 
-    beta: Any = attrs.field(validator=_check_beta)
+    beta: Any = attrs.field(validator=Range(above=0, meaning="of which 1 is F1"))
 
     def fraction(self, totals: State) -> LinearFraction:
         P, _ = _sizes(totals)

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range
 from streed.task import State, Task, bound
 from streed.tasks.majority import class_counts, total
 
@@ -36,12 +35,6 @@ _MOST_ROWS = 1e15
 """Beyond it, the rows at hand are lost in rounding."""
 
 
-def _positive(task: MinimumError, attribute: Any, value: Any) -> None:
-    if value is not None and not 0 < exact_number(value, "m") <= _MOST_ROWS:
-        remedy = f"give a number of rows above 0 and up to {_MOST_ROWS:g}, or None for Laplace's rule"
-        raise InputError("m", f"{value!r} is not positive" if value <= 0 else f"{value!r}", remedy)
-
-
 @final
 @attrs.frozen
 class MinimumError(Task):
@@ -49,7 +42,7 @@ class MinimumError(Task):
 
     worsening: ClassVar[bool] = True
 
-    m: float | None = attrs.field(default=None, validator=_positive)
+    m: float | None = attrs.field(default=None, validator=Range(above=0, most=_MOST_ROWS, optional=True))
     strength: float = bound(0.0)
     """m."""
     against: Any = bound(None)

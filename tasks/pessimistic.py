@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError
-from streed.exact import Array, exact_number, real_number
+from streed.exact import Array, Range
 from streed.task import State, Task
 from streed.tasks.majority import class_counts, total
 
@@ -39,13 +38,8 @@ _DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 _SMALLEST = 0.0001
 
 
-def _number(value: Any) -> float:
-    return real_number(value, "confidence")
-
-
-def _confidence(task: PessimisticError, attribute: Any, value: Any) -> None:
-    if not _SMALLEST <= float(exact_number(value, "confidence")) <= 1:
-        raise InputError("confidence", f"{value!r}", f"give a number from {_SMALLEST} to 1, such as 0.25")
+def _confidence(value: Any) -> float:
+    return float(Range(_SMALLEST, 1).read("confidence", value))
 
 
 def by_normal(errors: Any, rows: Any, variance: float) -> Any:
@@ -69,7 +63,7 @@ class PessimisticError(Task):
 
     worsening: ClassVar[bool] = True
 
-    confidence: float = attrs.field(default=0.25, validator=_confidence, converter=_number)
+    confidence: float = attrs.field(default=0.25, converter=_confidence)
     variance: float = attrs.field(init=False, repr=False)
     """The square of the normal deviate of the confidence."""
 

@@ -25,8 +25,7 @@ import attrs
 import numpy as np
 
 from streed.data.given import row_numbers
-from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.logarithms import log_ratio
 from streed.task import State, Task
 
@@ -87,15 +86,10 @@ class PoissonDeviance(Task):
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         events = data.targets
-        if events.min() < 0:
-            row = int(np.argmin(events))
-            raise InputError("y", f"row {row} counts {events[row]} events", "give numbers >= 0")
+        Range(0, meaning="how many events there were").read_rows("y", events)
         exposures = np.ones(data.n_rows, np.int64)
         if "exposure" in data.row_data:
-            exposures = row_numbers(data, "exposure", "PoissonDeviance")
-            if exposures.min() <= 0:
-                row = int(np.argmin(exposures))
-                raise InputError("exposure", f"row {row} has {exposures[row]}", "give numbers > 0")
+            exposures = Range(above=0).read_rows("exposure", row_numbers(data, "exposure", "PoissonDeviance"))
         return {"events": events, "exposure": exposures, "saturated": saturated_terms(events, exposures)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:

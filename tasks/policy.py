@@ -31,7 +31,7 @@ import numpy as np
 
 from streed.applications.outcome_scores import METHODS, check_given, estimates, treatments
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import scale
 
@@ -84,12 +84,7 @@ class PolicyValue(Composition):
 def _copied(costs: Mapping[Any, Any]) -> dict[Any, Any]:
     if not isinstance(costs, Mapping):
         raise InputError("costs", f"{costs!r} maps no treatments", 'give a dict, such as {"surgery": 1}')
-    return {treatment: exact_number(cost, "costs") for treatment, cost in costs.items()}
-
-
-def _affordable(task: TreatmentCosts, attribute: Any, value: Any) -> None:
-    if min(value.values(), default=0) < 0:
-        raise InputError("costs", "a treatment costs less than nothing", "give costs >= 0")
+    return {treatment: Range(0, meaning=f"of {treatment!r}").read("costs", cost) for treatment, cost in costs.items()}
 
 
 @final
@@ -102,7 +97,7 @@ class TreatmentCosts(RowCostTask):
 
     worsening: ClassVar[bool] = True
 
-    costs: Mapping[Any, Any] = attrs.field(converter=_copied, validator=_affordable, hash=False)
+    costs: Mapping[Any, Any] = attrs.field(converter=_copied, hash=False)
 
     def row_costs(self, data: Dataset) -> Array:
         known = treatments(data)

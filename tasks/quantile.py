@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError
-from streed.exact import Array, exact_array, exact_number
+from streed.exact import Array, Range, exact_array, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value
 
 if TYPE_CHECKING:
@@ -33,11 +32,6 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 64
 """With more different targets than this, leaves are asked of Python: so many labels would cost more than sorting."""
-
-
-def _probability(task: QuantileError, attribute: Any, value: Any) -> None:
-    if not 0 < exact_number(value, "quantile") < 1:
-        raise InputError("quantile", f"{value!r}", "give a number between 0 and 1, such as 0.9")
 
 
 @final
@@ -79,7 +73,7 @@ class QuantileError(GeneralTask):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
-    quantile: Any = attrs.field(validator=_probability)
+    quantile: Any = attrs.field(validator=Range(above=0, below=1))
 
     def bind(self, data: Dataset) -> Task:
         """`PinballCosts` where few different targets occur."""

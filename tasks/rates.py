@@ -29,7 +29,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
 from streed.tasks.metrics import positive_number
 
@@ -113,18 +113,13 @@ def _check_notion(limit: RateLimit, attribute: Any, value: Any) -> None:
         raise InputError("rate", f"{value!r} is no rate", "give one such as Recall()")
 
 
-def _check_limit(limit: RateLimit, attribute: Any, value: Any) -> None:
-    if isinstance(value, bool) or not 0 <= exact_number(value, "limit") <= 1:
-        raise InputError("limit", f"{value!r} is no rate", "give a number from 0 to 1, such as 0.9")
-
-
 @final
 @attrs.frozen
 class RateLimit(SumLimit):
     """At least a given rate; written `Recall() >= 0.9`."""
 
     rate: Rate = attrs.field(validator=_check_notion)
-    limit: Any = attrs.field(validator=_check_limit)
+    limit: Any = attrs.field(validator=Range(0, 1, meaning="a rate"))
 
     def __str__(self) -> str:
         given = "" if self.rate.positive is None else f"positive={self.rate.positive!r}"

@@ -28,8 +28,7 @@ import attrs
 import numpy as np
 
 from streed.data.database import MOMENTS
-from streed.errors import InputError
-from streed.exact import Array, exact_integers, exact_number
+from streed.exact import Array, Range, exact_integers, exact_number
 from streed.task import State, Task, bound, weight_array
 
 if TYPE_CHECKING:
@@ -116,11 +115,6 @@ def _decimals(moments: Array) -> int:
     return len(str(int(moments["unit"][0]))) - 1
 
 
-def _penalty(task: SquaredError, attribute: Any, value: Any) -> None:
-    if exact_number(value, "cost_complexity") < 0:
-        raise InputError("cost_complexity", f"{value!r} is negative", "give a cost >= 0 per branching node")
-
-
 @final
 @attrs.frozen
 class SquaredError(Task):
@@ -131,7 +125,7 @@ class SquaredError(Task):
     any_label: ClassVar[bool] = True
     pushes_down: ClassVar[tuple[str, ...]] = (MOMENTS,)
 
-    cost_complexity: Any = attrs.field(default=0, validator=_penalty)
+    cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
     normalized: bool = False
     center: Any = bound(0)
     """Targets are measured from here, near their mean, lest sums of squares of large numbers cancel."""

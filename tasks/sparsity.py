@@ -19,19 +19,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, Task
 from streed.task.algebra import add, scale
 from streed.tasks.accuracy import Misclassifications
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-
-
-def _penalty(task: SparseAccuracy, attribute: Any, value: Any) -> None:
-    if exact_number(value, "lam") < 0:
-        raise InputError("lam", f"{value!r} is negative", "give a penalty >= 0 per branching node")
 
 
 @final
@@ -57,7 +51,7 @@ class SparseAccuracy(Composition):
 
     worsening: ClassVar[bool] = True
 
-    lam: Any = attrs.field(validator=_penalty)
+    lam: Any = attrs.field(validator=Range(0, meaning="what a branching node costs"))
 
     def compose(self, data: Dataset) -> Task:
         total = sum(data.class_totals())

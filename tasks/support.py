@@ -16,7 +16,6 @@ still holds that leaf. An empty leaf, as a category without rows leaves it under
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, final
 
@@ -24,7 +23,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.task import Limit, State
 
 if TYPE_CHECKING:
@@ -33,12 +32,7 @@ if TYPE_CHECKING:
 CLASS = "class"
 """The name by which `MinSupportOf` knows the classes of y."""
 
-
-def _positive_integer(limit: Limit, attribute: Any, value: Any) -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise InputError(
-            type(limit).__name__, f"{value!r} is no whole number of rows >= 1", "give the rows that a leaf needs"
-        )
+_ROWS = Range(1, whole=True, meaning="the rows that a leaf needs")
 
 
 @final
@@ -46,7 +40,7 @@ def _positive_integer(limit: Limit, attribute: Any, value: Any) -> None:
 class MinSupport(Limit):
     """At least `min_rows` rows in every leaf, counted without their weights."""
 
-    min_rows: int = attrs.field(validator=_positive_integer)
+    min_rows: int = attrs.field(validator=_ROWS)
 
     def allows(self, s: State) -> bool:
         return s.rows >= self.min_rows
@@ -77,7 +71,7 @@ class MinSupportOf(Limit):
     """
 
     by: str = attrs.field(validator=_is_name)
-    min_rows: int = attrs.field(validator=_positive_integer)
+    min_rows: int = attrs.field(validator=_ROWS)
     values: Any = attrs.field(default=None, converter=_listed)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from streed.applications.outcome_scores import treatments
 from streed.errors import InputError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
 from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
 
@@ -73,11 +73,6 @@ class TreatmentParity:
         return np.array([treatment in wanted for treatment in known], dtype=np.int64)
 
 
-def _check_limit(limit: TreatmentParityLimit, attribute: Any, value: Any) -> None:
-    if isinstance(value, bool) or not 0 <= exact_number(value, "limit") <= 1:
-        raise InputError("limit", f"{value!r} is no gap between shares", "give a number from 0 to 1, such as 0.1")
-
-
 @final
 @attrs.frozen
 class _Imbalance:
@@ -105,7 +100,7 @@ class TreatmentParityLimit(SumLimit):
     of_classes: ClassVar[bool] = False
 
     notion: TreatmentParity
-    limit: Any = attrs.field(validator=_check_limit)
+    limit: Any = attrs.field(validator=Range(0, 1, meaning="a gap between shares"))
 
     def __str__(self) -> str:
         return f"{self.notion} <= {self.limit}"

@@ -20,7 +20,7 @@ import numpy as np
 
 from streed.data.text_file import read_text
 from streed.errors import InputError
-from streed.exact import exact_number, read_decimal
+from streed.exact import Range, exact_number, read_decimal
 
 Exact = int | Fraction
 
@@ -39,11 +39,6 @@ _ALONE = "x"
 """In files, the group of tests that are in none."""
 
 
-def _price(test: Any, attribute: Any, value: Any) -> None:
-    if value < 0:
-        raise InputError("costs", f"test {test.name!r} has the {attribute.name} {value}", "give prices >= 0")
-
-
 def _is_name(test: Any, attribute: Any, value: Any) -> None:
     if not isinstance(value, str):
         raise InputError("costs", f"a test is named {value!r}", "give the name of a feature as text")
@@ -55,7 +50,11 @@ def _is_group(test: Any, attribute: Any, value: Any) -> None:
 
 
 def _exact(value: Any) -> Exact:
-    return exact_number(value, "costs")
+    return Range().read("costs", value)  # type: ignore[no-any-return]
+
+
+def _price(test: Any, attribute: Any, value: Any) -> None:
+    Range(0, meaning=f"the price ({attribute.name}) of test {test.name!r}").read("costs", value)
 
 
 def _named_columns(columns: Any) -> tuple[int | str, ...] | None:
@@ -99,7 +98,16 @@ def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
     if isinstance(matrix, (str, bytes, Mapping)) or not isinstance(matrix, Iterable):
         raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
     rows = [row if isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) else [row] for row in matrix]
-    return tuple(tuple(exact_number(cost, "costs") for cost in row) for row in rows)
+    advice = "or add a constant to row {} of the matrix, which changes no tree's rank"
+    limits = [Range(0, meaning=advice.format(j)) for j in range(len(rows))]
+    return tuple(
+        tuple(limit.read("costs", _number_of(cost)) for cost in row) for limit, row in zip(limits, rows, strict=True)
+    )
+
+
+def _number_of(cost: Any) -> Any:
+    """The cost; 0 or 1 for truth values, of which matrices of comparisons are."""
+    return int(cost) if isinstance(cost, (bool, np.bool_)) else cost
 
 
 def _tests(tests: Any) -> tuple[TestCost, ...]:
@@ -138,10 +146,6 @@ class CostTable:
         if not exact or any(len(row) != len(exact) for row in exact):
             shape = f"{len(exact)} rows of {', '.join(map(str, sorted({len(row) for row in exact})))} entries"
             raise InputError("costs", f"the matrix has {shape}", "give one row and one column per class")
-        for j, row in enumerate(exact):
-            if min(row) < 0:
-                remedy = "add a constant to the row, which changes no tree's rank"
-                raise InputError("costs", f"row {j} of the matrix has the cost {min(row)}", remedy)
         if classes is not None and (not isinstance(classes, tuple) or len(_unlike(classes)) != len(exact)):
             raise InputError("costs", f"there are {len(exact)} rows for the classes {classes!r}", "give one each")
 

@@ -18,7 +18,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.given import row_array, row_matrix, row_numbers
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 
 METHODS = ("dm", "ipw", "dr")
 
@@ -117,11 +117,5 @@ def _propensity(data: Dataset, given: Array, asked_by: str) -> Array:
             found = f"it has {of_all.shape[1]} columns for {len(treatments(data))} treatments"
             raise InputError("propensity", found, "give one column per treatment, or one number per row")
         propensity = of_all[np.arange(len(given)), given]
-    outside = ~((propensity > 0) & (propensity <= 1))
-    if outside.any():
-        row = int(np.argmax(outside))
-        found = f"row {row} has {propensity[row]} for the treatment that it was given"
-        raise InputError(
-            "propensity", found, "give probabilities above 0 and at most 1; raise those near 0, or drop them"
-        )
-    return propensity
+    known = Range(above=0, most=1, meaning="the probability of what the row was given; raise those near 0")
+    return known.read_rows("propensity", propensity)

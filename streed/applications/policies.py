@@ -12,7 +12,7 @@ import numpy as np
 from streed.applications.outcome_scores import scores, treatments
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.tree import Tree
 
 
@@ -92,8 +92,7 @@ def make_trial(n_rows: int, n_features: int, best: float = 0.5, *, seed: int = 0
     """
     if n_features not in (2, 10, 20):
         raise InputError("n_features", f"{n_features}", "give 2, 10 or 20 (Table 5)")
-    if not 0 < best < 1:
-        raise InputError("best", f"{best}", "give a probability between 0 and 1")
+    Range(above=0, below=1, meaning="a probability").read("best", best)
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n_rows, n_features))
     if n_features == 2:

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 
 LEAST_PROPENSITY = 0.01
 """Propensities below this are raised to it: one row would else outweigh a hundred."""
@@ -69,8 +69,7 @@ def teach(
         lengths = f"X, treatment and outcome have {len(features)}, {len(given)} and {len(outcomes)} rows"
         raise InputError("treatment", lengths, "give one entry per row")
     known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)
-    if folds < 2:
-        raise InputError("folds", f"{folds}", "give at least 2")
+    Range(2, whole=True).read("folds", folds)
     if counts.min() < folds:
         rarest = known[counts.argmin()].item()
         found = f"{rarest!r} was given to {counts.min()} rows, fewer than the {folds} folds"

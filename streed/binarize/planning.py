@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +16,7 @@ from streed.data.binary import binary_codes
 from streed.data.column import MOST_CATEGORIES, shown
 from streed.data.table import read_input
 from streed.errors import InputError
+from streed.exact import Range
 
 if TYPE_CHECKING:
     from streed.exact import Array
@@ -33,32 +33,25 @@ _FEW, _DIFFERENT = 10, 0.5
 """More texts than these, of which more than this share of the rows differ, name rows, not categories."""
 
 
-def _is_positive(settings: Settings, attribute: Any, value: Any) -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise InputError(attribute.name, f"{value!r} is no whole number above 0", "give one such as 8")
-
-
 @attrs.frozen
 class Settings:
     """What questions are wanted."""
 
     thresholds: str = "quantiles"
     """One of METHODS."""
-    n_thresholds: int = attrs.field(default=8, validator=_is_positive)
+    n_thresholds: int = attrs.field(default=8, validator=Range(1, whole=True))
     """At most so many a column; "midpoints" and "mdlp" take as many as there are."""
     categories: str = "one-hot"
     """One of CATEGORIES."""
     categorical: Sequence[Any] = ()
     """Names or positions of columns of numbers that are categories."""
-    max_categories: int = attrs.field(default=32, validator=_is_positive)
+    max_categories: int = attrs.field(default=32, validator=Range(1, MOST_CATEGORIES - 2, whole=True))
     """Of a column of more, the most frequent so many are asked about, and those of one row are not."""
 
     def __attrs_post_init__(self) -> None:
         for name, known in (("thresholds", METHODS), ("categories", CATEGORIES)):
             if getattr(self, name) not in known:
                 raise InputError(name, f"{getattr(self, name)!r}", f"use one of {', '.join(known)}")
-        if self.max_categories > MOST_CATEGORIES - 2:
-            raise InputError("max_categories", f"{self.max_categories}", f"give at most {MOST_CATEGORIES - 2}")
 
 
 class Chooser(Protocol):

@@ -22,6 +22,7 @@ from streed.cluster.frontier import Frontier, Overflow, remove
 from streed.cluster.pieces import Piece, Precision, encoded, improve
 from streed.encoding.encoding import TooImprecise
 from streed.errors import InputError, TaskError
+from streed.exact import Range
 from streed.kernels.compilation import clock
 from streed.kernels.records import SHALLOW, UNLIMITED
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
@@ -40,11 +41,6 @@ _MOST_LOSSES = 20
 """So often the same piece may be lost with its worker."""
 
 
-def _positive(driver: Distributed, attribute: Any, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise InputError("slice", f"{value!r} is no number of seconds above 0", "give one such as 5")
-
-
 def _connected(driver: Distributed, attribute: Any, value: Any) -> None:
     if not all(hasattr(value, name) for name in ("submit", "scatter", "nthreads")):
         raise InputError("client", f"{type(value).__name__} is no Dask client", "give dask.distributed.Client(...)")
@@ -61,7 +57,7 @@ class Distributed(Driver):
     """
 
     client: Any = attrs.field(validator=_connected)
-    slice: float = attrs.field(default=5.0, validator=_positive)
+    slice: float = attrs.field(default=5.0, validator=Range(above=0, meaning="seconds"))
     file: Any = attrs.field(default=None, converter=attrs.converters.optional(Path))
     name: ClassVar[str] = "distributed"
 

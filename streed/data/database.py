@@ -22,7 +22,7 @@ import numpy as np
 from streed.data.buckets import Buckets, find_thresholds, quoted, with_buckets
 from streed.data.roles import Roles, listed_names
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 
 if TYPE_CHECKING:
     from streed.data.dataset import Dataset
@@ -73,8 +73,7 @@ def own_connection(memory_limit: int | None, threads: int | None) -> Iterator[An
             for name, value in (("memory_limit", memory_limit), ("threads", threads)):
                 if value is None:
                     continue
-                if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                    raise InputError(name, f"{value!r} is no whole number above 0", "give a whole number, or None")
+                Range(1, whole=True, optional=True).read(name, value)
                 connection.execute(f"SET {name} = '{value}{'B' if name == 'memory_limit' else ''}'")
             yield connection
         finally:

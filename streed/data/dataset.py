@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import numbers
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -21,7 +20,7 @@ from streed.data.ordered import OrderedValues
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
 from streed.data.table import Table, read_column, read_input, read_values, take_rows, take_values
 from streed.errors import InputError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -369,8 +368,4 @@ def _code_table(
 
 
 def _most_cuts(max_cuts: Any) -> int | None:
-    if max_cuts is None:
-        return None
-    if not isinstance(max_cuts, numbers.Integral) or isinstance(max_cuts, bool) or max_cuts < 1:
-        raise InputError("max_cuts", f"{max_cuts!r} is no whole number above 0", "give one such as 8, or None for all")
-    return int(max_cuts)
+    return Range(1, whole=True, optional=True, meaning="for all").read("max_cuts", max_cuts)  # type: ignore[no-any-return]

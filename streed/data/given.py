@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -49,8 +49,4 @@ def _finite(values: Array, name: str) -> Array:
         numbers: Array = values.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(name, "not all entries are numbers", "give finite numbers") from None
-    bad = ~np.isfinite(numbers)
-    if bad.any():
-        row = int(np.argwhere(bad)[0][0])
-        raise InputError(name, f"row {row} holds {values[row]!r}, which is not finite", "give finite numbers")
-    return numbers
+    return Range().read_rows(name, numbers)

@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.data.column import shown
 from streed.data.table import Table
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.exact import Array
 
 
@@ -20,8 +20,8 @@ def column_names(source: Array | Table, names: Sequence[str] | None, p: int) -> 
         return own
     if own is not None:
         raise InputError("names", "given for a table, which names its columns itself", "rename the table's columns")
-    if isinstance(names, str):
-        raise InputError("names", f"it is the text {names!r}", "give a list of texts, one per column")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError("names", f"it is {brief(names)}", "give a list of texts, one per column")
     given = tuple(names)
     if not all(isinstance(name, str) for name in given):
         raise InputError("names", f"not all are texts: {shown(given)}", "give one text per column")

@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.data.table import Table, read_input, read_values
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, Range, exact_array, exact_number
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -28,14 +28,15 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
         )
     if (weights == 1).all():
         return None
-    if (weights < 0).any():
-        row = int(np.argmax(weights < 0))
-        raise InputError("sample_weight", f"row {row} has the weight {weights[row]}", "give weights >= 0")
+    Range(0).read_rows("sample_weight", weights)
     if not weights.any():
         raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
     if float(weights.sum(dtype=np.float64)) >= LARGEST_TOTAL:
         raise InputError("sample_weight", "the total is beyond 2**60", "divide all weights by a common factor")
     return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64)
+
+
+_COPIES = Range(0, whole=True, meaning="of rows; other weights belong into sample_weight")
 
 
 def read_frequency(frequency: Any, n: int) -> Array | None:
@@ -46,21 +47,17 @@ def read_frequency(frequency: Any, n: int) -> Array | None:
     """
     if frequency is None:
         return None
-    remedy = "give whole numbers >= 0; weights that are no numbers of rows belong into sample_weight"
     read = read_values(frequency, "frequency", "it").values
     if len(read) != n:
         raise InputError("frequency", f"it has {len(read)} numbers, but X has {n} rows", "give one per row")
     if not isinstance(read, np.ndarray) or read.dtype.kind == "b":
         whole = isinstance(read, list) and all(isinstance(x, int) and not isinstance(x, bool) for x in read)
         if not whole:
-            raise InputError("frequency", f"row 0 has {np.asarray(read).tolist()[0]!r}", remedy)
+            raise InputError("frequency", f"row 0 has {np.asarray(read).tolist()[0]!r}", f"give {_COPIES}")
         if min(read) >= 0:
             raise InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
         read = np.array(read, dtype=object)
-    wrong = (read < 0) | (read != np.floor(read)) if read.dtype.kind == "f" else read < 0
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InputError("frequency", f"row {row} has {read[row]}", remedy)
+    _COPIES.read_rows("frequency", read)
     if float(read.sum(dtype=np.float64)) >= LARGEST_TOTAL:
         raise InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
     if not read.any():

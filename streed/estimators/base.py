@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
-import numbers
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -24,7 +22,7 @@ from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
 from streed.estimators.questions import AUTO, questions_of
 from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.ordered.extent import affordable_cuts
 from streed.result import Result
 from streed.task import Limit, Task
@@ -359,10 +357,7 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
 
 def _checked_price(cost_complexity: Any) -> Any:
     """The cost of a branching node; raises InputError where it is no number from 0 on."""
-    is_number: bool = isinstance(cost_complexity, (numbers.Real, Decimal))
-    if not (is_number and cost_complexity >= 0):
-        found = f"{cost_complexity!r} is no number from 0 on"
-        raise InputError("cost_complexity", found, "give what a branching node costs, such as 0.01")
+    Range(0, meaning="what a branching node costs").read("cost_complexity", cost_complexity)
     return cost_complexity
 
 

@@ -26,7 +26,7 @@ from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_column
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.task import Task
 from streed.tree import Tree
 
@@ -115,6 +115,9 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         """The row weights times those of the classes."""
         if self.class_weight is None:
             return weights
+        given = self.class_weight.values() if isinstance(self.class_weight, Mapping) else ()
+        if given and not max(Range(0).read("class_weight", weight) for weight in given):
+            raise InputError("class_weight", "no class weighs anything", "give one a weight > 0")
         copies = row_data.get(FREQUENCY)
         # Balanced weights count the rows that each row stands for.
         counted = labels if copies is None else np.repeat(labels, copies)

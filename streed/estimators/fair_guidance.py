@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Bunch, _safe_indexing
 
 from streed.errors import InputError
+from streed.exact import Range
 from streed.result import Result
 from streed.tasks.fairness import RATES
 
@@ -37,8 +38,7 @@ def fairness_margin(sizes: Sequence[float], confidence: float) -> float:
     for a tree that was chosen on other rows; the tree is chosen on these, so that the chance that it keeps the limit is
     below `confidence`, and the more so the larger trees are. `cross_validate_fair` tells.
     """
-    if not 0.5 <= confidence < 1:
-        raise InputError("confidence", f"{confidence!r} is no probability from 0.5 to 1", "give one such as 0.9")
+    Range(0.5, below=1, meaning="a probability").read("confidence", confidence)
     a, b = sorted(sizes)[:2]
     if not a > 0:
         raise InputError("sensitive_features", "a group has no rows over which its rate is taken", "leave it out")

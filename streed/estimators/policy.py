@@ -23,7 +23,7 @@ from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, argument_names, checked_weights
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
 from streed.tasks.sensitive_groups import ROW_DATA
@@ -213,9 +213,10 @@ class PolicyTree(OptimalTree):
 
     def _room(self, data: Dataset) -> Any:
         """How many rows, by weight, may be treated."""
-        most = self.capacity
-        if not isinstance(most, numbers.Real) or isinstance(most, bool) or most < 0 or (most > 1 and most % 1 != 0):
-            raise InputError("capacity", f"{most!r}", "give a number of rows, or a share of them such as 0.2")
+        most: Any = self.capacity
+        kind = Range(0, meaning="a whole number of rows, or a share of them such as 0.2")
+        if kind.read("capacity", most) > 1:
+            attrs.evolve(kind, whole=True).read("capacity", int(most) if most % 1 == 0 else most)
         if isinstance(most, numbers.Integral) or most >= 1:
             return most
         total = Fraction(sum(data.class_totals()))

@@ -7,6 +7,7 @@ from typing import Any
 
 from streed.errors import InputError
 from streed.estimators.binarizer import Binarizer
+from streed.exact import Range
 
 ALL, AUTO = "all", "auto"
 """Of `cuts`: every threshold, or as many as the search can be expected to finish."""
@@ -22,7 +23,7 @@ def questions_of(cuts: Any, binarizer: Any) -> Binarizer | int | str:
         if isinstance(binarizer, Binarizer):
             return binarizer
         if _is_whole(binarizer):
-            return int(binarizer)
+            return _most("binarizer", binarizer)
         advice = 'give "auto", a streed.Binarizer, None or a whole number; others go into a pipeline'
         raise InputError("binarizer", f"{binarizer!r} is no Binarizer", advice)
     if not (isinstance(binarizer, str) and binarizer == "auto"):
@@ -30,8 +31,12 @@ def questions_of(cuts: Any, binarizer: Any) -> Binarizer | int | str:
     if isinstance(cuts, Binarizer) or (isinstance(cuts, str) and cuts in (ALL, AUTO)):
         return cuts
     if _is_whole(cuts):
-        return int(cuts)
+        return _most("cuts", cuts)
     raise InputError("cuts", f"{cuts!r}", 'give "auto", "all", a whole number or a streed.Binarizer')
+
+
+def _most(argument: str, value: Any) -> int:
+    return Range(1, whole=True).read(argument, value)  # type: ignore[no-any-return]
 
 
 def _is_whole(value: Any) -> bool:

@@ -18,9 +18,8 @@ import numpy as np
 
 import streed
 from streed.data import Dataset
-from streed.errors import InputError
 from streed.estimators.classifier import OptimalTreeClassifier
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.result import Result
 
 
@@ -90,8 +89,7 @@ class RashomonTreeClassifier(OptimalTreeClassifier):
 
     def _accept(self, result: Result, data: Dataset) -> None:
         super()._accept(result, data)
-        if isinstance(self.samples, bool) or not isinstance(self.samples, (int, np.integer)) or self.samples < 1:
-            raise InputError("samples", f"{self.samples!r}", "give a whole number >= 1")
+        Range(1, whole=True).read("samples", self.samples)
         self.rashomon_ = streed.rashomon(
             result.task,
             data,

@@ -8,7 +8,7 @@ Section 11.5) have it for pruned trees. Here each tree is the optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -19,12 +19,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from streed.data.rows import weigh_copies
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.estimators.base import OptimalTree
 from streed.estimators.classifier import OptimalTreeClassifier
 from streed.estimators.paths import Step, at_cost, at_size, complexity_path, size_path
 from streed.estimators.reading import FREQUENCY, as_array, forget, present_rows, take_rows
 from streed.estimators.regressor import OptimalTreeRegressor
+from streed.exact import Range
 
 BY = ("cost_complexity", "max_nodes", "max_depth")
 
@@ -89,6 +90,10 @@ class _Tuned(OptimalTree):
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         if self.by not in BY:
             raise InputError("by", f"{self.by!r}", f"use one of {', '.join(BY)}")
+        if isinstance(self.max_depths, str) or not isinstance(self.max_depths, Iterable) or not list(self.max_depths):
+            raise InputError("max_depths", brief(self.max_depths), "give a list of depths, such as (1, 2, 3)")
+        for depth in self.max_depths:
+            Range(0, whole=True).read("max_depths", depth)
         forget(self)
         X, y, sample_weight, row_data = present_rows(X, y, sample_weight, row_data)
         data = self._prepare(X, y, sample_weight, row_data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -11,7 +10,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import exact_number, readable
+from streed.exact import Range, readable
 from streed.problem.problem import Problem, Solution
 from streed.task import TOTAL, Task, Totals, Value
 from streed.task.constrained import objective
@@ -25,11 +24,7 @@ def read_upper_bound(upper_bound: Any) -> int | float | Fraction | None:
     A float stays one, as it may be what a result shows of a value that no float equals. Raises InputError
     for what is no finite number.
     """
-    if upper_bound is None:
-        return None
-    if isinstance(upper_bound, bool) or not isinstance(upper_bound, numbers.Real):
-        raise InputError("upper_bound", f"{upper_bound!r} is no number", "give a value of the task, or None")
-    exact = exact_number(upper_bound, "upper_bound")
+    exact: Any = Range(optional=True, meaning="a value of the task").read("upper_bound", upper_bound)
     return float(upper_bound) if isinstance(upper_bound, (float, np.floating)) else exact
 
 

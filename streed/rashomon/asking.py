@@ -8,8 +8,8 @@ from typing import Any, final
 import attrs
 
 from streed.data import Dataset
-from streed.errors import InputError, MismatchError, TaskError
-from streed.exact import exact_number
+from streed.errors import InputError, MismatchError
+from streed.exact import Range
 from streed.kernels.compilation import Compilation, clock
 from streed.rashomon.counting import Budget, Counted, budget_of
 from streed.rashomon.first_trees import budget_of_first
@@ -18,6 +18,7 @@ from streed.rashomon.rashomon_set import RashomonSet
 from streed.rashomon.recursion import Watch
 from streed.solve import check_stops, solve, whole_limit
 from streed.task import Task
+from streed.task.contract import check_task
 from streed.task.weighing import check_weights, in_copies
 from streed.tree.evaluation import evaluate
 
@@ -64,8 +65,7 @@ def rashomon(
     Raises InputError for arguments that are not usable, and for tasks whose trees cannot be counted exactly, with the
     reason; TaskError as `streed.solve` does.
     """
-    if not isinstance(task, Task):
-        raise TaskError(f"task: {task!r} is no Task; give one such as streed.tasks.Accuracy()")
+    check_task(task)
     near = _Nearness.of(epsilon, slack, budget, n_best)
     if not isinstance(trivial, bool):
         raise InputError("trivial", f"{trivial!r}", "give True or False")
@@ -158,11 +158,7 @@ class _Nearness:
         name, value = next(iter(named.items()))
         if name == "n_best":
             return cls(name, whole_limit(name, value, 1, None))
-        number = None if isinstance(value, bool) else exact_number(value, name)
-        if number is None or (name != "budget" and number < 0):
-            remedy = "give a number >= 0, such as 0.05" if name != "budget" else "give a value"
-            raise InputError(name, f"{value!r}", remedy)
-        return cls(name, number)
+        return cls(name, Range(None if name == "budget" else 0).read(name, value))
 
     def budget(self, question: Question, best: Any) -> Budget:
         """The budget, of the best score; of so many trees that of the best ones."""

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError, MismatchError
-from streed.exact import Array, readable
+from streed.exact import Array, Range, readable
 from streed.rashomon.answers import Best, Importance
 from streed.rashomon.counting import Counted
 from streed.rashomon.drawing import drawing
@@ -114,9 +114,7 @@ class RashomonSet:
 
     def __getitem__(self, number: int) -> Tree:
         """The tree of that number in order of value; negative numbers count from the end."""
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise InputError("number", f"{number!r} is no whole number", "index one tree at a time, or iterate")
-        number = int(number)
+        number = Range(whole=True, meaning="of one tree at a time").read("number", number)
         total = self.lower_count
         if not -total <= number < total:
             raise IndexError(f"tree {number} of {total}")
@@ -141,9 +139,7 @@ class RashomonSet:
 
         `rng`: a `random.Random`, a numpy generator, a seed, or None for a fresh one.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 0:
-            raise InputError("k", f"{k!r} is no number of trees", "give a whole number >= 0")
-        if k and not self.lower_count:
+        if Range(0, whole=True, meaning="of trees").read("k", k) and not self.lower_count:
             raise InputError("k", "the set has no trees", "widen the budget")
         draw = drawing(rng)
         return [self[draw(self.lower_count)] for _ in range(int(k))]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError, TaskError
+from streed.errors import InputError, TaskError, brief
 from streed.task.algebra import objective
 from streed.task.base import (
     COMPONENTWISE,
@@ -56,7 +56,7 @@ def build(task: Task | type[Task]) -> Task:
     if isinstance(task, Task):
         return task
     if not isinstance(task, type) or not issubclass(task, Task):
-        raise TaskError(f"task: {task!r} is no Task; give a subclass of streed.Task, or an instance of one")
+        raise TaskError(f"task: {brief(task)} is no Task; give a subclass of streed.Task, or an instance of one")
     missing = sorted(getattr(task, "__abstractmethods__", ()))
     if missing:
         signatures = [f"{name}({', '.join(inspect.signature(getattr(task, name)).parameters)})" for name in missing]
@@ -71,6 +71,14 @@ def build(task: Task | type[Task]) -> Task:
             f"  {_class_line(task)}"
         ) from None
     return task()
+
+
+def check_task(task: object) -> None:
+    """Raises TaskError for what is no task, such as its class."""
+    if isinstance(task, type) and issubclass(task, Task):
+        raise TaskError(f"task: {task.__name__} is a class; give an instance, such as {task.__name__}()")
+    if not isinstance(task, Task):
+        raise TaskError(f"task: {brief(task)} is no Task; give one such as streed.tasks.Accuracy()")
 
 
 def is_shipped(task: Task) -> bool:
@@ -399,5 +407,4 @@ def _kind(value: Any) -> str:
 
 def _brief(x: Any) -> str:
     """An argument or answer on one line."""
-    text = "data" if type(x).__name__ == "Dataset" else " ".join(repr(x).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return "data" if type(x).__name__ == "Dataset" else brief(x)

@@ -107,7 +107,7 @@ def test_a_task_of_the_general_route(tmp_path: Path) -> None:
         (("nowhere.csv",), "no file 'nowhere.csv'"),
         (("monks-1", "--task", "f9"), "there is no 'f9'"),
         (("monks-1", "--task", "sparse-accuracy"), "needs lam"),
-        (("monks-1", "--task", "sparse-accuracy(-1)"), "lam: -1 is negative"),
+        (("monks-1", "--task", "sparse-accuracy(-1)"), "lam: it is -1"),
         (("monks-1", "--task", "sparse-accuracy(1, 2)"), "sparse-accuracy(1, 2)"),
         (("monks-1", "--task", "sparse-accuracy(1"), "cannot be read"),
         (("monks-1", "--task", "sparse-accuracy(open('x'))"), "cannot be read"),

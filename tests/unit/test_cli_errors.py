@@ -63,7 +63,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "costs of Latin-1": ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=latin.csv"), "UTF-8"),
     "costs of nothing": ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=none"), "no file"),
     "a weight of letters": ((*SOLVE, "--task", "weighted-accuracy('a')"), "maps no labels"),
-    "a weight without a number": ((*SOLVE, "--task", "weighted-accuracy({'no': 'x'})"), "no number"),
+    "a weight without a number": ((*SOLVE, "--task", "weighted-accuracy({'no': 'x'})"), "number >= 0"),
     "a prior of letters": ((*SOLVE, "--task", "bayesian-tree('a')"), "concentration"),
     "a prior beyond reason": ((*SOLVE, "--task", "bayesian-tree(1e308)"), "concentration"),
     "a confidence that is a list": ((*SOLVE, "--task", "pessimistic-error([])"), "confidence"),

@@ -132,13 +132,13 @@ def test_costs_by_frequency() -> None:
     ("make", "fragments"),
     [
         (lambda: CostTable.of([[0, 1], [1, 0], [1, 1]]), ["3 rows of 2 entries"]),
-        (lambda: CostTable.of([[0, float("nan")], [1, 0]]), ["nan", "not finite"]),
+        (lambda: CostTable.of([[0, float("nan")], [1, 0]]), ["nan", "row 0"]),
         (lambda: CostTable.of([[0, -1], [1, 0]]), ["row 0", "-1"]),
         (lambda: CostTable.of([]), ["0 rows"]),
         (lambda: CostTable.of([[0]], [TestCost("a", 1), TestCost("a", 2)]), ["two tests are named 'a'"]),
         (lambda: CostTable.of([[0, 1], [1, 0]], classes=["a"]), ["2 rows for the classes"]),
         (lambda: CostSensitive([[0, 1, 2], [1, 0, 2]]), ["2 rows of 3 entries"]),
-        (lambda: TestCost("a", -1), ["'a'", "cost -1"]),
+        (lambda: TestCost("a", -1), ["'a'", "it is -1"]),
         (lambda: TestCost("a", float("inf")), ["inf"]),
         (lambda: TestCost("a", 1, 2), ["2 with its discount"]),
     ],
@@ -205,7 +205,7 @@ def test_instance_costs_that_are_refused() -> None:
     refused("costs", "InstanceCosts needs it", call=lambda: streed.solve(InstanceCosts(), X))
     refused("costs", "shape (4,)", call=lambda: streed.solve(InstanceCosts(), X, costs=[1, 2, 3, 4]))
     bad: list[list[Any]] = [[1, 2], [1, float("nan")], [1, 1], [1, 1]]
-    refused("costs", "row 1", "not finite", call=lambda: streed.solve(InstanceCosts(), X, costs=bad))
+    refused("costs", "row 1", "finite", call=lambda: streed.solve(InstanceCosts(), X, costs=bad))
     refused("costs", "not all entries are numbers", call=lambda: streed.solve(InstanceCosts(), X, costs=[["a", 1]] * 4))
     refused("labels", "3 for 2", call=lambda: streed.solve(InstanceCosts(labels=[1, 2, 3]), X, costs=[[1, 2]] * 4))
     refused("labels", "label of its own", call=lambda: InstanceCosts(labels=["a", "a"]))

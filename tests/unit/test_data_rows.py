@@ -168,8 +168,8 @@ def test_weights_that_are_decimals_or_fractions() -> None:
     [
         ([1, 2, 3], "3 weights, but X has 4 rows"),
         ([1, 1, 1], "3 weights, but X has 4 rows"),
-        ([1, -1, 1, 1], "row 1 has the weight -1"),
-        ([1.0, 1.0, -0.5, 1.0], "row 2 has the weight -0.5"),
+        ([1, -1, 1, 1], "row 1 has -1"),
+        ([1.0, 1.0, -0.5, 1.0], "row 2 has -0.5"),
         ([1.0, float("nan"), 1.0, 1.0], "row 1"),
         ([1.0, float("inf"), 1.0, 1.0], "row 1"),
         ([1, None, 1, 1], "row 1"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from sklearn.model_selection import GridSearchCV
 import streed
 from streed import estimators
 from streed.data import Dataset
+from streed.errors import InputError
 from streed.estimators import FairTreeClassifier, OptimalTreeClassifier, TunedOptimalTreeClassifier
 from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf, Tree
@@ -43,6 +47,31 @@ def test_class_weights_multiply_row_weights() -> None:
     assert (twice.predict(X) == model.predict(X)).all()
     with pytest.raises(ValueError, match="class_weight"):
         OptimalTreeClassifier(class_weight="fair").fit(X, Y)
+
+
+NUMBERS = (
+    "max_depth", "max_nodes", "min_leaf", "cost_complexity", "time_limit", "memory_limit", "threads", "cuts", "limit",
+    "ratio", "confidence", "capacity", "samples", "epsilon", "class_weight", "max_depths", "n_thresholds",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_every_number_is_checked_and_errors_name_the_argument(name: str) -> None:
+    kind: Any = getattr(estimators, name)
+    taken = [n for n in NUMBERS if isinstance(kind, type) and n in inspect.signature(kind).parameters]
+    beside: dict[str, Any] = {"costs": [[0, 1], [1, 0]]} if "CostSensitive" in name else {}
+    row_data = {
+        "FairTreeClassifier": {"sensitive_features": X[:, 0]},
+        "SurvivalTree": {"event": X[:, 0]},
+        "PolicyTree": {"treatment": X[:, 0], "propensity": np.full(90, 0.5)},
+    }.get(name, {})
+    y = np.arange(90) % 7 if "Regressor" in name or name == "SurvivalTree" else Y == "rare"
+    for argument, value in itertools.product(taken, (-1, math.nan, math.inf, "x", True, object())):
+        given = {"class_weight": {True: value, False: 1}, "max_depths": [value]}.get(argument, value)
+        with pytest.raises(InputError) as caught:
+            kind(**beside, **{argument: given}).fit(X, y, **row_data)
+        assert caught.value.argument == argument
+        assert "0x" not in str(caught.value)
 
 
 def test_sparse_tables_and_several_outputs_are_refused() -> None:

@@ -120,7 +120,7 @@ def test_refused_input() -> None:
     refused("y", "3 classes", call=lambda: streed.solve(F1(), CUBE, [0, 1, 2, 0, 1, 2, 0, 1]))
     refused("y", "same label", call=lambda: streed.solve(F1(), CUBE, [1] * 8))
     refused("positive", "'maybe'", call=lambda: streed.solve(F1(positive="maybe"), CUBE, BOTH))
-    refused("beta", "not positive", call=lambda: FBeta(0))
+    refused("beta", "> 0", call=lambda: FBeta(0))
     zero = [1, 1, 1, 1, 1, 1, 0, 0]
     refused("sample_weight", "class 1", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=zero))
     real = [math.pi * (i + 1) for i in range(8)]

@@ -280,7 +280,7 @@ def test_no_depth_limit_with_a_price() -> None:
         (ClassErrors(), {}, "front"),
         (Accuracy() & DemographicParity(), {}, "front"),
         (Entropy(), {"max_nodes": 2}, "limit the depth"),
-        (Accuracy(), {"n_best": 0}, "too small"),
+        (Accuracy(), {"n_best": 0}, ">= 1"),
         (Accuracy(), {"n_best": 5, "slack": 1}, "give one of them"),
         (MatthewsCorrelation(), {}, "no fraction of sums"),
         (F1(), {"labels": "best"}, "depends on the other leaves"),

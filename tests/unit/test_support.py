@@ -76,4 +76,4 @@ def test_what_is_refused() -> None:
     refused("sex", "MinSupportOf needs it", call=lambda: leaves(Accuracy().subject_to(MinSupportOf("sex", 1))))
     wrong = Accuracy().subject_to(MinSupportOf("sex", 1, values=["x"]))
     refused("sex", "no row is 'x'", call=lambda: leaves(wrong, sex=SEX))
-    refused("MinSupportOf", "0", call=lambda: MinSupportOf("sex", 0))
+    refused("min_rows", "0", call=lambda: MinSupportOf("sex", 0))

@@ -154,9 +154,9 @@ def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
     def solve(X: Any = X, y: Any = Y, **given: Any) -> streed.Result:
         return streed.solve(Accuracy(), X, y, **given)
 
-    refused("upper_bound", "is no number", call=lambda: solve(upper_bound="low"))
-    refused("upper_bound", "is no number", call=lambda: solve(upper_bound=True))
-    refused("upper_bound", "not finite", call=lambda: solve(upper_bound=float("nan")))
+    refused("upper_bound", "'low'", call=lambda: solve(upper_bound="low"))
+    refused("upper_bound", "True", call=lambda: solve(upper_bound=True))
+    refused("upper_bound", "nan", call=lambda: solve(upper_bound=float("nan")))
     refused("warm_start", "is no tree", call=lambda: solve(warm_start="tree"))
     refused("warm_start", "depth 3", call=lambda: solve(max_depth=2, warm_start=deep))
     refused("warm_start", "branching nodes", call=lambda: solve(max_depth=3, max_nodes=1, warm_start=deep))

@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task.algebra.parts import (
     Joint,
     check_operand,
@@ -211,7 +211,7 @@ def weight_of(weight: Any) -> Fraction:
 
     Raises InputError for what is no number, TaskError for a negative one.
     """
-    factor = Fraction(exact_number(weight, "weight"))
+    factor = Fraction(Range().read("weight", weight))
     if factor < 0:
         raise TaskError(
             f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4); what is "

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, Range
 from streed.task.algebra.parts import name, part_state
 from streed.task.algebra.products import Product
 from streed.task.analysis.exact_costs import exact_costs
@@ -113,7 +113,7 @@ def at_most(task: Task, limit: Any) -> Threshold:
         )
     if not adds(task) and not task.worsening:
         raise _not_worsening(task, "its combine is its own and it does not declare `worsening`")
-    return Threshold(task, exact_number(limit, "limit"))
+    return Threshold(task, Range().read("limit", limit))
 
 
 def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
