@@ -5,11 +5,21 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from streed.cli.exit_codes import CODES, FINE, MISMATCH, STOPPED, errors, fail
-from streed.cli.options import check_one_input, data_argument, json_option, load_tree, path, tree_argument
+from streed.cli.options import (
+    check_one_input,
+    data_argument,
+    json_option,
+    load_tree,
+    path,
+    saved_data,
+    saved_options,
+    tree_argument,
+)  # fmt: skip
 from streed.cli.output import print_json
 
 
@@ -20,9 +30,17 @@ from streed.cli.output import print_json
 @click.option("--table", type=path, metavar="FILE", help="The table that it is about (default: --out with .csv).")
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved.")
 @click.option("--row-prices", is_flag=True, help="Prove a bound by prices of rows, for trees of any depth.")
+@saved_options
 @json_option
 def prove(
-    tree: Path, data: str, out: Path, table: Path | None, time_limit: float | None, row_prices: bool, as_json: bool
+    tree: Path,
+    data: str,
+    out: Path,
+    table: Path | None,
+    time_limit: float | None,
+    row_prices: bool,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """Prove that a saved tree is the best one for DATA, for its own task and within its own limits.
 
@@ -30,18 +48,15 @@ def prove(
     beside streed and needs nothing but Python and numpy, shows the same to anyone: see `streed check-proof`.
     """
     with errors():
-        from streed.cli.preparation import make_dataset
-        from streed.datasets.reading import read_table
         from streed.proof import prove as prove_tree
 
         check_one_input(tree, data)
-        saved = load_tree(tree)
-        reading = None if saved.claims is None else saved.claims.reading
-        if reading is None:
-            fail("tree: it does not say how its columns are read from a table; save it with `streed solve --out`")
-        rows, _ = read_table(data, reading.target)
-        made = prove_tree(saved, make_dataset(rows, reading), time_limit=time_limit, row_prices=row_prices)
         beside = table or out.with_suffix(".csv")
+        if len({each.resolve() for each in (tree, Path(data), out, beside)}) < 4:
+            fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
+        saved = load_tree(tree)
+        found = saved_data(saved, data, **reading)
+        made = prove_tree(saved, found, time_limit=time_limit, row_prices=row_prices)
         made.save(out, beside)
         command = shlex.join(["streed", "check-proof", str(out), str(beside), *made.arguments])
         if as_json:

@@ -4,48 +4,42 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from streed.cli.exit_codes import CODES, FINE, MISMATCH, errors, fail
-from streed.cli.options import check_one_input, data_argument, json_option, load_tree, tree_argument
+from streed.cli.options import (
+    check_one_input,
+    data_argument,
+    json_option,
+    load_tree,
+    saved_data,
+    saved_options,
+    tree_argument,
+)  # fmt: skip
 from streed.cli.output import print_json
 
 
 @click.command(epilog=CODES)
 @tree_argument
 @data_argument
-@click.option("--target", metavar="COLUMN", help="Column of the labels, of a tree that Python saved.")
-@click.option("--weights", metavar="COLUMN", help="Column of row weights, likewise.")
-@click.option("--frequency", metavar="COLUMN", help="Column of how many rows each row stands for, likewise.")
+@saved_options
 @json_option
-def verify(
-    tree: Path, data: str, target: str | None, weights: str | None, frequency: str | None, as_json: bool
-) -> None:
+def verify(tree: Path, data: str, as_json: bool, **reading: Any) -> None:
     """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
 
     The lower bound of a minimised task (the upper bound of a maximised one) is checked for consistency only: to prove
     it again is to solve again.
     """
     with errors():
-        from streed.cli.preparation import make_dataset
-        from streed.datasets.reading import read_table
-
         check_one_input(tree, data)
-        from streed.tree import Reading
         from streed.tree.verification import check
 
         saved = load_tree(tree)
         if saved.claims is None:
             fail("tree: it holds no claims to check; save it with `streed solve --out`")
-        reading = saved.claims.reading
-        table, found = read_table(data, target if reading is None else reading.target)
-        if reading is None:
-            if found is None:
-                fail("target: the tree does not say which column its labels are; give --target")
-            multiway = tuple(column.name for column in saved.columns.values() if column.multiway)
-            reading = Reading(found, weights, multiway, one_hot=False, sources={}, frequency=frequency)
-        checks = check(saved, make_dataset(table, reading))
+        checks = check(saved, saved_data(saved, data, **reading))
         held = all(each.holds for each in checks)
         if as_json:
             listed = [{"what": c.what, "claimed": c.claimed, "found": c.found, "holds": c.holds} for c in checks]

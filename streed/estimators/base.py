@@ -217,6 +217,13 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         total = shares.sum()
         return shares / total if total > 0 else shares
 
+    def training_data(self, X: Any, y: Any = None, *row_data: Any, **more: Any) -> Dataset:
+        """The data that `fit` solves on when it is given the same arguments: what `streed.proof.prove` is about."""
+        other, given = clone(self), []
+        other._grow = lambda *rows: given.append(rows)
+        other.fit(X, y, *row_data, **more)
+        return other._prepare(*other._present(*given[0]))  # type: ignore[no-any-return]
+
     # -- paths ---------------------------------------------------------------------------------------------------------
 
     def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None, **row_data: Any) -> Bunch:

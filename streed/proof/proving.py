@@ -38,6 +38,7 @@ from streed.proof.prover_sums import ProverSquares, ProverSums
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
+from streed.tree.models import predictor_of, tree_of
 
 
 @final
@@ -112,8 +113,9 @@ def prove(
 ) -> Proof:
     """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) is over, of a bound.
 
-    `tree` is a result of `streed.solve` or a tree with claims; `X` (n, p) or a table or a `Dataset`, `y` (n,),
-    `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of its solve. Task and
+    `tree` is a result of `streed.solve`, a fitted estimator, or a tree with claims; `X` (n, p) or a table or a
+    `Dataset`, `y` (n,), `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of
+    its solve, and the raw ones of its `fit` for an estimator. Task and
     limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf)
     are given, so that a tree from anywhere can be proved. With `methods`, "FILE:NAME", the checker runs the methods
     that it finds in a file of Python, and enumerates: for any separable task and fronts, of few columns or little
@@ -125,11 +127,9 @@ def prove(
     neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums, nor squared errors.
     """
     began = time.monotonic()
-    grown = tree if isinstance(tree, Tree) else getattr(tree, "tree", None)
-    if not isinstance(grown, Tree):
-        raise InputError("tree", f"a {type(tree).__name__} has no tree", "give a result of solve, or a tree")
+    grown = predictor_of(tree)
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
-    data = Dataset.make(X, y, **given, **row_data)
+    data = data_of(tree, X, y, **given, **row_data)
     if methods is not None:
         own, within = _asked(grown, task, limits)
         trees = [each for _, each in getattr(tree, "front", ())] or [grown]
@@ -144,6 +144,21 @@ def prove(
     written, bound, count = prove_by_prices(claim, None if time_limit is None else began + time_limit)
     arguments = (*claim.arguments, FLAG)
     return Proof(written, claim.table, arguments, bound, claim.goal.reached, count, time.monotonic() - began)
+
+
+def data_of(model: Any, X: Any, y: Any = None, **more: Any) -> Dataset:
+    """The data set of a tree, result or fitted estimator, from what its solve or fit was given.
+
+    The columns are those that the model asks about: an estimator's, and by its recipe those of a tree that one grew.
+    """
+    if isinstance(X, Dataset):
+        return Dataset.make(X, y, **more)
+    more = {name: value for name, value in more.items() if value is not None}
+    if hasattr(model, "training_data"):
+        made: Dataset = model.training_data(X, y, **more)
+        return made
+    recipe = tree_of(model).recipe
+    return Dataset.make(X, y, **more) if recipe is None else recipe.dataset(recipe.encode(X), y, **more)
 
 
 def prove_claim(made: ProofClaim | SquaresClaim, time_limit: float | None, began: float) -> Proof:

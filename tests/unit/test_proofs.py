@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.base import clone
 
 import streed
 from streed import proof
 from streed.cli.app import app
 from streed.drivers.depth_first import DepthFirst
 from streed.errors import InputError, TaskError
+from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier, PolicyTree
+from streed.export import to_json
 from streed.proof import check
 from streed.proof.compiled import CompiledSums
 from streed.proof.format import to_bytes
@@ -130,7 +134,7 @@ def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
     with pytest.raises(TaskError, match="not of this task"):
         proof.prove(streed.solve(AbsoluteError(), X, y, max_depth=2), X, y)
-    with pytest.raises(InputError, match="no tree"):
+    with pytest.raises(InputError, match="has no tree"):
         proof.prove(3, X, y)
     with pytest.raises(InputError, match="tree"):
         proof.prove(streed.solve(Accuracy(), X, y, max_depth=2), X[:, :1], y)
@@ -296,6 +300,56 @@ def test_the_shell_proves_and_checks(tmp_path: Path) -> None:
     checked = runner.invoke(app, shlex.split(command))
     assert checked.exit_code == 0, checked.output
     assert runner.invoke(app, ["check-proof", tree, data, "--max-depth", "2"]).exit_code != 0
+    over = runner.invoke(app, ["prove", tree, data, "--out", str(tmp_path / "play.proof")])  # its table is play.csv
+    assert over.exit_code == 2
+    assert "would be written over" in over.output
+
+
+def estimated() -> tuple[pd.DataFrame, Any]:
+    draw = np.random.default_rng(0)
+    columns = {"a": draw.normal(size=60).round(2), "b": draw.choice(list("uvw"), 60), "c": draw.integers(0, 9, 60)}
+    return pd.DataFrame(columns), np.where(draw.random(60) < 0.4, "yes", "no")
+
+
+ESTIMATORS: list[tuple[Any, dict[str, Any], list[str]]] = [
+    (OptimalTreeClassifier(max_depth=3), {}, []),
+    (OptimalTreeClassifier(max_depth=2, cuts="all"), {}, []),
+    (OptimalTreeClassifier("f1", max_depth=2, cuts=4), {"frequency": np.arange(60) % 3}, ["--frequency", "n"]),
+    (OptimalTreeClassifier(max_depth=1), {"sample_weight": np.arange(60) % 3 + 1}, ["--weights", "n"]),
+    (CostSensitiveTreeClassifier([[0, 1], [3, 0]], max_depth=2), {}, []),
+    (FairTreeClassifier(max_depth=2, sensitive="b", limit=0.3), {}, ["--sensitive", "b"]),
+]
+
+
+@pytest.mark.parametrize(("model", "rows", "options"), ESTIMATORS)
+def test_fitted_estimators_are_proved_by_their_raw_table(
+    model: Any, rows: dict[str, Any], options: list[str], tmp_path: Path
+) -> None:
+    X, y = estimated()
+    model = clone(model).fit(X, y, **rows)
+    assert model.optimal_
+    made = proof.prove(model, X, y, **rows)
+    assert made.optimal
+    assert "it is optimal" in made.check()
+    if model.binarizer_ is None and model.cuts != "all":
+        return  # which thresholds were tried is not saved with the tree
+    tree, data = tmp_path / "tree.json", tmp_path / "data.csv"
+    tree.write_text(to_json(model), encoding="utf-8")
+    beside = {"n": next(iter(rows.values()))} if rows else {}
+    X.assign(**beside, label=y).to_csv(data, index=False)
+    call = [str(tree), str(data), "--target", "label", *options]
+    for command in (["verify", *call], ["prove", *call, "--out", str(tmp_path / "made.proof")]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+
+
+def test_a_policy_is_proved_by_its_past() -> None:
+    X, _ = estimated()
+    draw = np.random.default_rng(1)
+    scores = draw.integers(0, 9, (60, 2))
+    assert proof.prove(PolicyTree(max_depth=2).fit(X, scores), X, scores).optimal
+    with pytest.raises(InputError, match="has no tree"):
+        proof.prove(PolicyTree(), X, scores)
 
 
 # -- statements that must not be larger than what was shown ------------------------------------------------------------
