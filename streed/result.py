@@ -137,14 +137,11 @@ class Result:
 
     @property
     def searched_over(self) -> str:
-        """Among which splits of numbers the tree is best, and what is known of the others; empty of other data."""
-        from streed.tree.text import number
+        """Among which splits the tree is best, and what is known of the others."""
+        from streed.tree.claims import extent_text
 
-        said, bound = str(self.stats.get("searched_over", "")), self.stats.get("bound_over_all_thresholds")
-        if not said or bound is None:
-            return said
-        beyond = "more" if self.task.maximize else "less"
-        return f"{said}; no tree over all thresholds is worth {beyond} than {number(bound)}"
+        extent, bound = self.stats.get("searched_over", ""), self.stats.get("bound_over_all_thresholds")
+        return extent_text(extent, bound, self.task.maximize)
 
     @property
     def _is_front(self) -> bool:
@@ -159,15 +156,16 @@ class Result:
 
         if self.tree is None:
             return f"<pre>{escaped(self.to_text())}</pre>"
-        verdict = verdict_html(self.value, self.status == "optimal", self.lower_bound, self.upper_bound, self.gap)
-        verdict += f"; over {escaped(self.searched_over)}" if self.searched_over else ""
+        bounds = (self.lower_bound, self.upper_bound, self.gap)
+        verdict = verdict_html(self.value, self.status == "optimal", *bounds, over=self.searched_over)
         return tree_html(self.tree, verdict) + (front_html(self.front) if len(self.front) > 1 else "")
 
     def __str__(self) -> str:
         return self.to_text()
 
     def __repr__(self) -> str:
-        return f"<Result: {self.status}, value {self.value}, bounds {self.lower_bound} to {self.upper_bound}>"
+        over = f" over {self.searched_over}" if self.tree is not None and self.searched_over else ""
+        return f"<Result: {self.status}{over}, value {self.value}, bounds {self.lower_bound} to {self.upper_bound}>"
 
 
 def _plain(x: Any) -> Any:

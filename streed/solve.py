@@ -24,10 +24,13 @@ from streed.reductions import reduced
 from streed.result import Result, TightestLimit
 from streed.task import Task, Totals
 from streed.task.algebra import objective
+from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
+from streed.task.analysis.extent import affordable
 from streed.task.constrained import leaf_limits, limited
 from streed.task.contract import check_contract, check_task, is_shipped
 from streed.task.weighing import check_weights, in_copies
 from streed.tree import Claims, Tree
+from streed.tree.claims import extent_text
 from streed.tree.declarations import check_declarations
 from streed.tree.evaluation import count_rows, leaf_displays
 
@@ -56,7 +59,7 @@ def solve(
     upper_bound: Any = None,
     warm_start: Tree | None = None,
     categorical: Any = None,
-    max_cuts: int | None = None,
+    max_cuts: int | str | None = None,
     proof: Any = None,
     **row_data: Any,
 ) -> Result:
@@ -65,11 +68,13 @@ def solve(
     `X`: an array (n, p), a table (pandas, polars, dict of columns), or a `Dataset`, of binary, categorical and ordered
     columns. X = 1 goes right; numbers of more than two values and dates are ordered, and a branch on them reads `x <=
     t`, for which the rows go left. They may have gaps (None, NaN). `categorical` names the columns that are to have one
-    child per value. `max_cuts`: at most so many thresholds of each ordered column are tried, at quantiles; None, the
-    default, is all. `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and at most
-    `max_nodes` of them (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights, none below
-    0. `frequency`: n whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf` and wherever
-    else rows are counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or a driver.
+    child per value. `max_cuts`: "all" thresholds of ordered columns are tried, or at most so many of each, at
+    quantiles; "auto", the default (None), is all where the search is expected to end soon, else as many as will, by the
+    rule of `streed.task.analysis.extent`, which shell and estimators follow too; `searched_over` says which it was.
+    `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and at most `max_nodes` of them
+    (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights, none below 0. `frequency`: n
+    whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf` and wherever else rows are
+    counted; rows of frequency 0 are as absent. `search`: the name of a driver, or "auto", or a driver.
     `time_limit` is in seconds of search, `memory_limit` in bytes of this process; on either, and on Ctrl-C, the result
     is the best tree so far with its bounds. (What must be compiled first does not count as search, and is said on
     standard error; Ctrl-C before the search begins raises KeyboardInterrupt. Signal handlers stay as they are.) `gap`:
@@ -103,14 +108,15 @@ def solve(
     check_stops(time_limit, memory_limit, threads)
     Range(0, optional=True, meaning="a part of the value").read("gap", gap)
     files = None
-    if proof is not None:
-        from streed.proof.files import ProofFiles
-
-        files = ProofFiles.of(proof, task, data, (max_depth, leaf_rows, max_nodes), time_limit)
     with reporter(progress) as listener:
         shipped = is_shipped(task)
         if not shipped:
             check_contract(task, data)
+        data = affordable(task, data, most_depth, most_nodes)
+        if proof is not None:
+            from streed.proof.files import ProofFiles
+
+            files = ProofFiles.of(proof, task, data, (max_depth, leaf_rows, max_nodes), time_limit)
         driver = _over(task, _driver(search), data)
         driver.check(task)
         if gap is not None and not driver.knows_gap(task):
@@ -163,6 +169,9 @@ def solve(
             status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
         else:
             status = "optimal" if outcome.stopped is None else "feasible"
+        over_all = _over_all(bound, problem, outcome, totals) if outcome.solutions else None
+        over = extent_text(data.extent, over_all, task.maximize)
+        cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
         front = []
         for solution in outcome.solutions:
             if data.frequency is not None:
@@ -173,7 +182,7 @@ def solve(
                 bound_score = readable_bound(score_bound, score, upper=task.maximize, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
-            claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf)
+            claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf, None, over, cuts)
             front.append((value, _tree(solution, problem, outcome.unit, claims)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin
@@ -182,21 +191,9 @@ def solve(
         stats = {**outcome.stats}
         if "trace" in stats:
             stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
-        if (
-            data.is_cut
-            and front
-            and problem.min_leaf <= 1
-            and outcome.score_bound is None
-            and outcome.lower is not None
-        ):
-            from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
-
-            least = bound_over_all(bound, data, outcome.lower, (most_depth, most_nodes), totals)
-            if least is not None:
-                score = task.score(least, totals)
-                stats[OVER_ALL] = readable_bound(score, None, upper=task.maximize, real=outcome.real)
-        if data.ordered:
-            stats["searched_over"] = data.extent
+        stats["searched_over"] = data.extent
+        if over_all is not None:
+            stats[OVER_ALL] = over_all
         stats |= {
             "stopped": outcome.stopped,
             "seconds_compile": compilation.seconds,
@@ -220,6 +217,17 @@ def solve(
             stats["proof"] = None
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
+
+
+def _over_all(bound: Task, problem: Problem, outcome: Outcome, totals: Totals) -> Any:
+    """What no tree over all thresholds is better than, where only some were tried; None where that is not known."""
+    data, limits = problem.data, (problem.max_depth, problem.max_nodes)
+    if not data.is_cut or problem.min_leaf > 1 or outcome.score_bound is not None or outcome.lower is None:
+        return None
+    least = bound_over_all(bound, data, outcome.lower, limits, totals)
+    if least is None:
+        return None
+    return readable_bound(bound.score(least, totals), None, upper=bound.maximize, real=outcome.real)
 
 
 def _beating(

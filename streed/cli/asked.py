@@ -81,15 +81,15 @@ class Asked:
         """The rows, and how they were read; says what was made of columns that are no plain categories."""
         from streed import datasets as bundled
         from streed.binarize import Settings
-        from streed.cli.preparation import ALL, AUTO, make_dataset, plan, present
+        from streed.cli.preparation import make_dataset, plan, present
         from streed.datasets.reading import read_table
-        from streed.ordered.extent import affordable_cuts
+        from streed.task.analysis.extent import affordable
 
         table, found = read_table(self.data, self.target)
         if found is None:
             fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
         table = present(table, self.frequency)
-        every = self.thresholds in (ALL, AUTO)
+        cuts = self.cuts
         reading = plan(
             table,
             found,
@@ -98,17 +98,26 @@ class Asked:
             one_hot=self.one_hot,
             trusted=self.data in bundled.names(),
             sensitive=self.sensitive,
-            settings=Settings("quantiles" if every else self.thresholds, self.n_thresholds),
+            settings=Settings("quantiles" if cuts is not None else self.thresholds, self.n_thresholds),
             frequency=self.frequency,
-            every_threshold=every,
+            every_threshold=cuts is not None,
         )
-        data = make_dataset(table, reading)
-        most = affordable_cuts(data, self.max_depth) if self.thresholds == AUTO else None
+        data = make_dataset(table, reading, max_cuts=cuts)
         if reading.ordered:
-            click.echo(_tried(table, reading, most), err=True)
+            data = affordable(self.objective(), data, self.max_depth, self.max_nodes)
+            click.echo(_tried(table, reading, data.max_cuts), err=True)
         if reading.recipes:
             click.echo(_made(reading, self.thresholds), err=True)
-        return data if most is None else make_dataset(table, reading, max_cuts=most), reading
+        return data, reading
+
+    @property
+    def cuts(self) -> int | str | None:
+        """What `--thresholds` says of numbers, as `max_cuts` of a solve does; None where it names a method."""
+        from streed.data.dataset import ALL, AUTO, most_cuts
+
+        if self.thresholds in (ALL, AUTO):
+            return self.thresholds
+        return most_cuts(int(self.thresholds), "thresholds") if self.thresholds.isdecimal() else None
 
 
 def gathered(command: Callable[..., None]) -> Callable[..., None]:
@@ -121,12 +130,12 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _tried(table: Mapping[str, list[Any]], reading: Reading, most: int | None) -> str:
+def _tried(table: Mapping[str, list[Any]], reading: Reading, cuts: int | str) -> str:
     from streed.data.visible import visible
 
     told = [f"{visible(name)} ({len(set(table[name]) - {None}):,} values)" for name in reading.ordered[:_MOST_TOLD]]
     rest = len(reading.ordered) - _MOST_TOLD
-    tried = "all thresholds of" if most is None else f"at most {counted(most, 'thresholds')} of each of"
+    tried = f"at most {counted(cuts, 'thresholds')} of each of" if isinstance(cuts, int) else "all thresholds of"
     return f"{tried} {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
 
 

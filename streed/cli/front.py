@@ -92,6 +92,7 @@ def front(
         document = {
             "data": asked.data,
             "status": result.status,
+            "over": result.searched_over,
             "quantities": heads,
             "points": [dict(zip(heads, row, strict=True)) for row in rows],
             "missing": result.stats.get("missing"),
@@ -177,6 +178,7 @@ def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -
 
 def _print(result: Result, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     click.echo(f"status  {result.status}: {len(rows)} nondominated points")
+    click.echo(f"over    {result.searched_over}")
     if result.status == "feasible":
         click.echo(f"missing points keep {result.stats.get('missing')}")
     shown = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row in rows]

@@ -83,14 +83,16 @@ def stop_options(command: Command) -> Command:
 
 def question_options(command: Command) -> Command:
     """The command with options that say which questions are made of numbers and dates."""
-    most = click.option("--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column.")
+    most = click.option(
+        "--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column, by a method."
+    )
     method = click.option(
         "--thresholds",
-        metavar="METHOD",
+        metavar="WHICH",
         default="quantiles",
         show_default=True,
-        help="Where to cut numbers and dates: all, auto (all, or as many as are soon searched), quantiles, midpoints, "
-        "mdlp, tree, guesses (last two: scikit-learn).",
+        help="Of numbers and dates: all, auto (all, or as many as are soon searched), a number (so many of each column "
+        "at most), or those of a method: quantiles, midpoints, mdlp, tree, guesses (last two: scikit-learn).",
     )
     return _with([method, most], command)
 

@@ -20,11 +20,7 @@ from streed.tree import Reading, Tree
 Table = Mapping[str, list[Any]]
 
 ALL = "all"
-"""In place of the columns of numbers that are categories: every one of them. In place of a way to choose thresholds:
-all of them, so that numbers and dates are taken as they are."""
-
-AUTO = "auto"
-"""In place of a way to choose thresholds: all of them, or as many as the search is expected to finish with."""
+"""In place of the columns of numbers that are categories: every one of them."""
 
 
 def plan(
@@ -128,7 +124,7 @@ def _teacher(labels: list[Any]) -> Teacher:
     return Teacher(data.targets if measured else data.y, measured)
 
 
-def make_dataset(table: Table, reading: Reading, *, max_cuts: int | None = None) -> Dataset:
+def make_dataset(table: Table, reading: Reading, *, max_cuts: int | str | None = None) -> Dataset:
     """The table's rows as `reading` says, with all thresholds of ordered columns or at most so many of each.
 
     Raises InputError for columns that are not there.

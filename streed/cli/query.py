@@ -23,9 +23,9 @@ def query_data(asked: Asked, query: str, task: Task) -> Dataset:
     from streed.data import Dataset
     from streed.data.database import file_query, own_connection
 
-    if asked.thresholds not in ("all", "quantiles"):
+    if asked.cuts is None:
         found = f"a database cuts at quantiles or everywhere, not by {asked.thresholds!r}"
-        raise InputError("thresholds", found, "leave it out")
+        raise InputError("thresholds", found, "give a number or all, or leave it out")
     reader = _READERS.get(Path(asked.data).suffix.lower())
     if reader is None:
         raise InputError("data", f"{asked.data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
@@ -39,7 +39,7 @@ def query_data(asked: Asked, query: str, task: Task) -> Dataset:
             sample_weight=asked.weights,
             frequency=asked.frequency,
             categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
-            max_cuts=None if asked.thresholds == "all" else asked.n_thresholds,
+            max_cuts=asked.cuts,
             task=task,
             **groups,
         )

@@ -156,6 +156,7 @@ def _described(
     document: dict[str, Any] = {
         "status": kept.status,
         "optimum": found.optimum,
+        "over": kept.searched_over,
         "count": kept.count,
         "lower_count": kept.lower_count,
         "upper_count": kept.upper_count,
@@ -184,6 +185,7 @@ def _quantity(name: str, sensitive: Sequence[str]) -> Any:
 def _print(document: dict[str, Any], kept: RashomonSet) -> None:
     count = f"{document['lower_count']:,}"
     click.echo(f"optimum  {document['optimum']}")
+    click.echo(f"over     {document['over']}")
     click.echo(f"trees    {count if document['count'] is not None else f'at least {count} ({kept.stopped})'}")
     if "without" in document:
         told = document["without"]

@@ -22,6 +22,9 @@ from streed.data.table import Table, read_column, read_input, read_values, take_
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
 
+ALL, AUTO = "all", "auto"
+"""In place of the most thresholds of each ordered column."""
+
 
 @attrs.frozen(eq=False, repr=False)
 class Dataset:
@@ -58,6 +61,9 @@ class Dataset:
     uncut: tuple[tuple[Array, OrderedValues], ...] = ()
     """Of numbers whose thresholds are columns, where that is known of all: (the rank of every row (n,), the values with
     the cuts that are columns)."""
+    max_cuts: int | str = AUTO
+    """How many thresholds each ordered column has at most; ALL: every one; AUTO: every one, of which a search takes as
+    many as it is expected to finish with (`streed.task.analysis.extent`)."""
 
     @classmethod
     def make(
@@ -68,7 +74,7 @@ class Dataset:
         sample_weight: Any = None,
         frequency: Any = None,
         categorical: bool | Sequence[str | int] | None = None,
-        max_cuts: int | None = None,
+        max_cuts: int | str | None = None,
         names: Sequence[str] | None = None,
         **row_data: Any,
     ) -> Dataset:
@@ -79,7 +85,8 @@ class Dataset:
         texts or categories with 3 to 256 values a multiway one. Ordered columns may have gaps (None, NaN, NaT).
         `categorical`: the columns, by names or positions, that are to have one child per value, or True for every one
         of more than two values. `max_cuts`: at most so many thresholds in each ordered column, at quantiles of the
-        rows; None is all. `y`: n labels that can be sorted, or None. `row_data`: arrays with one entry per row.
+        rows; "all"; or "auto", the default (None): all that a search is expected to finish with, see
+        `streed.task.analysis.extent`. `y`: n labels that can be sorted, or None. `row_data`: arrays, an entry per row.
         `frequency`: n whole numbers >= 0, how many equal rows each row stands for; rows of frequency 0 are left out.
         Raises InputError that names the argument, and the column where there is one.
         """
@@ -90,7 +97,7 @@ class Dataset:
                     "X", "it is a Dataset, given together with further arguments", "put them into Dataset.make instead"
                 )
             return X
-        most = _most_cuts(max_cuts)
+        most = most_cuts(max_cuts)
         source = read_input(X)
         n, p = source.shape if isinstance(source, np.ndarray) else (source.n_rows, len(source.columns))
         if n == 0:
@@ -106,7 +113,7 @@ class Dataset:
         named = column_names(source, names, p)
         listed = listed_columns(categorical, named, p)
         held = weigh_copies(weights, copies)
-        coding = functools.partial(code_column, weights=held, max_cuts=most)
+        coding = functools.partial(code_column, weights=held, max_cuts=_number(most))
         if isinstance(source, np.ndarray):
             codes, coded, ordered = _code_array(source, named, listed, coding)
             pair: tuple[Any, Any] = (False, True) if source.dtype.kind == "b" else (0, 1)
@@ -130,6 +137,7 @@ class Dataset:
             sample_weight=weights,
             frequency=copies,
             ordered=ordered,
+            max_cuts=most,
         )
 
     @classmethod
@@ -144,7 +152,7 @@ class Dataset:
         frequency: str | None = None,
         task: Any = None,
         categorical: bool | Sequence[str] | None = None,
-        max_cuts: int | None = None,
+        max_cuts: int | str | None = None,
         most_rows: int = MOST_ROWS,
         **row_data: str | Sequence[str],
     ) -> Dataset:
@@ -153,11 +161,13 @@ class Dataset:
         `features`: None is every column that is named for nothing else. `row_data`: a column, or a list of columns for
         a table, by the name that the task asks for (`sensitive_features="sex"`). `task`: the task that the data are
         for, so that the database adds up what that only adds (`Task.pushes_down`); the data then serve such tasks
-        alone. `max_cuts`: numbers and times of more values are cut at so many quantiles in the database. At most
-        `most_rows` different rows are read. The order is that of the values, whatever that of the rows. Raises
+        alone. `max_cuts`: where it is a number, numbers and times of more values are cut at so many quantiles in the
+        database. At most `most_rows` different rows are read. The order is that of the values, whatever that of the
+        rows. Raises
         InputError for columns that are not there or not usable, and with the database's words for a query that fails.
         """
-        return read_query(
+        most = most_cuts(max_cuts)
+        data = read_query(
             connection,
             sql,
             features=features,
@@ -165,11 +175,12 @@ class Dataset:
             sample_weight=sample_weight,
             frequency=frequency,
             categorical=categorical,
-            max_cuts=_most_cuts(max_cuts),
+            max_cuts=_number(most),
             sums=frozenset() if task is None else task.summed_rows(),
             most_rows=most_rows,
             row_data=row_data,
         )
+        return attrs.evolve(data, max_cuts=most)
 
     @classmethod
     def from_parquet(
@@ -241,8 +252,13 @@ class Dataset:
     @property
     def extent(self) -> str:
         """Among which splits a tree for the data is best, such as "all 22,599 thresholds" or "160 questions"."""
-        every = bool(self.ordered) and not self.is_cut
-        return f"all {self.n_questions:,} thresholds" if every else f"{self.n_questions:,} questions"
+        said = f"{self.n_questions:,} {{}}{'' if self.n_questions == 1 else 's'}"
+        return f"all {said.format('threshold')}" if self.ordered and not self.is_cut else said.format("question")
+
+    def cut(self, most: int) -> Dataset:
+        """The rows with at most so many thresholds of each ordered column, at quantiles of the rows by weight."""
+        cut = {j: values.fewer(self.X[:, j], self.weights, most) for j, values in self.ordered.items()}
+        return attrs.evolve(self, ordered=cut, max_cuts=most)
 
     @property
     def n_classes(self) -> int:
@@ -367,5 +383,12 @@ def _code_table(
     return together, coded, ordered
 
 
-def _most_cuts(max_cuts: Any) -> int | None:
-    return Range(1, whole=True, optional=True, meaning="for all").read("max_cuts", max_cuts)  # type: ignore[no-any-return]
+def most_cuts(max_cuts: Any, argument: str = "max_cuts") -> int | str:
+    """What an argument says of thresholds: the most of each ordered column, ALL or AUTO, which is None too."""
+    if max_cuts is None or (isinstance(max_cuts, str) and max_cuts in (ALL, AUTO)):
+        return max_cuts or AUTO
+    return Range(1, whole=True, meaning=f'"{ALL}" or "{AUTO}"').read(argument, max_cuts)  # type: ignore[no-any-return]
+
+
+def _number(most: int | str) -> int | None:
+    return most if isinstance(most, int) else None

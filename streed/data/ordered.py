@@ -111,6 +111,14 @@ class OrderedValues:
         missing = np.array([[NO_LIMIT, 1]] if len(self.values) else np.zeros((0, 2)), np.int64)
         return np.concatenate([np.stack([each, sides], axis=1), missing])
 
+    def fewer(self, ranks: Array, weights: Array | None, most: int) -> OrderedValues:
+        """The values with at most so many of the cuts, at quantiles of the rows (n,) by their weights (n,)."""
+        present = ranks < self.gap_rank
+        places = np.searchsorted(self.cuts, ranks[present])
+        held = None if weights is None else weights[present]
+        totals = np.bincount(places, weights=held, minlength=len(self.cuts) + 1)
+        return attrs.evolve(self, cuts=self.cuts[quantiles(totals.astype(np.float64), most)])
+
     def cut(self, limit: int, gaps: int) -> Cut:
         """The question that `questions` lists so."""
         return Cut(None if limit == NO_LIMIT else self.threshold(limit), gaps)

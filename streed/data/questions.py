@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from streed.data.dataset import Dataset
-from streed.data.ordered import NO_LIMIT, Cut, quantiles
+from streed.data.ordered import NO_LIMIT, Cut
 from streed.exact import Array
 
 
@@ -57,9 +57,7 @@ class Questions:
         """
         kept = np.ones(len(self.column), bool)
         for j, values in self.source.ordered.items():
-            present = self.source.X[:, j][self.source.X[:, j] != values.gap_rank]
-            totals = np.bincount(np.searchsorted(values.cuts, present), minlength=len(values.cuts) + 1)
-            chosen = values.cuts[quantiles(totals.astype(np.float64), most)]
+            chosen = values.fewer(self.source.X[:, j], None, most).cuts
             here = self.column == j
             kept[here] = np.isin(self.limit[here], chosen) | (self.limit[here] == NO_LIMIT)
         return np.flatnonzero(kept)

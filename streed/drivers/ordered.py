@@ -91,4 +91,4 @@ def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
         found = (
             f"{questions:,} questions of all thresholds take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} are free"
         )
-        raise InputError("max_cuts", found, "give the most thresholds of a column, such as max_cuts=50")
+        raise InputError("max_cuts", found, "leave out max_cuts, or give the most thresholds of a column, such as 50")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import functools
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +19,14 @@ from streed.errors import InputError
 from streed.estimators.binarizer import Binarizer
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
-from streed.estimators.questions import AUTO, questions_of
+from streed.estimators.questions import questions_of
 from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
 from streed.exact import Array, Range
-from streed.ordered.extent import affordable_cuts
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.analysis.cut_loss import OVER_ALL
 from streed.tree import Tree
+from streed.tree.claims import extent_text
 from streed.tree.html import tree_html, verdict_html
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     is, in which every threshold of numbers and dates is tried, and texts have a child for each value; a whole number
     instead: at most so many thresholds of each column, at quantiles. `cuts` says the same in other words, in place of
     `binarizer`: "all" (every threshold), "auto" (every threshold where the search is expected to end soon, else as many
-    as will, see `streed.ordered.extent`), a whole number or a `Binarizer`.
+    as will, see `streed.task.analysis.extent`), a whole number or a `Binarizer`.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`;
@@ -148,14 +147,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         if not isinstance(questions, Binarizer):
             self.binarizer_ = None
             names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-            most = questions if isinstance(questions, int) else None
-            made_of = functools.partial(Dataset.make, X, labels, sample_weight=held, names=names, **given)
-            data: Dataset = made_of(max_cuts=most)
-            if questions == AUTO:
-                most = affordable_cuts(data, self._deepest())
-                if most is not None:
-                    data = made_of(max_cuts=most)
-            return data
+            return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=questions, **given)
         made: Binarizer = clone(questions)
         if made.target_type == "auto":
             made.set_params(target_type="numbers" if self._numeric_target else "classes")
@@ -166,10 +158,6 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         # rows of frequency 0 are left out of the data
         is_same = all(len(ranks) == data.n_rows for ranks, _ in uncut)
         return attrs.evolve(data, uncut=uncut) if is_same else data
-
-    def _deepest(self) -> int | None:
-        """The largest depth that is searched; that of the parameter unless overridden."""
-        return self.max_depth
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
         """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
@@ -197,7 +185,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             self.value_, self.lower_bound_, self.upper_bound_ = (
                 None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
             )
-        self.searched_over_ = data.extent
+        self.searched_over_ = result.stats["searched_over"]
         self.bound_over_all_thresholds_ = result.stats.get(OVER_ALL)
         if self.bound_over_all_thresholds_ is not None and self.value_ != result.value:
             self.bound_over_all_thresholds_ = -self.bound_over_all_thresholds_
@@ -321,11 +309,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """The fitted tree and its proof; empty before there is one."""
         if not hasattr(self, "tree_"):
             return ""
+        over = extent_text(self.searched_over_, self.bound_over_all_thresholds_, self._objective(0).maximize)
         bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
-        over = f"over {self.searched_over_}"
-        if self.bound_over_all_thresholds_ is not None:
-            over += f" (bound over all thresholds: {self.bound_over_all_thresholds_:.6g})"
-        return tree_html(self.tree_, f"{verdict_html(self.value_, self.optimal_, *bounds)}; {over}")
+        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, over=over))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree

@@ -84,9 +84,6 @@ class _Tuned(OptimalTree):
         self.one_standard_error = one_standard_error
         self.n_jobs = n_jobs
 
-    def _deepest(self) -> int | None:
-        return int(max(self.max_depths))
-
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         if self.by not in BY:
             raise InputError("by", f"{self.by!r}", f"use one of {', '.join(BY)}")

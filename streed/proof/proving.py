@@ -104,7 +104,7 @@ def prove(
     sample_weight: Any = None,
     frequency: Any = None,
     categorical: Any = None,
-    max_cuts: int | None = None,
+    max_cuts: int | str | None = None,
     time_limit: float | None = None,
     limits: Mapping[str, Any] | None = None,
     methods: str | None = None,
@@ -114,8 +114,8 @@ def prove(
     """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) is over, of a bound.
 
     `tree` is a result of `streed.solve`, a fitted estimator, or a tree with claims; `X` (n, p) or a table or a
-    `Dataset`, `y` (n,), `sample_weight` (n,), `frequency` (n,), `categorical`, `max_cuts` and the row data are those of
-    its solve, and the raw ones of its `fit` for an estimator. Task and
+    `Dataset`, `y` (n,), `sample_weight` (n,), `frequency` (n,), `categorical` and the row data are those of its solve,
+    and the raw ones of its `fit` for an estimator; so is `max_cuts`, which the claims of a tree know (None). Task and
     limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf)
     are given, so that a tree from anywhere can be proved. With `methods`, "FILE:NAME", the checker runs the methods
     that it finds in a file of Python, and enumerates: for any separable task and fronts, of few columns or little
@@ -130,6 +130,7 @@ def prove(
     grown = predictor_of(tree)
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = data_of(tree, X, y, **given, **row_data)
+    data = data if grown.claims is None else grown.claims.cut(data)
     if methods is not None:
         own, within = _asked(grown, task, limits)
         trees = [each for _, each in getattr(tree, "front", ())] or [grown]

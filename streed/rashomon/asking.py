@@ -18,6 +18,7 @@ from streed.rashomon.rashomon_set import RashomonSet
 from streed.rashomon.recursion import Watch
 from streed.solve import check_stops, solve, whole_limit
 from streed.task import Task
+from streed.task.analysis.extent import affordable
 from streed.task.contract import check_task
 from streed.task.weighing import check_weights, in_copies
 from streed.tree.evaluation import evaluate
@@ -41,7 +42,7 @@ def rashomon(
     sample_weight: Any = None,
     frequency: Any = None,
     categorical: Any = None,
-    max_cuts: int | None = None,
+    max_cuts: int | str | None = None,
     threads: int = 1,
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -80,6 +81,7 @@ def rashomon(
     if leaf_rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
+    data = affordable(task, data, depth, nodes)
     question = Question.of(
         task,
         data,

@@ -56,6 +56,11 @@ class RashomonSet:
         (value, _), *_ = found._levels
         return attrs.evolve(found, optimum=counted.question.shown(value))
 
+    @property
+    def searched_over(self) -> str:
+        """Of which splits the trees are."""
+        return self.counted.question.data.extent
+
     # -- how many --------------------------------------------------------------------------------------------------
 
     @property
@@ -170,9 +175,9 @@ class RashomonSet:
         shown = question.shown(value)
         worst = (shown, self.optimum) if task.maximize else (self.optimum, shown)
         status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
-        claims = Claims(
-            task, shown, *worst, status, root.rows, question.max_depth, question.max_nodes, question.min_leaf
-        )
+        depth, nodes, min_leaf = question.max_depth, question.max_nodes, question.min_leaf
+        cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
+        claims = Claims(task, shown, *worst, status, root.rows, depth, nodes, min_leaf, None, data.extent, cuts)
         tree = Tree.grown(root, data, labels, claims=claims)
         return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
 
@@ -360,7 +365,7 @@ class RashomonSet:
 
     def __repr__(self) -> str:
         counted = f"{self.lower_count:,}" if self.status == COMPLETE else f"at least {self.lower_count:,}"
-        return f"<RashomonSet of {counted} trees, optimum {self.optimum}>"
+        return f"<RashomonSet of {counted} trees over {self.searched_over}, optimum {self.optimum}>"
 
 
 def _with_costs(root: Node, costs: Iterator[Any]) -> Node:

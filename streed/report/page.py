@@ -85,7 +85,7 @@ def make_report(
         "page.html",
         heading=title or "A provably optimal decision tree",
         note=note,
-        cards=_cards(tree, tree.claims, nodes[0].rows, near, found.searched_over if isinstance(found, Result) else ""),
+        cards=_cards(tree, tree.claims, nodes[0].rows, near),
         sections=[
             {"name": name, "anchor": name.lower().replace(" ", "-"), "template": f"{template}.html", **values}
             for name, template, values in known
@@ -97,9 +97,7 @@ def make_report(
     )
 
 
-def _cards(
-    tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | None, searched_over: str
-) -> list[tuple[str, str, str]]:
+def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | None) -> list[tuple[str, str, str]]:
     """(name, what is said, its colour or "") of what stands at the top."""
     cards = []
     if claims is not None:
@@ -115,7 +113,7 @@ def _cards(
         asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
         cards.append(("limits of size", ", ".join(asked) or "none", ""))
         cards += [("subject to", limit, "") for limit in limits(claims)]
-        cards += [("searched over", searched_over, "")] if searched_over else []
+        cards += [("searched over", claims.over, "")] if claims.over else []
     return [*cards, ("tree", size_text(tree), ""), ("rows", f"{n_rows:,}", "")]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from streed.binarize import ColumnRecipe
+from streed.data.dataset import AUTO, Dataset
 
 if TYPE_CHECKING:
     from streed.tree.description import Description
@@ -53,9 +54,29 @@ class Claims:
     max_nodes: int | None = None
     min_leaf: int = 1
     reading: Reading | None = None
+    over: str = ""
+    """Among which splits the tree is the best, as `extent_text` says it."""
+    max_cuts: int | None = None
+    """The most thresholds of each ordered column that were tried; None: all of them."""
+
+    def cut(self, data: Dataset) -> Dataset:
+        """The data with the thresholds that the solve tried, where the caller left open how many there are."""
+        return data if self.max_cuts is None or data.max_cuts != AUTO else data.cut(self.max_cuts)
 
     def describe_task(self) -> Description:
         """The task as nested dicts, lists and plain values."""
         from streed.tree.description import describe
 
         return self.task if isinstance(self.task, dict) else describe(self.task)
+
+
+def extent_text(extent: str, bound: Any, maximize: bool) -> str:
+    """Among which splits a tree is the best (`Dataset.extent`), and what no tree over all thresholds is better than.
+
+    `bound`: None where that is not known.
+    """
+    from streed.tree.text import number
+
+    if bound is None:
+        return extent
+    return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

@@ -25,14 +25,14 @@ def tree_html(tree: Tree, verdict: str = "") -> str:
     return f'<div class="streed-tree" style="{_STYLE}">{said}{size}{_nodes(tree)}</div>'
 
 
-def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any) -> str:
-    """How far a value is proved, as a line of HTML."""
-    shown = escaped(number(value))
+def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any, *, over: str) -> str:
+    """How far a value is proved, and among which splits (`over`), as a line of HTML."""
+    shown, among = escaped(number(value)), f"; over {escaped(over)}" if over else ""
     if optimal:
-        return f"&#10003; proved optimal: value {shown}"
+        return f"&#10003; proved optimal: value {shown}{among}"
     known = "unknown" if gap is None else escaped(number(gap))
     bounds = " to ".join("?" if bound is None else number(bound) for bound in (lower, upper))
-    return f"&#9888; stopped early: value {shown}, the optimum lies in {escaped(bounds)} (gap {known})"
+    return f"&#9888; stopped early: value {shown}, the optimum lies in {escaped(bounds)} (gap {known}){among}"
 
 
 def front_html(front: Sequence[tuple[Any, Tree]]) -> str:

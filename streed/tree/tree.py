@@ -56,22 +56,6 @@ class Tree:
         found = data.classes if labels is None else labels
         return cls(root, columns, data.n_columns, found, unit, shown, claims, data.recipe)
 
-    def claiming(
-        self,
-        task: Any,
-        value: Any,
-        lower_bound: Any,
-        upper_bound: Any,
-        status: str,
-        max_depth: int | None,
-        max_nodes: int | None,
-        min_leaf: int,
-    ) -> Tree:
-        """This tree with what a solve says about it."""
-        n_rows = self.root.rows
-        claims = Claims(task, value, lower_bound, upper_bound, status, n_rows, max_depth, max_nodes, min_leaf)
-        return attrs.evolve(self, claims=claims)
-
     # -- size ------------------------------------------------------------------------------------------------------
 
     @property

@@ -122,7 +122,8 @@ def test_what_is_said_of_the_splits() -> None:
     assert some.searched_over == "2 questions; no tree over all thresholds is worth less than 0"
     assert some.searched_over in make_report(some)
     binary = streed.solve(Misclassifications(), [[0], [1]], [0, 1], max_depth=1)
-    assert (binary.searched_over, "over  " in binary.to_text()) == ("", False)
+    assert "over    1 question\n" in binary.to_text()
+    assert repr(binary) == "<Result: optimal over 1 question, value 0, bounds 0 to 0>"
     gain = streed.solve(BalancedAccuracy(), x, y, max_depth=1, max_cuts=2)
     assert gain.searched_over.endswith(f"is worth more than {gain.stats[OVER_ALL]:g}")
     assert gain.stats[OVER_ALL] == 1

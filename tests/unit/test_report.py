@@ -34,7 +34,7 @@ from streed.tasks import (
     SquaredError,
     TreatmentEquality,
 )
-from streed.tree import Branch, Leaf
+from streed.tree import Branch, Claims, Leaf
 from tests.unit.grown import make_chain, make_data, make_table, make_tree
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -74,7 +74,7 @@ def document(page: str) -> dict[str, Any]:
 
 def result_of(tree: Tree, task: Any = None, **stats: Any) -> Result:
     task = task or Accuracy()
-    claimed = tree.claiming(task, 7, 7, 7, "optimal", 3, None, 1)
+    claimed = attrs.evolve(tree, claims=Claims(task, 7, 7, 7, "optimal", tree.root.rows, 3))
     return Result(7, claimed, "optimal", 7, 7, {"nodes": 12, **stats}, task, ((7, claimed),))
 
 

@@ -1,28 +1,40 @@
-"""How many thresholds are tried where a search over all of them is not expected to end soon."""
+"""Which thresholds are tried where the caller leaves that open, the same by every way in."""
 
 import numpy as np
 import pytest
 
 from streed.data import Dataset
-from streed.ordered.extent import affordable_cuts
+from streed.task.analysis.extent import affordable
+from streed.tasks import Accuracy, MonotoneErrors
+
+LABELS = np.arange(600) % 2
 
 
 @pytest.mark.parametrize(
-    ("max_depth", "most"), [(0, None), (2, None), (3, None), (4, 40), (5, 15), (9, 15), (None, 15)]
+    ("max_depth", "max_nodes", "questions"),
+    [(0, None, 2396), (2, None, 2396), (3, None, 2396), (4, None, 160), (5, None, 60), (None, None, 60), (9, 4, 160)],
 )
-def test_deeper_searches_try_fewer_thresholds(max_depth: int | None, most: int | None) -> None:
-    values = np.random.default_rng(0).random((600, 4))
-    assert affordable_cuts(Dataset.make(values, np.arange(600) % 2), max_depth) == most
+def test_deeper_searches_try_fewer_thresholds(max_depth: int | None, max_nodes: int | None, questions: int) -> None:
+    data = Dataset.make(np.random.default_rng(0).random((600, 4)), LABELS)
+    tried = affordable(Accuracy(), data, max_depth, max_nodes)
+    assert tried.n_questions == questions
+    assert affordable(Accuracy(), tried, max_depth, max_nodes) is tried
 
 
-def test_columns_of_questions_and_few_values_are_left_alone() -> None:
-    labels = np.arange(600) % 2
-    questions = np.random.default_rng(0).integers(0, 2, (600, 4))
-    assert affordable_cuts(Dataset.make(questions, labels), None) is None
-    few = np.random.default_rng(0).integers(0, 10, (600, 4)).astype(float)
-    assert affordable_cuts(Dataset.make(few, labels), None) is None
+def test_columns_of_questions_few_values_and_orders_are_left_alone() -> None:
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(0, 2, (600, 4)), rng.integers(0, 10, (600, 4)).astype(float)):
+        data = Dataset.make(values, LABELS)
+        assert affordable(Accuracy(), data, None, None) is data
+    every = Dataset.make(rng.random((600, 4)), LABELS, max_cuts="all")
+    assert affordable(Accuracy(), every, None, None) is every
 
 
 def test_every_column_keeps_some_thresholds() -> None:
     values = np.random.default_rng(0).random((60, 90))
-    assert affordable_cuts(Dataset.make(values, np.arange(60) % 2), None) == 2
+    assert affordable(Accuracy(), Dataset.make(values, np.arange(60) % 2), None, None).n_questions == 180
+
+
+def test_tasks_of_the_general_route_try_fewer() -> None:
+    data = Dataset.make(np.random.default_rng(0).random((600, 4)), LABELS)
+    assert affordable(MonotoneErrors([]), data, 3, None).n_questions == 100
