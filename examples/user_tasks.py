@@ -22,7 +22,7 @@ class MostErrors(streed.Task):
     worsening = True
 
     def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
         return s.weight - s.counts[k]
@@ -43,7 +43,7 @@ class PaidTests(streed.Task):
     """With this column known, every other column costs half."""
 
     def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
         return 4 * (s.weight - s.counts[k])
@@ -127,7 +127,7 @@ class SquareRootGini(streed.Task):
     """The rows of every leaf times the square root of its Gini impurity."""
 
     def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
         if s.counts[k] < max(s.counts):
@@ -143,7 +143,7 @@ class Odds(streed.Task):
     """The rows of every leaf times the odds of an error: a few bad leaves are worse than many that err a little."""
 
     def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
         return s.weight * (s.weight - s.counts[k]) / s.counts[k] if s.counts[k] > 0 else math.inf
@@ -156,7 +156,7 @@ class ErrorsOrCare(streed.Task):
     expert: float = 0.3
 
     def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def labels(self, data):
         return (*data.classes, "ask an expert")
@@ -175,7 +175,7 @@ class ErrorsByGroup(streed.Task):
     order = "componentwise"
 
     def statistics(self, data):
-        wrong = data.y[:, None] != np.arange(data.n_classes)
+        wrong = data.class_numbers[:, None] != np.arange(data.n_classes)
         member = data.row_data["group"][:, None].astype(bool)
         return {"first": wrong & ~member, "second": wrong & member}
 

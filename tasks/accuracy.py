@@ -39,7 +39,7 @@ class Accuracy(RowCostTask):
     def row_costs(self, data: Dataset) -> Array:
         wrong: Array = np.empty((data.n_rows, data.n_classes), np.int64)
         for k in range(data.n_classes):
-            wrong[:, k] = data.y != k
+            wrong[:, k] = data.class_numbers != k
         return wrong
 
 
@@ -57,7 +57,7 @@ class ErrorsOfClass(RowCostTask):
     class_number: int
 
     def row_costs(self, data: Dataset) -> Array:
-        wrong: Array = Accuracy().row_costs(data) * (data.y == self.class_number)[:, None]
+        wrong: Array = Accuracy().row_costs(data) * (data.class_numbers == self.class_number)[:, None]
         return wrong
 
 

@@ -54,7 +54,7 @@ class ClassErrors(Task):
         return self
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"rows_of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> tuple[Any, ...]:
         """Eq. 10's parts: all rows of the classes that the label is not."""

@@ -196,9 +196,9 @@ def _places(costs: CostTable, data: Dataset) -> Array:
         if len(labels) != len(costs.matrix):
             found = f"the matrix is for {len(costs.matrix)} classes, and y has {len(labels)}"
             raise InputError("costs", found, "give one row and column per class, or name the rows by classes=")
-        return data.y
+        return data.class_numbers
     place_of = {label: place for place, label in enumerate(classes)}
     absent = [label for label in labels if label not in place_of]
     if absent:
         raise InputError("costs", f"the label {absent[0]!r} is not among the classes {classes!r}", "add it, or rename")
-    return np.array([place_of[label] for label in labels])[data.y]
+    return np.array([place_of[label] for label in labels])[data.class_numbers]

@@ -108,7 +108,7 @@ class Fairness(Gap):
                 common = math.gcd(sizes[a], sizes[b])
                 shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
                 imbalance = _Imbalance(self, kind, positive, shares)
-                costs = imbalance.of(groups, counted, data.y, data.n_classes)
+                costs = imbalance.of(groups, counted, data.class_numbers, data.n_classes)
                 found.append(Ratio(costs, sizes[a] * sizes[b] // common, imbalance))
         return tuple(found)
 
@@ -135,7 +135,7 @@ class _Imbalance:
 
     def __call__(self, data: Dataset) -> Array:
         counted = counted_rows(self.kind, data, self.positive)
-        return self.of(present_groups(self.notion, data), counted, data.y, data.n_classes)
+        return self.of(present_groups(self.notion, data), counted, data.class_numbers, data.n_classes)
 
     def of(self, groups: Groups, counted: Array | None, y: Array, n_classes: int) -> Array:
         """(n, n_classes) int64, for rows of the classes y (n,), of which those `counted` (n,) count."""
@@ -242,7 +242,7 @@ def group_counts(notion: Fairness, data: Dataset, predicted: Array) -> Counts:
     found = {}
     for kind in notion.rates:
         counted = counted_rows(kind, data, positive)
-        event = predicted != data.y if kind == "errors" else predicted == positive
+        event = predicted != data.class_numbers if kind == "errors" else predicted == positive
         sizes = groups.sizes(counted, weights)
         hits = groups.sizes(event if counted is None else event & counted, weights)
         found[kind] = dict(zip(groups.names, zip(hits, sizes, strict=True), strict=True))
@@ -311,5 +311,5 @@ def counted_rows(kind: str, data: Dataset, positive: int) -> Array | None:
     """(n,) bool: the rows over which a rate is taken; None for all."""
     if kind in ("all", "errors"):
         return None
-    counted: Array = data.y == positive if kind == "positive" else data.y != positive
+    counted: Array = data.class_numbers == positive if kind == "positive" else data.class_numbers != positive
     return counted

@@ -167,8 +167,8 @@ class TreatmentEquality(SumLimit):
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         weights, unit = integer_weights(data)
         groups, positive = groups_of(self._notion, data), positive_of(self._notion, data)
-        wrong = predicted != data.y
-        missed = groups.sizes(wrong & (data.y == positive), weights)
+        wrong = predicted != data.class_numbers
+        missed = groups.sizes(wrong & (data.class_numbers == positive), weights)
         false = groups.sizes(wrong & (predicted == positive), weights)
         low, high = Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
         pairs = dict(zip(groups.names, zip(missed, false, strict=True), strict=True))
@@ -208,7 +208,7 @@ class _Weighed:
         groups, positive = groups_of(self.notion, data), positive_of(self.notion, data)
         shares = np.array([self.shares.get(name, 0) for name in groups.names], np.int64)[groups.number]
         counted = counted_rows(self.kind, data, positive)
-        return shares[:, None] * events(self.kind, positive, counted, data.y, data.n_classes)
+        return shares[:, None] * events(self.kind, positive, counted, data.class_numbers, data.n_classes)
 
 
 @final
@@ -224,10 +224,10 @@ class _Errors:
     def __call__(self, data: Dataset) -> Array:
         groups, positive = groups_of(self.notion, data), positive_of(self.notion, data)
         here = np.array([name == self.group for name in groups.names])[groups.number]
-        worth = np.where(data.y == positive, self.ratio.denominator, -self.ratio.numerator)
-        wrong = np.arange(data.n_classes) != data.y[:, None]
+        worth = np.where(data.class_numbers == positive, self.ratio.denominator, -self.ratio.numerator)
+        wrong = np.arange(data.n_classes) != data.class_numbers[:, None]
         # A row of another class that gets a third one is no false positive.
-        wrong &= (data.y == positive)[:, None] | (np.arange(data.n_classes) == positive)
+        wrong &= (data.class_numbers == positive)[:, None] | (np.arange(data.n_classes) == positive)
         found: Array = self.sign * np.where(wrong & here[:, None], worth[:, None], 0)
         return found.astype(np.int64)
 

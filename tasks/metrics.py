@@ -74,7 +74,7 @@ class ErrorMetric(SumTask):
     @final
     def sums(self, data: Dataset) -> Mapping[str, Array]:
         positive = positive_number(data, self.positive, type(self).__name__)
-        is_positive = data.y == positive
+        is_positive = data.class_numbers == positive
         negatives, positives = np.zeros((2, data.n_rows, 2), np.int64)
         negatives[:, 1 - positive] = is_positive
         positives[:, positive] = ~is_positive
@@ -194,8 +194,8 @@ class ManyClassMetric(SumTask):
         return self
 
     def sums(self, data: Dataset) -> Mapping[str, Array]:
-        wrong = (data.y[:, None] != np.arange(self.n_classes)).astype(np.int64)
-        return {name: wrong * (data.y == k)[:, None] for k, name in enumerate(self.components)}
+        wrong = (data.class_numbers[:, None] != np.arange(self.n_classes)).astype(np.int64)
+        return {name: wrong * (data.class_numbers == k)[:, None] for k, name in enumerate(self.components)}
 
     def rank(self, value: Value, totals: State) -> Any:
         return self.function(*value, *(max(getattr(totals, name)) for name in self.components))

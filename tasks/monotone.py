@@ -74,7 +74,7 @@ class MonotoneErrors(Task):
         return attrs.evolve(self, chosen=frozenset(places))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        wrong: Array = (data.y[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
+        wrong: Array = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
         return {"wrong": wrong}
 
     def leaf_cost(self, s: State, k: int) -> Value:

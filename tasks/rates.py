@@ -99,7 +99,7 @@ class Precision(Rate):
         def costs(other: Dataset) -> Array:
             found = np.zeros((other.n_rows, other.n_classes), np.int64)
             gain, loss = least.denominator - least.numerator, -least.numerator
-            found[:, positive] = np.where(other.y == positive, gain, loss)
+            found[:, positive] = np.where(other.class_numbers == positive, gain, loss)
             return found
 
         return _at_least(costs, data)
@@ -133,7 +133,10 @@ class RateLimit(SumLimit):
         positive = positive_number(data, self.rate.positive, type(self.rate).__name__)
         weights, _ = integer_weights(data)
         each = np.ones(data.n_rows, np.int64) if weights is None else weights
-        value, least = self.rate.rate(data.y == positive, predicted == positive, each), exact_number(self.limit)
+        value, least = (
+            self.rate.rate(data.class_numbers == positive, predicted == positive, each),
+            exact_number(self.limit),
+        )
         return {
             "limit_on": type(self.rate).__name__,
             "value": float(value),
@@ -152,7 +155,7 @@ def _missed(least: Fraction, data: Dataset, label: int) -> BoundedSum:
     """The rows of the label that get another one, at most a share of 1 - least."""
 
     def costs(other: Dataset) -> Array:
-        wrong: Array = (np.arange(other.n_classes) != label) & (other.y == label)[:, None]
+        wrong: Array = (np.arange(other.n_classes) != label) & (other.class_numbers == label)[:, None]
         return wrong.astype(np.int64)
 
     weights, _ = integer_weights(data)

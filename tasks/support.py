@@ -89,7 +89,7 @@ class MinSupportOf(Limit):
 def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
     """(n,) the number of each row's kind, and the kinds, sorted."""
     if by == CLASS:
-        return data.y, list(data.class_labels)
+        return data.class_numbers, list(data.class_labels)
     if by not in data.row_data:
         known = ", ".join([CLASS, *data.row_data])
         raise InputError(by, f"MinSupportOf needs it, and there are: {known}", f"give {by}= to solve")

@@ -114,7 +114,7 @@ def outcome(data: Dataset) -> Outcome:
     if isinstance(data.classes[0], Outcome):
         if "event" in data.row_data:
             raise InputError("event", "y holds the events already", "give one of the two")
-        events, times = (np.array(column)[data.y] for column in zip(*data.classes, strict=True))
+        events, times = (np.array(column)[data.class_numbers] for column in zip(*data.classes, strict=True))
         return Outcome(read_events(events), times)
     return Outcome(read_events(row_array(data, "event", "RelativeRisk")), data.targets)
 

@@ -38,7 +38,7 @@ def _past_treatments(draw: Any) -> Dataset:
     given = [row if row < 3 else draw(st.integers(0, 2)) for row in range(n)]
     return Dataset.make(
         made.X[rows],
-        made.y[rows],
+        made.class_numbers[rows],
         categorical=list(made.categorical),
         treatment=given,
         propensity=[draw(st.sampled_from((0.25, 0.5, 1))) for _ in range(n)],

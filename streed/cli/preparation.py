@@ -121,7 +121,7 @@ def _teacher(labels: list[Any]) -> Teacher:
     """What thresholds are learned from: numbers where y is measured, else classes."""
     data = Dataset.make(np.zeros((len(labels), 0), dtype=np.uint8), labels)
     measured = any(isinstance(label, float) and not label.is_integer() for label in data.classes)
-    return Teacher(data.targets if measured else data.y, measured)
+    return Teacher(data.targets if measured else data.class_numbers, measured)
 
 
 def make_dataset(table: Table, reading: Reading, *, max_cuts: int | str | None = None) -> Dataset:

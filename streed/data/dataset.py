@@ -13,7 +13,7 @@ import numpy as np
 from streed.data.binary import binary_codes
 from streed.data.column import Column, code_column
 from streed.data.database import MOST_ROWS, file_query, own_connection, read_query
-from streed.data.labels import check_classes, code_labels, read_targets
+from streed.data.labels import check_classes, code_labels, own_values, read_targets
 from streed.data.naming import column_names, listed_columns
 from streed.data.new_rows import encode
 from streed.data.ordered import OrderedValues
@@ -33,8 +33,8 @@ class Dataset:
     X: Array
     """(n, p), C-contiguous: 0/1 of binary columns, 0..c-1 of categorical ones, ranks of ordered ones. Its type is
     uint8, and int32 where there are ordered columns."""
-    y: Array
-    """(n,) int64: class numbers."""
+    class_numbers: Array
+    """(n,) int64: the place of each row's label in `classes`."""
     classes: tuple[Any, ...]
     """The caller's labels, sorted, as plain Python objects; (None,) where there are no labels."""
     weights: Array | None
@@ -126,7 +126,7 @@ class Dataset:
             numbers, classes = code_labels(y, n)
         return cls(
             X=codes,
-            y=numbers,
+            class_numbers=numbers,
             classes=classes,
             weights=held,
             row_data=read,
@@ -288,21 +288,32 @@ class Dataset:
         return self.classes
 
     @functools.cached_property
+    def y(self) -> Array:
+        """(n,) the caller's own values: int64 or float64 where they are numbers, objects where they are texts.
+
+        It can only be read. `==` refuses what could be meant for `class_numbers`, see `OwnValues`. Raises InputError
+        where there are none.
+        """
+        if self.classes == (None,):
+            raise InputError("y", "there is none", "give one label or target per row")
+        return own_values(self.classes, self.class_numbers)
+
+    @functools.cached_property
     def targets(self) -> Array:
         """(n,) y as numbers, int64 or float64; raises InputError where its labels are none."""
-        return read_targets(self.classes)[self.y]
+        return read_targets(self.classes)[self.class_numbers]
 
     def class_totals(self) -> list[int | Fraction]:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
         if self.weights is None:
-            return np.bincount(self.y, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
+            return np.bincount(self.class_numbers, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
         each = self.weights if self.sample_weight is None else self.sample_weight
         copies = self.counts if self.sample_weight is not None else np.ones(self.n_rows, np.int64)
         totals: list[int | Fraction] = []
         for k in range(self.n_classes):
-            weights, number = np.unique(each[self.y == k], return_inverse=True)
+            weights, number = np.unique(each[self.class_numbers == k], return_inverse=True)
             counts = np.zeros(len(weights), np.int64)
-            np.add.at(counts, number, copies[self.y == k])
+            np.add.at(counts, number, copies[self.class_numbers == k])
             terms = [exact_number(w) * c for w, c in zip(weights.tolist(), counts.tolist(), strict=True)]
             totals.append(exact_number(sum(terms)))
         return totals
@@ -321,7 +332,7 @@ class Dataset:
         return attrs.evolve(
             self,
             X=np.ascontiguousarray(self.X[chosen]),
-            y=self.y[chosen],
+            class_numbers=self.class_numbers[chosen],
             weights=None if self.weights is None else self.weights[chosen],
             row_data={name: array[chosen] for name, array in self.row_data.items()},
             sample_weight=None if self.sample_weight is None else self.sample_weight[chosen],

@@ -136,7 +136,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         return SparseAccuracy(cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:
-        classes = self._class_places(data.classes)[data.y]
+        classes = self._class_places(data.classes)[data.class_numbers]
         counted: Array = (classes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         return counted
 

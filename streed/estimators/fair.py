@@ -119,7 +119,9 @@ class FairTreeClassifier(OptimalTreeClassifier):
         labels = predicted if y is None else checked_column(y, len(predicted))
         data = Dataset.make(np.zeros((len(predicted), 0), np.uint8), labels.tolist(), **{ROW_DATA: groups})
         # The labels at hand may be but some of those that the tree knows.
-        data = attrs.evolve(data, y=np.searchsorted(self.classes_, labels), classes=tuple(self.classes_.tolist()))
+        data = attrs.evolve(
+            data, class_numbers=np.searchsorted(self.classes_, labels), classes=tuple(self.classes_.tolist())
+        )
         notion = self._notion(data)
         if y is None and notion.rates != ("all",):
             about = "errors" if notion.rates == ("errors",) else "rows of one label"

@@ -151,7 +151,7 @@ def _rows(tree: Tree, X: Any, y: Any, sample_weight: Any) -> tuple[Array | None,
         return None, None, None
     at = tree.apply(X)
     if isinstance(X, Dataset):
-        return at, [X.classes[k] for k in X.y.tolist()], X.weights
+        return at, X.y.tolist(), X.weights
     targets = None if y is None else (y.tolist() if hasattr(y, "tolist") else list(y))
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     for name, given in (("y", targets), ("sample_weight", weights)):

@@ -54,7 +54,7 @@ class Rows:
         if data.classes == (None,):
             raise InputError("y", "the Dataset has no labels", "make it with y")
         weights = np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
-        return cls(X, data.classes, data.y, weights, data.row_data.get("sensitive_features"))
+        return cls(X, data.classes, data.class_numbers, weights, data.row_data.get("sensitive_features"))
 
     def predicted(self, tree: Tree) -> Array:
         """(n,) int64: what the tree predicts, by number; -1 for what no row's label is."""

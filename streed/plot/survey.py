@@ -185,7 +185,7 @@ def _targets(X: Any, y: Any, sample_weight: Any, n: int) -> tuple[list[Any] | No
         if y is not None or sample_weight is not None:
             raise InputError("X", "it is a Dataset, given together with y or sample_weight", "give the Dataset alone")
         weights = np.ones(n) if X.weights is None else X.weights.astype(np.float64)
-        return (None if X.classes == (None,) else [X.classes[k] for k in X.y.tolist()]), weights
+        return (None if X.classes == (None,) else X.y.tolist()), weights
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     targets = None if y is None else (y.tolist() if hasattr(y, "tolist") else list(y))
     for name, given in (("y", targets), ("sample_weight", weights)):

@@ -222,7 +222,7 @@ def _of_costs(costs: IntegerCosts, table: CodedTable) -> _Words:
         raise InputError("costs", "they are too fine for whole numbers", "round them to fewer digits")
     source = table.source
     of_class = np.arange(len(source.classes))
-    wrong = (source.y[:, None] != of_class).astype(np.int64)
+    wrong = (source.class_numbers[:, None] != of_class).astype(np.int64)
     each = int(costs.costs.max(initial=0))
     price = Fraction(costs.split)
     if (
@@ -266,5 +266,5 @@ def _weights(source: Dataset) -> tuple[dict[str, Any], list[str]]:
 
 def _classes(table: CodedTable) -> list[str]:
     """The names of the classes by their numbers."""
-    first = np.unique(table.source.y, return_index=True)[1]
+    first = np.unique(table.source.class_numbers, return_index=True)[1]
     return [table.labels[row] for row in first.tolist()]

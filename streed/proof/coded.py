@@ -55,7 +55,9 @@ class CodedTable:
         target = _safe([*names, "label"])[-1]
         categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
         classes = _safe([str(label) for label in data.classes], columns=False)
-        return cls(data, asked, X, tuple(names), categorical, target, tuple(classes[k] for k in data.y.tolist()))
+        return cls(
+            data, asked, X, tuple(names), categorical, target, tuple(classes[k] for k in data.class_numbers.tolist())
+        )
 
     def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
         """The table as UTF-8 text: the codes, further columns, and the target last, as the checker expects it."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.exact import Array
 
-_HERE = Path(__file__).resolve().parent
+_HERE = Path(__file__).resolve().parents[1]
 _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "<__array_function__")
 
 
@@ -280,6 +280,8 @@ class ContractCheck:
             said = (
                 f"KeyError: {key!r}; if that is row data, give {key}= one entry per row (row_data= in streed.testing)"
             )
+        if isinstance(error, IndexError):
+            said += "; the places of the labels of y are data.class_numbers"
         place = own_line(error) or self.definition(what.partition("(")[0])
         raise TaskError(f"{self.name}.{what} raised {said}\n  {place}") from error
 

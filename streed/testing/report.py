@@ -131,7 +131,7 @@ def _columns(data: Dataset, *, every: bool) -> list[tuple[str, list[Any]]]:
     for j, column in enumerate(data.columns):
         if every or len(set(data.X[:, j].tolist())) > 1:
             columns.append((column.name, [column.categories[code] for code in data.X[:, j]]))
-    columns.append(("y", [data.classes[k] for k in data.y]))
+    columns.append(("y", data.y.tolist()))
     if data.weights is not None:
         columns.append(("weight", data.weights.tolist()))
     columns += [(name, list(array)) for name, array in data.row_data.items()]

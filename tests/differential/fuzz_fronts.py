@@ -193,7 +193,7 @@ class Vectors(Task):
     split: int | None
 
     def statistics(self, data: Dataset) -> dict[str, Any]:
-        return {"of_class": (data.y[:, None] == np.arange(3)).astype(np.int64)}
+        return {"of_class": (data.class_numbers[:, None] == np.arange(3)).astype(np.int64)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return range(len(self.table[0]))

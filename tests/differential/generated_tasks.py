@@ -28,7 +28,7 @@ class ByClass(Task):
     takes_weights: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"of": data.y[:, None] == np.arange(data.n_classes)}
+        return {"of": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
 
 @attrs.frozen

@@ -64,7 +64,7 @@ class OwnErrors(RowCostTask):
     """A user's costs: an error costs one, and one more for every class that it is off by."""
 
     def row_costs(self, data: Dataset) -> Array:
-        off = np.abs(data.y[:, None] - np.arange(len(data.class_labels)))
+        off = np.abs(data.class_numbers[:, None] - np.arange(len(data.class_labels)))
         costs: Array = off + (off > 0)
         return costs
 
@@ -78,7 +78,7 @@ class OwnGini(Task):
     any_label: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         same = 0
@@ -95,7 +95,7 @@ class OwnMajority(Task):
     any_label: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return sum(s.of) - max(s.of)
@@ -110,7 +110,7 @@ class OwnUpperHalf(RowCostTask):
     """A user's errors, twice as dear where the first column, which the task reads itself, is beyond its median code."""
 
     def row_costs(self, data: Dataset) -> Array:
-        wrong = (data.y[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
+        wrong = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
         costs: Array = wrong * (1 + (data.X[:, 0] > np.median(data.X[:, 0])))[:, None]
         return costs
 

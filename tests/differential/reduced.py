@@ -114,7 +114,7 @@ def make_weighted(seed: int, kind: str, weights: str) -> Reduced:
     data = instance.data
     chosen = [0, 1, *(draw.randrange(data.n_rows) for _ in range(58))]
     # some labels change, so that equal rows have different ones
-    y = [int(data.y[i]) ^ (at > 1 and draw.random() < 0.1) for at, i in enumerate(chosen)]
+    y = [int(data.class_numbers[i]) ^ (at > 1 and draw.random() < 0.1) for at, i in enumerate(chosen)]
     again = Dataset.make(
         data.X[chosen],
         y,

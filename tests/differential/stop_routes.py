@@ -91,7 +91,7 @@ class Alone(Task):
     """A task that declares nothing: a root of the errors."""
 
     def statistics(self, data: Any) -> dict[str, Any]:
-        return {"n": np.eye(data.n_classes, dtype=np.int64)[data.y]}
+        return {"n": np.eye(data.n_classes, dtype=np.int64)[data.class_numbers]}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return (sum(s.n) - s.n[k]) ** 0.5

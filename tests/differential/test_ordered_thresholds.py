@@ -141,7 +141,7 @@ class OwnPurity(Task):
     superadditive: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         same = 0

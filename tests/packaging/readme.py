@@ -29,7 +29,7 @@ class MyTask(streed.Task):
     """Misclassified rows."""
 
     def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):
         return s.rows - s.counts[k]

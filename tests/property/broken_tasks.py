@@ -19,7 +19,7 @@ class Counted(Task):
     """The rows of each class as the statistic `n`, and misclassified rows as the cost."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"n": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"n": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return sum(s.n) - s.n[k]
@@ -147,7 +147,7 @@ class DistanceToMedian(Task):
     """The distance of every row to the median of all rows, as if that stayed the same in a subtree."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        values = np.array(data.classes)[data.y]
+        values = np.array(data.classes)[data.class_numbers]
         return {"distance": np.abs(values - np.median(values))}
 
     def leaf_cost(self, s: State, k: int) -> Any:

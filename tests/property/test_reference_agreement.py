@@ -34,7 +34,7 @@ class ClassCounts(Task):
     """What the tasks below share: the rows of each class as the statistic."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"rows_of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return data.classes
@@ -167,7 +167,7 @@ def test_the_order_of_rows_and_columns_does_not_change_the_optimum(draw: random.
     columns = draw.sample(range(data.n_columns), data.n_columns)
     shuffled = Dataset.make(
         data.X[rows][:, columns],
-        [data.classes[k] for k in data.y[rows]],
+        data.y[rows],
         sample_weight=None if data.weights is None else data.weights[rows],
         categorical=[place for place, column in enumerate(columns) if column in data.categorical],
     )

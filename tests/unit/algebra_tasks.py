@@ -32,7 +32,7 @@ class Spread(Task):
     superadditive: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"positive": data.y, "negative": 1 - data.y}
+        return {"positive": data.class_numbers, "negative": 1 - data.class_numbers}
 
     def labels(self, data: Dataset) -> tuple[str]:
         return ("share",)
@@ -73,7 +73,7 @@ class Gain(Task):
     """1 for every row with the label 1 whose class is 1, -1 for other rows with the label 1, and 0.5 for a split."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"gain": 2 * data.y - 1}
+        return {"gain": 2 * data.class_numbers - 1}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.gain * k
@@ -88,7 +88,7 @@ class Treatments(Task):
     """Labels of its own."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.y}
+        return {"y": data.class_numbers}
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
         return ("drug", "placebo", "nothing")
@@ -103,7 +103,7 @@ class Pairs(Task):
     order: ClassVar[str] = COMPONENTWISE
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.y}
+        return {"y": data.class_numbers}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return (s.y, s.rows)
@@ -115,7 +115,7 @@ class Paired(Task):
     """Tuples in a total order."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.y}
+        return {"y": data.class_numbers}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return (s.y, s.rows)
@@ -191,7 +191,7 @@ class Careful(Task):
     """Sets a limit of its own."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"treated": data.y}
+        return {"treated": data.class_numbers}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.treated * k

@@ -35,7 +35,7 @@ class OwnErrors(streed.Task):
     superadditive = True
 
     def statistics(self, data):  # type: ignore[no-untyped-def]
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s, k):  # type: ignore[no-untyped-def]
         return s.rows - max(s.counts)

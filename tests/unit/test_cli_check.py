@@ -36,7 +36,7 @@ class Counts(Task):
     weight: float = 1
 
     def statistics(self, data):
-        return {"n": (data.y[:, None] == np.arange(data.n_classes)).astype(int)}
+        return {"n": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(int)}
 
     def leaf_cost(self, s, k):
         return self.weight * (sum(s.n) - s.n[k]) + beside_my_tasks.NOTHING

@@ -25,7 +25,10 @@ DATA = Dataset.make([[0, 0], [0, 1], [1, 1]], ["a", "b", "b"], sample_weight=[1,
 
 class Fine(Task):
     def statistics(self, data: Dataset) -> Any:
-        return {"n": (data.y[:, None] == np.arange(data.n_classes)).astype(int), "rows_left": np.ones(data.n_rows)}
+        return {
+            "n": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(int),
+            "rows_left": np.ones(data.n_rows),
+        }
 
     def leaf_cost(self, s: Any, k: int) -> Any:
         return sum(s.n) - s.n[k]

@@ -218,7 +218,7 @@ def test_subset() -> None:
         part = data.subset(rows)
         assert part.X.tolist() == [[1, 0], [0, 0]]
         assert part.X.flags.c_contiguous
-        assert part.y.tolist() == [1, 0]
+        assert part.class_numbers.tolist() == [1, 0]
         assert part.classes == ("a", "b", "c")
         assert part.weights is not None
         assert part.weights.tolist() == [2, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.errors import TaskError
 from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -48,19 +50,19 @@ def test_labels(y: Any, classes: Any, numbers: Any) -> None:
         data = Dataset.make(XOR, labels)
         assert data.classes == classes
         assert [type(label) for label in data.classes] == [type(label) for label in classes]
-        assert data.y.tolist() == numbers
-        assert data.y.dtype == np.int64
+        assert data.class_numbers.tolist() == numbers
+        assert data.class_numbers.dtype == np.int64
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64", ">i8"])
 def test_labels_of_any_integer_type(dtype: Any) -> None:
     data = Dataset.make(XOR, np.array([100, 1, 100, 1], dtype=dtype))
-    assert (data.classes, data.y.tolist()) == ((1, 100), [1, 0, 1, 0])
+    assert (data.classes, data.class_numbers.tolist()) == ((1, 100), [1, 0, 1, 0])
 
 
 def test_labels_of_int8_span_its_range() -> None:
     data = Dataset.make(XOR, np.array([-128, 127, 0, 127], dtype=np.int8))
-    assert (data.classes, data.y.tolist()) == ((-128, 0, 127), [0, 2, 1, 2])
+    assert (data.classes, data.class_numbers.tolist()) == ((-128, 0, 127), [0, 2, 1, 2])
 
 
 def test_labels_of_categorical_series_are_sorted() -> None:
@@ -73,7 +75,49 @@ def test_labels_of_categorical_series_are_sorted() -> None:
 
 def test_no_labels() -> None:
     data = Dataset.make(XOR)
-    assert (data.classes, data.y.tolist(), data.n_classes) == ((None,), [0, 0, 0, 0], 1)
+    refused("y", "there is none", call=lambda: data.y)
+    assert (data.classes, data.class_numbers.tolist(), data.n_classes) == ((None,), [0, 0, 0, 0], 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        ([2.5, -3, 4, -3], "f"),
+        ([7, 3, 9, 3], "i"),
+        ([-1, 1, 1, -1], "f"),
+        ([0, 1, 2, 0], "i"),
+        (["b", "a", "b", "a"], "O"),
+    ],
+)
+def test_y_holds_the_callers_values(y: Any, kind: str) -> None:
+    data = Dataset.make(XOR, y)
+    assert (data.y.tolist(), data.y.dtype.kind) == (y, kind)
+    assert (data.y[:, None] == data.classes).tolist() == (data.class_numbers[:, None] == range(data.n_classes)).tolist()
+    assert data.subset([2, 0]).y.tolist() == [y[2], y[0]]
+    if kind != "O":
+        assert (data.y - 1.5).tolist() == [each - 1.5 for each in y]
+        assert type(data.y[1:] * 2) is np.ndarray
+    with pytest.raises(ValueError, match="read-only"):
+        data.y[0] = 0
+
+
+@pytest.mark.parametrize("y", [[1, 2, 2, 1], [-1, 1, 1, -1], [-1, 0, 0, -1], [0, 2, 2, 0], [1] * 4, [0.5, 1.5] * 2])
+def test_y_is_not_taken_for_class_numbers(y: Any) -> None:
+    data = Dataset.make(XOR, y)
+    for y_of, compare in itertools.product((data.y, data.y[:, None], data.y[2:]), (np.equal, np.not_equal)):
+        with pytest.raises(TaskError, match=r"data\.class_numbers"):
+            compare(y_of[..., None], np.arange(data.n_classes))
+    with pytest.raises(IndexError):
+        np.eye(data.n_classes)[data.y]
+    assert (data.targets == 99).sum() == 0
+
+
+@pytest.mark.parametrize("y", [[0, 1, 1, 0], [0.0, 1.0, 1.0, 0.0], [True, False] * 2, [0] * 4, ["b", "a", "b", "a"]])
+def test_y_is_compared_with_class_numbers_where_that_says_the_same(y: Any) -> None:
+    data = Dataset.make(XOR, y)
+    numbers = np.arange(2)
+    assert ((data.y[:, None] == numbers) == (data.class_numbers[:, None] == numbers)).all()
+    assert ((data.y != 1) == (data.class_numbers != 1)).all()
 
 
 @pytest.mark.parametrize(
@@ -248,7 +292,7 @@ LABELS = st.one_of(
 @given(LABELS)
 def test_labels_round_trip(labels: Any) -> None:
     data = Dataset.make(np.zeros((len(labels), 1), dtype=int), labels)
-    assert [data.classes[k] for k in data.y.tolist()] == labels
+    assert [data.classes[k] for k in data.class_numbers.tolist()] == labels
     assert list(data.classes) == sorted(set(labels))
     assert sum(data.class_totals()) == len(labels)
     assert min(data.class_totals()) > 0

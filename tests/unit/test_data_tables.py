@@ -273,7 +273,7 @@ def test_the_callers_objects_stay_as_they_were(X: Any) -> None:
     data = Dataset.make(X, y, sample_weight=weights, categorical=True, costs=costs)
     data.encode(X)
     assert data.weights is not None
-    for ours in (data.X, data.y, data.weights, data.row_data["costs"]):
+    for ours in (data.X, data.class_numbers, data.weights, data.row_data["costs"]):
         ours[...] = 1
     assert [content(thing) for thing in (X, y, weights, costs)] == before
 

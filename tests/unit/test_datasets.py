@@ -187,7 +187,7 @@ def test_tic_tac_toe_is_the_real_data() -> None:
 @needs_shared
 def test_tic_tac_toe_one_hot_is_the_real_data_as_a_dataset() -> None:
     data = datasets.load("tic-tac-toe").dataset()
-    ours = Counter((int(label), *row) for label, row in zip(data.y.tolist(), data.X.tolist(), strict=True))
+    ours = Counter((int(label), *row) for label, row in zip(data.class_numbers.tolist(), data.X.tolist(), strict=True))
     assert ours == Counter(shared_rows("classification/tic-tac-toe.csv"))
 
 
@@ -214,5 +214,7 @@ def test_balance_scale_is_the_real_data() -> None:
 def test_one_hot_balance_scale_is_the_real_data_as_a_dataset() -> None:
     data = datasets.load("balance-scale").dataset()
     order = list(itertools.chain.from_iterable(range(5 * i, 5 * i + 5) for i in (3, 2, 1, 0)))
-    ours = Counter((*row, label) for row, label in zip(data.X[:, order].tolist(), data.y.tolist(), strict=True))
+    ours = Counter(
+        (*row, label) for row, label in zip(data.X[:, order].tolist(), data.class_numbers.tolist(), strict=True)
+    )
     assert ours == Counter(shared_rows("sparse/balance.txt"))

@@ -33,7 +33,7 @@ class Squares(Task):
     """The sum over leaves of the square of their errors: nothing that is declared below holds of it."""
 
     def statistics(self, data: Dataset) -> Any:
-        return {"n": (data.y[:, None] == np.arange(2)).astype(np.int64)}
+        return {"n": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         errors = sum(s.n) - s.n[k]
@@ -172,7 +172,7 @@ class Noted(Squares):
 
     def statistics(self, data: Dataset) -> Any:
         share = 0.25 if self.real else 1
-        return {"n": share * (data.y[:, None] == np.arange(2)), "first": share * np.arange(data.n_rows)}
+        return {"n": share * (data.class_numbers[:, None] == np.arange(2)), "first": share * np.arange(data.n_rows)}
 
     def lower_bound(self, s: State) -> Any:
         self.seen.append((s.rows, s.n, s.first))

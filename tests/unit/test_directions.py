@@ -30,7 +30,7 @@ class Hits(Task):
     """Rows that are labelled right."""
 
     def statistics(self, data: Dataset) -> Any:
-        return {"n": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"n": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.n[k]

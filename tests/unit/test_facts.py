@@ -138,7 +138,7 @@ class Deviations(Task):
         return {}
 
     def leaf_cost(self, s: Any, k: int) -> Any:
-        return float(abs(s.data.y[s.members] - s.data.y[s.members].mean()).sum())
+        return float(abs(s.data.class_numbers[s.members] - s.data.class_numbers[s.members].mean()).sum())
 
 
 def test_tasks_that_read_rows_take_the_general_route_and_so_do_their_compositions() -> None:

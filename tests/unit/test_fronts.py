@@ -45,7 +45,7 @@ class Review(Task):
     order: ClassVar[str] = "componentwise"
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.y[:, None] == np.arange(2)).astype(np.int64)}
+        return {"rows_of": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("no", "yes", "review")

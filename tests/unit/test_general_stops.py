@@ -109,7 +109,7 @@ class Interrupted(GeneralTask):
         self.calls[0] += 1
         if self.calls[0] == self.last:
             raise KeyboardInterrupt
-        return int(np.count_nonzero(data.y[rows] != k))
+        return int(np.count_nonzero(data.class_numbers[rows] != k))
 
     def lower_bound(self, s: State) -> Any:
         return 0

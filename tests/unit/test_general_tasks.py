@@ -28,7 +28,7 @@ Y = [1, 2, 6, 10, 12]
 def with_targets(data: Dataset, targets: list[float]) -> Dataset:
     """The data with real targets, as classes."""
     classes, codes = np.unique(targets, return_inverse=True)
-    return attrs.evolve(data, classes=tuple(classes.tolist()), y=codes)
+    return attrs.evolve(data, classes=tuple(classes.tolist()), class_numbers=codes)
 
 
 # -- states ------------------------------------------------------------------------------------------------------------

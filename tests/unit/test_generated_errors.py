@@ -26,7 +26,7 @@ A = rng.integers(1, 1000, 40)
 
 class Base(Task):
     def statistics(self, data: Dataset) -> dict[str, Any]:
-        return {"of": data.y[:, None] == np.arange(data.n_classes), "a": data.row_data["a"]}
+        return {"of": data.class_numbers[:, None] == np.arange(data.n_classes), "a": data.row_data["a"]}
 
 
 def make(leaf_cost: Any, **more: Any) -> Task:

@@ -59,7 +59,7 @@ class WorstErrors(Task):
     """Whole values, combined by max."""
 
     def statistics(self, data: Dataset) -> dict[str, Any]:
-        return {"of": data.y[:, None] == np.arange(data.n_classes)}
+        return {"of": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.rows - s.of[k]

@@ -188,7 +188,7 @@ class _Spread(Task):
     any_label: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"ones": data.y.astype(np.int64)}
+        return {"ones": data.class_numbers.astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return 2 * s.ones * (s.rows - s.ones)

@@ -177,7 +177,7 @@ class OwnColumns(RowCostTask):
     """Errors, twice as dear in rows of the upper half of a column that the task reads itself."""
 
     def row_costs(self, data: Dataset) -> Any:
-        wrong = (data.y[:, None] != np.arange(len(data.class_labels))).astype(int)
+        wrong = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(int)
         return wrong * (1 + (data.X[:, 0] > 1))[:, None]
 
 

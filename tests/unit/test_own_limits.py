@@ -37,7 +37,7 @@ class HalfWomen(Limit):
 @attrs.frozen
 class Errors(Task):
     def statistics(self, data: Dataset) -> Any:
-        return {"n": (data.y[:, None] == np.arange(2)).astype(np.int64)}
+        return {"n": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return sum(s.n) - s.n[k]
@@ -53,7 +53,7 @@ class LimitedErrors(Errors):
 @attrs.frozen
 class NamedAlike(LimitedErrors):
     def statistics(self, data: Dataset) -> Any:
-        return {**super().statistics(data), "women": data.y}
+        return {**super().statistics(data), "women": data.class_numbers}
 
 
 @pytest.mark.parametrize("search", ["depth-first", "general"])
@@ -91,7 +91,7 @@ class Three(Limit):
 @attrs.frozen
 class Missing(Limit):
     def statistics(self, data: Dataset) -> Any:
-        return {"first": data.y}
+        return {"first": data.class_numbers}
 
     def allows(self, s: State) -> bool:
         return bool(s.second > 0)  # here: missing
@@ -100,7 +100,7 @@ class Missing(Limit):
 @attrs.frozen
 class NamedRows(Missing):
     def statistics(self, data: Dataset) -> Any:
-        return {"rows": data.y}  # here: rows
+        return {"rows": data.class_numbers}  # here: rows
 
 
 @pytest.mark.parametrize(

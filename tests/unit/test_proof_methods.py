@@ -28,7 +28,7 @@ from streed.task import Task
 
 class Counts(Task):
     def statistics(self, data):
-        return {"x": (np.asarray(data.y)[:, None] == np.arange(2)).astype(int)}
+        return {"x": (np.asarray(data.class_numbers)[:, None] == np.arange(2)).astype(int)}
 
     def leaf_cost(self, s, k):
         return s.rows - s.x[k]

@@ -35,7 +35,7 @@ class MissesAndAlarms(Task):
     """(false negatives, false positives), ordered by Pareto dominance."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"positive": data.y, "negative": 1 - data.y}
+        return {"positive": data.class_numbers, "negative": 1 - data.class_numbers}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return (0, 1)
@@ -61,7 +61,7 @@ class Tests(Task):
     __test__ = False
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"wrong": (data.y[:, None] != np.arange(data.n_classes)).astype(np.int64)}
+        return {"wrong": (data.class_numbers[:, None] != np.arange(data.n_classes)).astype(np.int64)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return data.classes

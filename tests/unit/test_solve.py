@@ -99,7 +99,7 @@ def test_a_task_of_ones_own() -> None:
         """A wrong 1 costs 3, a wrong 0 costs 1."""
 
         def row_costs(self, data: Dataset) -> np.ndarray[Any, Any]:
-            return np.column_stack([data.y, 3 * (1 - data.y)])
+            return np.column_stack([data.class_numbers, 3 * (1 - data.class_numbers)])
 
     assert [solve(Regret(), CUBE, BOTH, max_depth=d).value for d in range(3)] == [2, 2, 0]
     noisy = [1, 0, 0, 0, 0, 0, 1, 1]

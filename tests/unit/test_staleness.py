@@ -50,7 +50,7 @@ class Priced(streed.Task):
     rate: float = 1.5
 
     def statistics(self, data):
-        return {{"of": data.y[:, None] == np.arange(data.n_classes)}}
+        return {{"of": data.class_numbers[:, None] == np.arange(data.n_classes)}}
 
     def leaf_cost(self, s, k, offset=3):
         errors = s.rows - s.of[k]

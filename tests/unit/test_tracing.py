@@ -35,8 +35,8 @@ class Written(Task):
     matrix: Any = attrs.field(factory=lambda: np.array([[0, 1.5, 2], [3, 0, 0.1], [1, 1, 0]]), eq=False)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        kinds: Array = (data.y[:, None] == np.arange(3)).astype(np.int64)
-        return {"counts": kinds, "place": np.arange(data.n_rows), "real": data.y / 8}
+        kinds: Array = (data.class_numbers[:, None] == np.arange(3)).astype(np.int64)
+        return {"counts": kinds, "place": np.arange(data.n_rows), "real": data.class_numbers / 8}
 
     def labels(self, data: Dataset) -> tuple[str, ...]:
         return ("a", "b", "c")

@@ -299,7 +299,7 @@ def test_predict_is_routing_by_hand(drawn: tuple[Tree, Dataset]) -> None:
         while isinstance(node, Branch):
             node = node.children[data.X[i, node.column]]
         expected.append(tree.labels[node.label])
-        errors += (node.label != data.y[i]) * (1 if weights is None else Fraction(float(weights[i])))
+        errors += (node.label != data.class_numbers[i]) * (1 if weights is None else Fraction(float(weights[i])))
     assert tree.predict(data).tolist() == expected
     assert evaluate(tree, Accuracy(), data) == errors
     costs = exact_costs(0.5 * Splits() + Accuracy(), data)

@@ -24,7 +24,7 @@ class ClassCounts(Task):
     """What the tasks below share: the rows of each class as the statistic."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"rows_of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
 
 
 @attrs.frozen
@@ -207,7 +207,7 @@ class Spread(GeneralTask):
     order: ClassVar[str] = COMPONENTWISE
 
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Any:
-        y = data.y[rows]
+        y = data.class_numbers[rows]
         return (int(y.max() - y.min()), int(y[0] != k))
 
 

@@ -43,7 +43,7 @@ def _check_weights(case: Case) -> bool:
     parts = np.array([case.draw(st.sampled_from(_PARTS)) for _ in range(n)])
     weights[0] = weights[0] or 1.0
     kept = np.flatnonzero(weights)
-    if len(np.unique(case.data.y[kept])) == len(np.unique(case.data.y)):
+    if len(np.unique(case.data.class_numbers[kept])) == len(np.unique(case.data.class_numbers)):
         parts[weights == 0] = 0
     origin = np.repeat(np.arange(n), parts)
     one = _weighed(case.data, weights)

@@ -81,7 +81,7 @@ def make_shape(number: int) -> Shape:
     draw = random.Random(f"shape {number}")
     whole = draw.random() < 0.6
     n_classes = draw.choice((2, 2, 3, 4))
-    statistics = ['"of": (data.y[:, None] == np.arange(data.n_classes)).astype(np.int64)']
+    statistics = ['"of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)']
     if draw.random() < 0.6:
         statistics.append('"z": z')
         if draw.random() < 0.5:
