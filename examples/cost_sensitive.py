@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
-from streed.applications.expected_costs import cost_report, costs_by_frequency
 from streed.tasks import CostSensitive
+from streed.tasks.cost_tables import CostTable, TestCost
+from streed.tasks.expected_costs import cost_report, costs_by_frequency
 
 TESTS = (
     TestCost("history", 1, columns=[0, 1]),

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import streed
-from streed.applications.policies import bins, make_trial, policy_value, prescribe
-from streed.applications.teachers import teach
+from streed.datasets.trials import bins, make_trial
+from streed.estimators.teachers import teach
 from streed.tasks import PolicyValue, TreatmentCosts
+from streed.tasks.outcome_scores import policy_value
 
 
 def main() -> None:
@@ -38,7 +39,7 @@ def main() -> None:
         )
         assert result.tree is not None
         honest = policy_value(result.tree, later_columns, "dr", **known)
-        truth = later.worth(prescribe(result.tree, later_columns))
+        truth = later.worth(result.tree.predict(later_columns))
         print(f"{method:6} {result.value:11.3f} {honest.value:11.3f} ({honest.standard_error:.3f}) {truth:20.3f}")
     everyone = [later.worth(np.full(2000, k)) for k in (0, 1)]
     print(f"everyone the same: {everyone[0]:.3f} and {everyone[1]:.3f}")
@@ -50,7 +51,7 @@ def main() -> None:
             PolicyValue("dm").subject_to(used <= room), columns[few], max_depth=1, predicted=lesson.predicted[few]
         )
         assert result.tree is not None
-        treated = int((prescribe(result.tree, columns[few]) == 1).sum())
+        treated = int((result.tree.predict(columns[few]) == 1).sum())
         print(f"room for {room:3}: {treated:3} treated, estimated {result.value:.3f}")
     if options.data is not None:
         warfarin(options.data)
@@ -72,7 +73,7 @@ def warfarin(folder: Path) -> None:
                 task, X = PolicyValue(method), train[:, 11:].astype(int)
                 tree = streed.solve(task, X, max_depth=depth, predicted=train[:, 4:7], **seen).tree
                 assert tree is not None
-                right.append((prescribe(tree, test[:, 11:].astype(int)) == test[:, 7]).mean())
+                right.append((tree.predict(test[:, 11:].astype(int)) == test[:, 7]).mean())
         print(f"depth {depth}: {np.mean(right):.1%} right (paper: {PAPER[depth]}%)")
 
 

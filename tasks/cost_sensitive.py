@@ -9,7 +9,7 @@ Reference: STreeD, Section 4.4 and Appendix C; S. Lomax: Cost-Sensitive Decision
 Bandit Framework, PhD thesis, University of Salford, 2013.
 
 >>> import streed
->>> from streed.applications.cost_tables import CostTable, TestCost
+>>> from streed.tasks.cost_tables import CostTable, TestCost
 >>> from streed.tasks import CostSensitive
 >>> table = CostTable.of([[0, 2], [10, 0]], [TestCost("x0", 0.6)])
 >>> streed.solve(CostSensitive(table), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.applications.cost_tables import NO_TEST, CostTable
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import CostsWithTests
+from streed.tasks.cost_tables import NO_TEST, CostTable
 from streed.tree.description import FILE
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ FULL, DISCOUNTED, FREE = range(3)
 """Rows of the prices of a column."""
 
 
-def _table(costs: Any) -> CostTable:
+def read_costs(costs: Any) -> CostTable:
+    """The table itself, that of a file, or of a matrix alone."""
     if isinstance(costs, CostTable):
         return costs
     return CostTable.read(costs) if isinstance(costs, (str, Path)) else CostTable.of(costs)
@@ -57,19 +58,19 @@ class MisclassificationCosts(RowCostTask):
 
     worsening: ClassVar[bool] = True
 
-    costs: CostTable = attrs.field(converter=_table, metadata={FILE: True})
+    costs: CostTable = attrs.field(converter=read_costs, metadata={FILE: True})
 
     def row_costs(self, data: Dataset) -> Array:
-        exact = np.array(self.costs.matrix, dtype=object)
+        exact = np.array(self.costs.for_labels(data.class_labels).matrix, dtype=object)
         whole = all(isinstance(cost, int) for cost in exact.flat)
         return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
-        matrix, unit = _whole_matrix(self.costs)
+        matrix, unit = _whole_matrix(self.costs.for_labels(data.class_labels))
         return [(Fraction(unit), matrix[_places(self.costs, data)])]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
-        return data.class_labels if self.costs.classes is None else self.costs.classes
+        return self.costs.for_labels(data.class_labels).classes or ()
 
 
 @final
@@ -84,7 +85,7 @@ class CostSensitive(Task):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
-    costs: CostTable = attrs.field(converter=_table, metadata={FILE: True})
+    costs: CostTable = attrs.field(converter=read_costs, metadata={FILE: True})
     matrix: Any = bound(None)
     """(K, K) int64: the cost of a row of class j with label k, in units."""
     unit: Any = bound(1)
@@ -100,7 +101,8 @@ class CostSensitive(Task):
     def bind(self, data: Dataset) -> Task:
         """`MisclassificationCosts` where no test costs anything."""
         names = tuple(data.names)
-        found: Task = self.costs.once((CostSensitive, names), lambda: self._bound_to(names))
+        costs = self.costs.for_labels(data.class_labels)
+        found: Task = costs.once((CostSensitive, names), lambda: attrs.evolve(self, costs=costs)._bound_to(names))
         if data.sample_weight is not None and isinstance(found, CostSensitive):
             remedy = "give whole weights as frequency= in place of sample_weight, or leave the tests out"
             raise InputError(
@@ -190,15 +192,7 @@ def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
 
 
 def _places(costs: CostTable, data: Dataset) -> Array:
-    """(n,) the row of the matrix for each row; raises InputError if the classes are not those of the matrix."""
-    labels, classes = data.class_labels, costs.classes
-    if classes is None:
-        if len(labels) != len(costs.matrix):
-            found = f"the matrix is for {len(costs.matrix)} classes, and y has {len(labels)}"
-            raise InputError("costs", found, "give one row and column per class, or name the rows by classes=")
-        return data.class_numbers
+    """(n,) the row of the matrix for each row of the data."""
+    classes = costs.for_labels(data.class_labels).classes or ()
     place_of = {label: place for place, label in enumerate(classes)}
-    absent = [label for label in labels if label not in place_of]
-    if absent:
-        raise InputError("costs", f"the label {absent[0]!r} is not among the classes {classes!r}", "add it, or rename")
-    return np.array([place_of[label] for label in labels])[data.class_numbers]
+    return np.array([place_of[label] for label in data.class_labels])[data.class_numbers]

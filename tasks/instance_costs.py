@@ -3,7 +3,8 @@
     minimise sum over rows i of costs[i, label of the leaf of i]
 
 Separable: a sum over rows, so additive over leaves (STreeD, Section 4.1). `costs` is row data, an array (n, K) or a
-table with a column per label; the label of column k is its name in a table, its number in an array, or `labels[k]`.
+table with a column per label; the label of column k is its name in a table (or the label of y that the name writes),
+its number in an array, or `labels[k]`.
 
 >>> import streed
 >>> from streed.tasks import InstanceCosts
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 
 from streed.data.given import row_matrix
+from streed.data.labels import named_labels
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task import RowCostTask
@@ -63,7 +65,7 @@ class InstanceCosts(RowCostTask):
         costs, names = row_matrix(data, "costs", "InstanceCosts")
         own = self.labels_
         if own is None:
-            return tuple(range(costs.shape[1])) if names is None else names
+            return tuple(range(costs.shape[1])) if names is None else named_labels(names, data.classes)
         if len(own) != costs.shape[1]:
             raise InputError("labels", f"there are {len(own)} for {costs.shape[1]} columns of costs", "give one each")
         return own

@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.applications.outcome_scores import METHODS, check_given, estimates, treatments
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import scale
+from streed.tasks.outcome_scores import METHODS, check_given, estimates, treatments
 
 if TYPE_CHECKING:
     from streed.data import Dataset

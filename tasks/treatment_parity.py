@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.applications.outcome_scores import treatments
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
+from streed.tasks.outcome_scores import treatments
 from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 _DATA = """
 import numpy as np, streed
-from streed.applications.cost_tables import CostTable, TestCost
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks import *
 draw = np.random.default_rng(0)
 X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)

@@ -11,10 +11,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from streed import registry
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.task import Task
 from streed.tasks import WeightedAccuracy
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.testing import datasets
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import streed
 from examples.gallery.case import Absent, Options, read_numbers, read_options
 from streed import plot
-from streed.applications.cost_tables import CostTable
 from streed.tasks import CostSensitive
+from streed.tasks.cost_tables import CostTable
 
 
 def run(options: Options) -> list[streed.Result]:

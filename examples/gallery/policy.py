@@ -11,7 +11,6 @@ import numpy as np
 import streed
 from examples.gallery.case import Options, read_numbers, read_options
 from streed import plot
-from streed.applications.policies import prescribe
 from streed.tasks import PolicyValue
 
 DOSES = ("low", "medium", "high")
@@ -32,7 +31,7 @@ def run(options: Options) -> list[streed.Result]:
     for depth in (1, 2, 3):
         result = streed.solve(PolicyValue("dr"), X, max_depth=depth, **past)
         assert result.tree is not None
-        right = (prescribe(result.tree, test[:, 11:].astype(int)) == test[:, 7]).mean()
+        right = (result.tree.predict(test[:, 11:].astype(int)) == test[:, 7]).mean()
         print(f"depth {depth}: estimated value {result.value:.3f}, {right:.1%} of the held-out doses right")
         results.append(result)
     options.save("policy-tree.svg", plot.tree_svg(results[2], X, title="Dose by patient: 0 low, 1 medium, 2 high"))

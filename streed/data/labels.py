@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,16 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
         return np.zeros(n, dtype=np.int64), (ones > 0,)
     found, codes = distinct_numbers(labels)
     return codes, tuple(found.tolist())
+
+
+def named_labels(names: Iterable[Any], labels: Iterable[Any]) -> tuple[Any, ...]:
+    """For each name the label that it is, or whose text it is, as tables may name columns by text only.
+
+    A name of none stays itself.
+    """
+    known = tuple(labels)
+    texts, exact = {str(label): label for label in known}, {label: label for label in known}
+    return tuple(exact.get(name, texts.get(str(name), name)) for name in names)
 
 
 MOST_REAL_CLASSES = 32

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streed.data.table import read_values
+from streed.data.table import named_columns, read_values
 from streed.errors import InputError
 from streed.exact import Array
 
@@ -40,7 +40,9 @@ class Outcome(NamedTuple):
 
 def is_outcome(y: Any) -> bool:
     """Whether y has fields: a structured array, a table, a dict of columns, or rows of a truth value and a number."""
-    if getattr(getattr(y, "dtype", None), "names", None) or isinstance(y, Mapping) or _is_table(y):
+    if getattr(getattr(y, "dtype", None), "names", None) or isinstance(y, Mapping):
+        return True
+    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
         return True
     return _in_pairs(y) and all(isinstance(row[0], (bool, np.bool_)) for row in y)
 
@@ -101,16 +103,9 @@ def read_events(event: Any) -> Array:
 
 def _fields(y: Any) -> dict[Any, Any] | None:
     """The columns of y by name, or by number where they have no names; None where y is a single column."""
-    named = getattr(getattr(y, "dtype", None), "names", None)
-    if named:
-        return {name: y[name] for name in named}
-    if isinstance(y, Mapping):
-        return dict(y)
-    if _is_table(y):
-        import narwhals as nw
-
-        frame = nw.from_native(y, eager_only=True)
-        return {name: frame[name] for name in frame.columns} if len(frame.columns) != 1 else None
+    named = named_columns(y, "y")
+    if named is not None:
+        return None if len(named) == 1 and not isinstance(y, Mapping) else named
     if isinstance(y, np.ndarray):
         return {j: _plain(y[:, j]) for j in range(y.shape[1])} if y.ndim == 2 and y.shape[1] != 1 else None
     if isinstance(y, tuple) and len(y) == 2 and not _in_pairs(y) and all(map(_is_column, y)):
@@ -122,10 +117,6 @@ def _fields(y: Any) -> dict[Any, Any] | None:
 
 def _plain(column: Array) -> Any:
     return column.tolist() if column.dtype.kind == "O" else column
-
-
-def _is_table(y: Any) -> bool:
-    return hasattr(y, "columns") and not isinstance(y, np.ndarray)
 
 
 def _is_column(values: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from streed.data.table import Table, read_input, read_values
+from streed.data.table import named_columns, read_values
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, Range, exact_array, exact_number
 
@@ -106,8 +106,9 @@ def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:
 def _row_array(name: str, data: Any) -> Array:
     if isinstance(data, np.ndarray) and data.ndim != 1:
         return data.copy()
-    if isinstance(data, Mapping) or hasattr(data, "columns"):
-        return _structured(name, data)
+    columns = named_columns(data, name)
+    if columns is not None:
+        return _structured(name, columns)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple, np.ndarray)):
         return _matrix(name, data)
     values = read_values(data, name, "it").values
@@ -123,21 +124,14 @@ def _matrix(name: str, rows: Sequence[Any]) -> Array:
         raise InputError(name, "its rows have different lengths", "give equally many values per row") from None
 
 
-def _structured(name: str, data: Any) -> Array:
-    try:
-        table = read_input(data)
-    except InputError as error:
-        raise InputError(name, error.found, error.remedy) from None
-    assert isinstance(table, Table)
-    assert table.names is not None
-    columns = [
-        read_values(column, name, f"column {label!r}").values
-        for label, column in zip(table.names, table.columns, strict=True)
-    ]
-    kinds = [column.dtype if isinstance(column, np.ndarray) else np.dtype(object) for column in columns]
-    array = np.empty(table.n_rows, dtype=list(zip(table.names, kinds, strict=True)))
-    for label, column in zip(table.names, columns, strict=True):
-        array[label] = column
+def _structured(name: str, columns: Mapping[Any, Any]) -> Array:
+    """The columns as fields, which are called by text; a name that is none is the field's title."""
+    read = [read_values(column, name, f"column {label!r}").values for label, column in columns.items()]
+    kinds = [values.dtype if isinstance(values, np.ndarray) else np.dtype(object) for values in read]
+    fields = [label if isinstance(label, str) else (label, str(label)) for label in columns]
+    array = np.empty(len(read[0]) if read else 0, dtype=list(zip(fields, kinds, strict=True)))
+    for field, values in zip(array.dtype.names or (), read, strict=True):
+        array[field] = values
     return array
 
 

@@ -52,6 +52,26 @@ def read_input(X: Any) -> Array | Table:
     return _frame(X)
 
 
+def named_columns(data: Any, argument: str) -> dict[Any, Any] | None:
+    """The columns of a table, a dict of columns or a structured array, by the caller's own names.
+
+    None for what names no columns. Raises InputError, naming `argument`, for what `read_input` does not take.
+    """
+    fields = getattr(getattr(data, "dtype", None), "names", None)
+    if fields:
+        return {name: data[name] for name in fields}
+    if not (isinstance(data, Mapping) or hasattr(data, "columns")) or isinstance(data, np.ndarray):
+        return None
+    try:
+        table = read_input(data)
+    except InputError as error:
+        raise InputError(argument, error.found, error.remedy) from None
+    assert isinstance(table, Table)
+    names = data if isinstance(data, Mapping) else getattr(data, "column_names", data.columns)
+    own = [name.item() if isinstance(name, np.generic) else name for name in names]
+    return dict(zip(own, table.columns, strict=True))
+
+
 def read_values(x: Any, argument: str, what: str) -> Values:
     """One column of anything: list, array (n,), or pandas / polars series.
 

@@ -26,6 +26,7 @@ from streed.estimators.reading import FREQUENCY, argument_names, checked_weights
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
+from streed.tasks.outcome_scores import scores, treatments
 from streed.tasks.sensitive_groups import ROW_DATA
 from streed.tree import Tree
 
@@ -137,8 +138,6 @@ class PolicyTree(OptimalTree):
         predicted: Any = None,
     ) -> float:
         """The estimated mean outcome of the policy on other rows, given as for `fit`; nothing is learned from them."""
-        from streed.applications.outcome_scores import scores, treatments
-
         leaves = self._leaf_numbers(X)
         past = {k: v for k, v in _past(y, len(leaves), treatment, propensity, predicted).items() if v is not None}
         data = Dataset.make(np.zeros((len(leaves), 0), np.uint8), **past)
@@ -170,7 +169,7 @@ class PolicyTree(OptimalTree):
 
     def _taught(self, data: Dataset) -> Dataset:
         """The data with propensities and predicted outcomes, learned from their columns."""
-        from streed.applications.teachers import teach
+        from streed.estimators.teachers import teach
 
         treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
         lesson = teach(data.X, treatment, outcome, seed=self.random_state)
@@ -183,7 +182,6 @@ class PolicyTree(OptimalTree):
         return with_splits(PolicyValue(self._method), cost_complexity)
 
     def _further_limits(self, data: Dataset) -> list[Any]:
-        from streed.applications.outcome_scores import treatments
         from streed.tasks import TreatmentCosts, TreatmentParity
 
         found: list[Any] = []
@@ -223,8 +221,6 @@ class PolicyTree(OptimalTree):
         return math.floor(Fraction(exact_number(most)) * total)
 
     def _statistics(self, data: Dataset) -> Array:
-        from streed.applications.outcome_scores import scores
-
         return scores(self._method, data)
 
     def _impurity(self, sums: Array) -> Array:

@@ -73,8 +73,8 @@ def estimated(
     estimator: PolicyTree, X: Any, y: Any, treatment: Any, propensity: Any, predicted: Any, seed: int
 ) -> tuple[Array, list[Any]]:
     """(outcomes (n, K) of every row under every treatment, the treatments)."""
-    from streed.applications.outcome_scores import scores, treatments
-    from streed.applications.teachers import teach
+    from streed.estimators.teachers import teach
+    from streed.tasks.outcome_scores import scores, treatments
 
     rows = len(y)
     past = {k: v for k, v in _past(y, rows, treatment, propensity, predicted).items() if v is not None}

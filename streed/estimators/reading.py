@@ -82,13 +82,15 @@ def present_rows(
 ) -> tuple[Any, Any, Any, Mapping[str, Any]]:
     """The same without the rows whose `frequency`, one of the row data, is 0; whole numbers (n,) are in its place.
 
-    Raises InputError for frequencies that are no whole numbers >= 0.
+    Raises InputError for frequencies that are no whole numbers >= 0, and row data of another length than X.
     """
+    _check_lengths(X, row_data)
     if row_data.get(FREQUENCY) is None:
         return X, y, sample_weight, {name: values for name, values in row_data.items() if name != FREQUENCY}
     table = as_array(X) if isinstance(X, (list, tuple)) else X
     found = read_frequency(row_data[FREQUENCY], len(table))
     frequency = np.ones(len(table), np.int64) if found is None else found
+    _check_lengths(table, {"y": y, "sample_weight": sample_weight})
     rows = np.flatnonzero(frequency)
 
     def taken(values: Any) -> Any:
@@ -107,6 +109,16 @@ def argument_names(**names: str) -> Iterator[None]:
         if error.argument not in names:
             raise
         raise InputError(names[error.argument], error.found, error.remedy) from None
+
+
+def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
+    """Raises InputError for what has not an entry, or a row, for each row of X."""
+    rows = X.shape[0] if hasattr(X, "shape") and X.shape else len(X) if hasattr(X, "__len__") else None
+    for name, values in given.items():
+        column: Any = next(iter(values.values()), None) if isinstance(values, Mapping) else values
+        if rows is not None and hasattr(column, "__len__") and len(column) != rows:
+            found = f"it has {len(column)} rows, but X has {rows} rows"
+            raise InputError(name, found, "give one entry per row of X")
 
 
 def _check_rows(column: Any, n_rows: int) -> None:

@@ -134,19 +134,14 @@ _FORMER_HOMES = (
         f"streed.algebra.{name}": f"streed.task.algebra.{name}"
         for name in ("directions", "penalties", "products", "sums", "thresholds")
     }
-    | {"streed.trades": "streed.task.tradeoffs", "streed.costs": "streed.applications.cost_tables"}
+    | {"streed.trades": "streed.task.tradeoffs", "streed.costs": "streed.tasks.cost_tables"}
 )
 """Where files of version 0.1 say that a class is, and where it is."""
 
 
 def _class(module: str, name: str) -> type:
     module = _FORMER_HOMES.get(module, module)
-    homes = (
-        "streed.applications.cost_tables",
-        "streed.task.constrained",
-        "streed.task.sums",
-        "streed.task.tradeoffs",
-    )
+    homes = ("streed.task.constrained", "streed.task.sums", "streed.task.tradeoffs")
     if module in homes or module.startswith(("streed.task.algebra.", "streed.tasks.")):
         for package in ("streed.tasks", "streed.task.algebra", *homes):
             importlib.import_module(package)  # of these, and of nothing that the file names

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
-from streed.applications.expected_costs import costs_by_frequency
-from streed.applications.outcome_scores import METHODS, scores
 from streed.data import Dataset
 from streed.tasks import CostSensitive, InstanceCosts, PolicyValue, RelativeRisk, SquaredError
+from streed.tasks.cost_tables import CostTable, TestCost
+from streed.tasks.expected_costs import costs_by_frequency
+from streed.tasks.outcome_scores import METHODS, scores
 from tests.benchmarks import duel, harness
 from tests.golden.applications import numbers, policy_columns, whole
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.tasks import F1, Accuracy, ClassErrors, CostSensitive, DemographicParity, Gini, SquaredError
+from streed.tasks.cost_tables import CostTable, TestCost
 
 OWN = "one's own accuracy"
 """What the last solves are of, tasks that a user wrote: their scores are compiled, whatever is prebuilt."""

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import readable
@@ -46,6 +45,7 @@ from streed.tasks import (
     TreatmentCosts,
     WorstLeaf,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 from tests.searches import TOTAL_ONLY
 
 Draw = random.Random

@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.exact import Array
 from streed.tasks import (
     F1,
@@ -37,6 +36,7 @@ from streed.tasks import (
     SquaredError,
     WorstLeaf,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 from tests.searches import NATIVE
 
 Made = tuple[streed.Task, dict[str, Any]]

@@ -17,7 +17,6 @@ import attrs
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.dp.dominance import nondominated_at_root
 from streed.errors import InputError, StreedError
@@ -43,6 +42,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree.evaluation import evaluate
 from tests.differential.reduced import COSTS, NOTIONS, SCORES
 

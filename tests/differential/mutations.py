@@ -35,9 +35,9 @@ TYPED: list[Any] = [
 
 CLASSES = [
     *(("streed.tasks.accuracy", "WeightedAccuracy"), ("streed.tasks.cost_sensitive", "CostSensitive")),
-    *(("streed.tasks.cost_sensitive", "MisclassificationCosts"), ("streed.applications.cost_tables", "CostTable")),
+    *(("streed.tasks.cost_sensitive", "MisclassificationCosts"), ("streed.tasks.cost_tables", "CostTable")),
     *(
-        ("streed.applications.cost_tables", "TestCost"),
+        ("streed.tasks.cost_tables", "TestCost"),
         ("streed.tasks.linear", "LinearLeaves"),
         ("streed.tasks.metrics", "ManyClassMetric"),
     ),
@@ -157,7 +157,7 @@ def _parameter(rng: random.Random, secret: str, known: Any) -> Any:
             None,
             {
                 "class": "CostTable",
-                "module": "streed.applications.cost_tables",
+                "module": "streed.tasks.cost_tables",
                 "parameters": {"matrix": [[0, 1], [5, 0]], "tests": secret},
             },
         ]

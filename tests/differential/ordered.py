@@ -22,7 +22,6 @@ import attrs
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
@@ -46,6 +45,7 @@ from streed.tasks import (
     Splits,
     SquaredError,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree import Branch, Leaf, Tree
 from streed.tree.evaluation import inspect
 

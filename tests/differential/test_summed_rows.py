@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.kernels.counting import groups
 from streed.tasks import CostSensitive, InstanceCosts, Splits
+from streed.tasks.cost_tables import CostTable, TestCost
 from tests.differential.applications import differences
 
 FAMILIES = ("instance costs", "instance costs and splits", "doubly robust", "cost-sensitive", "cost-sensitive, limited")

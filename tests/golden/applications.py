@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable
 from streed.tasks import CostSensitive, InstanceCosts, PolicyValue, RelativeRisk, SquaredError
+from streed.tasks.cost_tables import CostTable
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

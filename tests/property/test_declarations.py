@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from streed import registry
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.exact import exact_number
 from streed.reference import Evaluation
@@ -48,6 +47,7 @@ from streed.tasks import (
     TreatmentCosts,
     WorstLeaf,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 
 DATA_SETS = 40
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.tasks import (
     F1,
     Accuracy,
@@ -27,6 +26,7 @@ from streed.tasks import (
     SparseAccuracy,
     SquaredError,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 
 
 class OwnErrors(streed.Task):

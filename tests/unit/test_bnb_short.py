@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.bnb import native_search, short_search
 from streed.bnb.entries import empty_caches, extract_tree, lay_out, link_problem, solve_short, solve_short_each
 from streed.bnb.oracle import NativeOracle
@@ -28,6 +27,7 @@ from streed.problem.linear_oracle import Answer
 from streed.reference import optimum
 from streed.task import Task
 from streed.tasks import Accuracy, CostSensitive, SparseAccuracy
+from streed.tasks.cost_tables import CostTable, TestCost
 
 TIMES = ("seconds_setup", "seconds_search", "trace", "peak_bytes")
 """What is never the same twice; of the trace, the times."""

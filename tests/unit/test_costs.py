@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
-from streed.applications.expected_costs import cost_report, costs_by_frequency
+from streed.estimators import CostSensitiveTreeClassifier
 from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts
+from streed.tasks.cost_tables import CostTable, TestCost
+from streed.tasks.expected_costs import cost_report, costs_by_frequency
 from tests.unit.refusal import refused
 
 X = [[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]]
@@ -209,3 +215,100 @@ def test_instance_costs_that_are_refused() -> None:
     refused("costs", "not all entries are numbers", call=lambda: streed.solve(InstanceCosts(), X, costs=[["a", 1]] * 4))
     refused("labels", "3 for 2", call=lambda: streed.solve(InstanceCosts(labels=[1, 2, 3]), X, costs=[[1, 2]] * 4))
     refused("labels", "label of its own", call=lambda: InstanceCosts(labels=["a", "a"]))
+
+
+LABELS = ["ill", "sick", "well"]
+MATRIX = np.array([[0, 1, 7], [2, 0, 3], [9, 4, 0]])
+NAMED = pd.DataFrame(MATRIX, LABELS, LABELS)
+SHUFFLED = NAMED.iloc[[2, 0, 1], [1, 2, 0]]
+ROWS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
+SICK = [LABELS[k] for k in [0, 1, 2, 2, 1, 1, 0, 0, 1, 0, 2, 1] * 3]
+BY_NAME = {
+    "pandas": SHUFFLED,
+    "pyarrow columns": SHUFFLED.convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame({"class": SHUFFLED.index.tolist(), **{k: SHUFFLED[k].tolist() for k in SHUFFLED}}),
+    "columns in order": {k: NAMED[k].tolist() for k in LABELS},
+    "dict of dicts": {j: {k: int(SHUFFLED.loc[j, k]) for k in SHUFFLED} for j in SHUFFLED.index},
+    "without names": pd.DataFrame(MATRIX),
+}
+
+
+@pytest.mark.parametrize("costs", BY_NAME.values(), ids=list(BY_NAME))
+def test_costs_are_taken_by_the_names_of_labels(costs: Any) -> None:
+    right = CostSensitiveTreeClassifier(MATRIX, max_depth=1).fit(ROWS, SICK)
+    model = CostSensitiveTreeClassifier(costs, max_depth=1).fit(ROWS, SICK)
+    assert (model.value_, model.score(ROWS, SICK)) == (right.value_, right.score(ROWS, SICK))
+    assert model.predict(ROWS).tolist() == right.predict(ROWS).tolist()
+    for task in (CostSensitive(costs), MisclassificationCosts(costs)):
+        assert streed.solve(task, ROWS, SICK, max_depth=1).value == right.value_
+
+
+def test_names_may_be_the_texts_of_labels() -> None:
+    y = [LABELS.index(label) for label in SICK]
+    right = CostSensitiveTreeClassifier(MATRIX, max_depth=1).fit(ROWS, y)
+    for rename in (int, str, np.int8):
+        costs = SHUFFLED.rename(index=LABELS.index, columns=LABELS.index).rename(index=rename, columns=rename)
+        assert CostSensitiveTreeClassifier(costs, max_depth=1).fit(ROWS, y).value_ == right.value_
+        each = pd.DataFrame(MATRIX[y])[[2, 0, 1]].rename(columns=rename)
+        model = CostSensitiveTreeClassifier(max_depth=1).fit(ROWS, y, costs=each)
+        assert (model.value_, model.predict(ROWS).tolist()) == (right.value_, right.predict(ROWS).tolist())
+        tree = streed.solve(InstanceCosts(), ROWS, y, costs=each, max_depth=1).tree
+        assert tree is not None
+        assert tree.labels == (2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        (SHUFFLED.rename(columns={"ill": "Ill"}), "'Ill'"),
+        (SHUFFLED.rename(columns={"ill": "Ill"}, index={"ill": "Ill"}), "'ill' is not among"),
+        (pd.DataFrame(1, [*LABELS, "x"], [*LABELS, "x"]), "'x', which is no label"),
+        (pl.DataFrame({k: SHUFFLED[k].tolist() for k in SHUFFLED}), "its rows have no names"),
+        (NAMED.set_axis([0, 1, 2], axis=1), "rows are of"),
+        (NAMED.where(NAMED > 0), "missing"),
+        ({"ill": {"ill": 0}}, "'sick' is not among"),
+    ],
+)
+def test_names_that_are_no_labels_are_refused(costs: Any, said: str) -> None:
+    refused("costs", said, call=lambda: CostSensitiveTreeClassifier(costs).fit(ROWS, SICK))
+    refused("costs", said, call=lambda: streed.solve(CostSensitive(costs), ROWS, SICK))
+
+
+def test_costs_of_each_row() -> None:
+    y = np.array([LABELS.index(label) for label in SICK])
+    right = CostSensitiveTreeClassifier(MATRIX, max_depth=1).fit(ROWS, SICK)
+    table = pd.DataFrame(MATRIX[y], columns=LABELS)[["sick", "well", "ill"]]
+    for costs in (MATRIX[y], MATRIX[y].tolist(), table, pl.from_pandas(table), table.to_dict("list")):
+        model = CostSensitiveTreeClassifier(max_depth=1).fit(ROWS, SICK, costs=costs)
+        assert model.value_ == right.value_
+        assert model.score(ROWS, SICK, costs=costs) == right.score(ROWS, SICK)
+        weights = np.arange(36) % 3
+        weighed = CostSensitiveTreeClassifier(max_depth=1).fit(ROWS, SICK, weights, costs)
+        copied = CostSensitiveTreeClassifier(max_depth=1).fit(ROWS, SICK, costs=costs, frequency=weights)
+        by_class = CostSensitiveTreeClassifier(MATRIX, max_depth=1).fit(ROWS, SICK, weights)
+        assert weighed.value_ == copied.value_ == by_class.value_
+    gains = CostSensitiveTreeClassifier(max_depth=1).fit(ROWS, SICK, costs=-1.0 * MATRIX[y])
+    assert gains.value_ < 0
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = CostSensitiveTreeClassifier().set_fit_request(costs=True).set_score_request(costs=True)
+        search = GridSearchCV(asking, {"max_depth": [1, 2]}, cv=3).fit(ROWS, SICK, costs=table)
+    assert -9 <= search.best_score_ <= 0
+
+
+def test_costs_of_each_row_that_are_refused() -> None:
+    y = [LABELS.index(label) for label in SICK]
+    table = pd.DataFrame(MATRIX[y], columns=LABELS)
+    for costs, said in (
+        (MATRIX[y][:, :2], "2 columns"),
+        (table.rename(columns={"ill": "Ill"}), "'Ill'"),
+        (table.assign(x=1), "'x'"),
+        (MATRIX[y][:9], "9 rows"),
+        (table.astype(str), "not all entries"),
+        (table.where(table > 0), "missing"),
+    ):
+        for more in ({}, {"sample_weight": np.arange(36)}, {"frequency": np.arange(36)}):
+            fit = functools.partial(CostSensitiveTreeClassifier().fit, ROWS, SICK, costs=costs, **more)
+            refused("costs", said, call=fit)
+    refused("costs", "of its own", call=lambda: CostSensitiveTreeClassifier(MATRIX).fit(ROWS, SICK, costs=table))
+    fitted = CostSensitiveTreeClassifier(max_depth=1).fit(ROWS, SICK, costs=table)
+    refused("costs", "costs of each row", call=lambda: fitted.score(ROWS, SICK))

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from streed.applications.cost_tables import CostTable, TestCost
-from streed.applications.policies import make_trial
+from streed.datasets.trials import make_trial
 from streed.estimators import (
     Binarizer,
     CostSensitiveTreeClassifier,
@@ -18,6 +17,7 @@ from streed.estimators import (
 )
 from streed.estimators.survival import concordance
 from streed.tasks import DemographicParity
+from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.estimator_table import SEX, TABLE, TRUTH, N
 from tests.unit.refusal import refused
 

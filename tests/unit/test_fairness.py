@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.errors import TaskError
@@ -30,6 +29,7 @@ from streed.tasks import (
     PredictiveEquality,
     SparseAccuracy,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks.fairness import Fairness
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused

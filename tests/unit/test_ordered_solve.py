@@ -144,7 +144,7 @@ def test_max_cuts_limits_the_search() -> None:
 
 
 def test_costs_that_depend_on_the_column_are_searched_by_the_general_route() -> None:
-    from streed.applications.cost_tables import CostTable, TestCost
+    from streed.tasks.cost_tables import CostTable, TestCost
 
     table = {"cheap": X[:, 0], "dear": X[:, 1], "flag": (X[:, 2] > 0).astype(int)}
     costs = CostTable(((0, 1), (1, 0)), (TestCost("cheap", 0.01, 0.01), TestCost("dear", 0.02, 0.02)))

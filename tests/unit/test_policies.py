@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import streed
-from streed.applications.policies import bins, make_trial, policy_value, prescribe
-from streed.applications.teachers import teach
+from streed.datasets.trials import bins, make_trial
+from streed.estimators.teachers import teach
 from streed.tasks import PolicyValue
+from streed.tasks.outcome_scores import policy_value
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]
@@ -19,7 +20,7 @@ def test_an_estimate_is_a_mean_with_its_error() -> None:
     """Left treatment 0, right 1: scores 4, 0, 0, 6."""
     tree = streed.solve(PolicyValue("ipw"), X, max_depth=1, **PAST).tree  # type: ignore[arg-type]
     assert tree is not None
-    assert prescribe(tree, X).tolist() == [0, 0, 1, 1]
+    assert tree.predict(X).tolist() == [0, 0, 1, 1]
     estimate = policy_value(tree, X, "ipw", **PAST)
     assert estimate.value == 2.5
     assert estimate.standard_error == pytest.approx(np.std([4, 0, 0, 6], ddof=1) / 2)
@@ -74,7 +75,7 @@ def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     result = streed.solve(PolicyValue("dr"), columns, max_depth=2, **lesson.row_data(trial.treatment, trial.outcome))
     assert result.tree is not None
     fresh = make_trial(3000, 2, seed=2)
-    prescribed = prescribe(result.tree, bins(fresh.features, edges)[0])
+    prescribed = result.tree.predict(bins(fresh.features, edges)[0])
     assert fresh.worth(prescribed) > fresh.worth(np.zeros(3000, int)) + 0.1
     assert fresh.worth(prescribed) > fresh.worth(np.ones(3000, int)) + 0.1
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import streed
-from streed.applications.outcome_scores import scores, treatments
 from streed.data import Dataset
 from streed.estimators import PolicyTree
 from streed.tasks import MinSupportOf, PolicyValue, TreatmentCosts
+from streed.tasks.outcome_scores import scores, treatments
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.errors import InputError
 from streed.exact import exact_number
 from streed.rashomon.packing import Packing
@@ -34,6 +33,7 @@ from streed.tasks import (
     Splits,
     SquaredError,
 )
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree import used_columns
 
 

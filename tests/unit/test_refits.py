@@ -11,7 +11,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.errors import InputError
 from streed.estimators import (
     Binarizer,
@@ -25,6 +24,7 @@ from streed.estimators import (
     TunedOptimalTreeRegressor,
 )
 from streed.tasks import MinSupport
+from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.refusal import refused
 
 N = 40

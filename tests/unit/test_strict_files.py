@@ -11,7 +11,6 @@ import attrs
 import pytest
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.data.strict_json import MOST_DIGITS, parse
 from streed.data.text_file import read_text
@@ -19,6 +18,7 @@ from streed.errors import InputError
 from streed.exact import exact_number, read_decimal, real_number
 from streed.registry import limits, notions, rates, tasks
 from streed.tasks import Accuracy, CostSensitive, MisclassificationCosts, WeightedAccuracy
+from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree import Tree
 from streed.tree.description import FILE, describe, rebuild
 from streed.tree.verification import check

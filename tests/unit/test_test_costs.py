@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import streed
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.kernels.counting.distinct_rows import merge_rows
@@ -17,6 +16,7 @@ from streed.reference import optimum
 from streed.task import State
 from streed.task.analysis.facts import facts
 from streed.tasks import CostSensitive
+from streed.tasks.cost_tables import CostTable, TestCost
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import streed.tasks
-from streed.applications.cost_tables import CostTable, TestCost
 from streed.errors import StreedError
+from streed.tasks.cost_tables import CostTable, TestCost
 from tests.differential.volume.best import Prices
 from tests.differential.volume.draws import (
     Draw,

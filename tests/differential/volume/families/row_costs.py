@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 
 import streed.tasks
-from streed.applications.cost_tables import CostTable
 from streed.errors import InputError, StreedError
 from streed.exact import Array
+from streed.tasks.cost_tables import CostTable
 from tests.differential.volume.best import INFEASIBLE, Best, least_label, merged, narrow
 from tests.differential.volume.draws import (
     Draw,

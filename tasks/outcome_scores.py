@@ -10,15 +10,20 @@ predicted outcome of treatment k. Reference: STreeD, Appendix D.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from streed.data import Dataset
 from streed.data.given import row_array, row_matrix, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
+
+if TYPE_CHECKING:
+    from streed.tree import Tree
 
 METHODS = ("dm", "ipw", "dr")
 
@@ -119,3 +124,39 @@ def _propensity(data: Dataset, given: Array, asked_by: str) -> Array:
         propensity = of_all[np.arange(len(given)), given]
     known = Range(above=0, most=1, meaning="the probability of what the row was given; raise those near 0")
     return known.read_rows("propensity", propensity)
+
+
+@attrs.frozen
+class Estimate:
+    """A mean and its standard error."""
+
+    value: float
+    standard_error: float
+    rows: int
+
+    def interval(self, z: float = 1.96) -> tuple[float, float]:
+        """The mean, z standard errors to either side."""
+        return self.value - z * self.standard_error, self.value + z * self.standard_error
+
+
+def policy_value(tree: Tree, X: Any, method: str = "dr", **past: Any) -> Estimate:
+    """What the policy is worth on rows that it was not grown on, by a method of `PolicyValue`, with its standard error.
+
+    `past` is what `streed.solve` takes: treatment, outcome, propensity, predicted, of these rows; predictions should be
+    of models that have not seen them. Raises InputError as the task does, and for treatments that the data lack.
+    """
+    given = tree.predict(X)
+    data = Dataset.make(np.zeros((len(given), 0), np.uint8), **past)
+    place_of = {label: place for place, label in enumerate(treatments(data))}
+    prescribed = given.tolist()
+    for label in prescribed:
+        if label not in place_of:
+            raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
+    places = np.array([place_of[label] for label in prescribed])
+    return _mean(scores(method, data)[np.arange(len(given)), places])
+
+
+def _mean(values: Array) -> Estimate:
+    n = len(values)
+    error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    return Estimate(float(values.mean()), error, n)

@@ -8,8 +8,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.applications.cost_tables import NO_TEST, CostTable
+from streed.data.labels import named_labels
 from streed.errors import InputError
+from streed.tasks.cost_tables import NO_TEST, CostTable
 from streed.tree import Branch, Node, Tree
 
 
@@ -49,7 +50,7 @@ def cost_report(tree: Tree, costs: CostTable, X: Any, y: Any) -> CostReport:
     Class frequencies of the standard costs are those of y (Appendix C.2). Raises InputError for labels that the costs
     do not know.
     """
-    classes = tree.labels if costs.classes is None else costs.classes
+    classes = tree.labels if costs.classes is None else named_labels(costs.classes, tree.labels)
     place_of = {label: place for place, label in enumerate(classes)}
     actual = _places(np.asarray(y).tolist(), place_of)
     leaf_of = tree.apply(X)

@@ -18,6 +18,9 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.data.column import shown
+from streed.data.labels import named_labels
+from streed.data.table import named_columns, read_values
 from streed.data.text_file import read_text
 from streed.errors import InputError
 from streed.exact import Range, exact_number, read_decimal
@@ -110,6 +113,48 @@ def _number_of(cost: Any) -> Any:
     return int(cost) if isinstance(cost, (bool, np.bool_)) else cost
 
 
+def _named_rows(matrix: Any) -> tuple[Any, tuple[Any, ...] | None]:
+    """The rows of costs, and which labels they are of where the matrix names its rows and columns, else None.
+
+    A table names its columns, and its rows by its index, or by a first column beside K others; a dict of dicts has for
+    every class the cost of every label. Raises InputError for names that do not fit one another.
+    """
+    if isinstance(matrix, Mapping) and matrix and all(isinstance(row, Mapping) for row in matrix.values()):
+        rows = {name: dict(row) for name, row in matrix.items()}
+        names: list[Any] = list(rows)
+    else:
+        named = named_columns(matrix, "costs")
+        if not named:
+            return matrix, None
+        columns = {name: list(read_values(column, "costs", "it").values) for name, column in named.items()}
+        names, size = list(columns), len(next(iter(columns.values())))
+        index = list(range(size)) if not hasattr(matrix, "index") else matrix.index.tolist()
+        if len(names) == size + 1:
+            index = columns.pop(names.pop(0))
+        elif index == list(range(size)) and len(names) == size and set(names) != set(index):
+            if not _are_sorted(names):
+                found = f"its columns are {shown(names)}, and its rows have no names"
+                raise InputError("costs", found, "name the rows, too: by an index or a first column")
+            index = names
+        elif names == index == list(range(size)):
+            return [[column[j] for column in columns.values()] for j in range(size)], None
+        rows = {label: {name: column[j] for name, column in columns.items()} for j, label in enumerate(index)}
+    for label, row in rows.items():
+        if len(row) != len(rows) or set(row) != set(rows):
+            found = f"rows are of {shown(rows)}, and that of {label!r} has costs of {shown(row)}"
+            raise InputError("costs", found, "name the same labels in rows and columns, each once")
+    return [[row[name] for name in names] for row in map(rows.__getitem__, names)], tuple(names)
+
+
+def _are_sorted(names: Sequence[Any]) -> bool:
+    """Whether names stand as labels do, numbers that are written as texts among them."""
+    read = [int(name) if isinstance(name, str) and name.isdecimal() else name for name in names]
+    try:
+        return read == sorted(read)
+    except TypeError:
+        return False
+
+
 def _tests(tests: Any) -> tuple[TestCost, ...]:
     listed = tuple(tests) if isinstance(tests, Iterable) else (tests,)
     if not all(isinstance(test, TestCost) for test in listed):
@@ -134,12 +179,14 @@ def _unlike(classes: Iterable[Any]) -> set[Any]:
 class CostTable:
     """matrix[j][k], the cost of giving a row of class j the label k, and the prices of tests.
 
-    Classes are in sorted order, or as `classes` lists them. Make one with `of` or `read`.
+    Classes are in sorted order, or as `classes` lists them, by name or by its text. Make one with `of` or `read`.
     """
 
     matrix: tuple[tuple[Exact, ...], ...] = attrs.field(converter=_matrix)
     tests: tuple[TestCost, ...] = attrs.field(default=(), converter=_tests)
     classes: tuple[Any, ...] | None = None
+    is_named: bool = False
+    """Whether the matrix named the classes itself, which then are the labels that there are, and no others."""
 
     def __attrs_post_init__(self) -> None:
         exact, classes = self.matrix, self.classes
@@ -151,11 +198,19 @@ class CostTable:
 
     @classmethod
     def of(cls, matrix: Any, tests: Iterable[TestCost] = (), classes: Sequence[Any] | None = None) -> CostTable:
-        """The table of a square array or nested list of costs >= 0; floats are read as the decimals they print as.
+        """The table of a square matrix of costs >= 0; floats are read as the decimals they print as.
 
-        Raises InputError for a matrix that is not square, has NaN or negative entries, and for tests of equal name.
+        An array or nested list is in the order of `classes`; a table (pandas, polars, pyarrow, a dict of columns) is
+        taken by the names of its columns and rows, a dict of dicts as costs[class][label]. Raises InputError for a
+        matrix that is not square, has NaN or negative entries, or names other labels in rows than in columns, and for
+        tests of equal name.
         """
-        return cls(matrix, tuple(tests), None if classes is None else tuple(classes))
+        rows, named = _named_rows(matrix)
+        if named is None:
+            return cls(rows, tuple(tests), None if classes is None else tuple(classes))
+        if classes is not None:
+            raise InputError("classes", "the costs name them", "leave it out, or give an array of costs")
+        return cls(rows, tuple(tests), named, is_named=True)
 
     @classmethod
     def read(cls, path: Any, classes: Sequence[Any] | None = None) -> CostTable:
@@ -181,6 +236,33 @@ class CostTable:
                 tests.append(_test_of(fields, f"{path}, line {number}"))
         rows = [[_number(field) for field in row] for row in matrix]
         return cls.of(rows, tests, range(len(rows)) if classes is None else classes)
+
+    def for_labels(self, labels: Sequence[Any]) -> CostTable:
+        """The same with its classes written as these labels are, and in their order where the matrix named them.
+
+        Raises InputError where they do not fit.
+        """
+        table: CostTable = self.once(("labels", tuple(labels)), lambda: self._for_labels(tuple(labels)))
+        return table
+
+    def _for_labels(self, labels: tuple[Any, ...]) -> CostTable:
+        if self.classes is None:
+            if len(labels) != len(self.matrix):
+                found = f"the matrix is for {len(self.matrix)} classes, and y has {len(labels)}"
+                raise InputError("costs", found, "give one row and column per class, or name the rows by classes=")
+            return attrs.evolve(self, classes=labels)
+        classes = named_labels(self.classes, labels)
+        absent = [label for label in labels if label not in classes]
+        if absent:
+            found = f"the label {absent[0]!r} is not among the classes {self.classes!r}"
+            raise InputError("costs", found, "add it, or rename")
+        strange = [name for name in classes if name not in labels] if self.is_named else []
+        if strange:
+            raise InputError("costs", f"it names {strange[0]!r}, which is no label", f"the labels are {shown(labels)}")
+        if not self.is_named:
+            return attrs.evolve(self, classes=classes)
+        order = [classes.index(label) for label in labels]
+        return attrs.evolve(self, matrix=[[self.matrix[j][k] for k in order] for j in order], classes=labels)
 
     def feature_of(self, names: Mapping[int, str], n_columns: int, *, every: bool = True) -> list[int]:
         """For each of n_columns columns the number of the test that makes it known, or NO_TEST; `names`: those known.

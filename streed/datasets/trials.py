@@ -1,63 +1,15 @@
-"""Policies after the solve: what they prescribe, what they are worth on held-out rows, and made-up data."""
+"""Made-up trials of two treatments, whose outcomes are known under both."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
-from streed.applications.outcome_scores import scores, treatments
-from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range
-from streed.tree import Tree
-
-
-@attrs.frozen
-class Estimate:
-    """A mean and its standard error."""
-
-    value: float
-    standard_error: float
-    rows: int
-
-    def interval(self, z: float = 1.96) -> tuple[float, float]:
-        """The mean, z standard errors to either side."""
-        return self.value - z * self.standard_error, self.value + z * self.standard_error
-
-
-def prescribe(tree: Tree, X: Any) -> Array:
-    """(m,) the treatment of each row; X as in `Tree.predict`."""
-    return tree.predict(X)
-
-
-def policy_value(tree: Tree, X: Any, method: str = "dr", **past: Any) -> Estimate:
-    """What the policy is worth on rows that it was not grown on, by a method of `PolicyValue`, with its standard error.
-
-    `past` is what `streed.solve` takes: treatment, outcome, propensity, predicted, of these rows; predictions should be
-    of models that have not seen them. Raises InputError as the task does, and for treatments that the data lack.
-    """
-    given = tree.predict(X)
-    data = Dataset.make(np.zeros((len(given), 0), np.uint8), **past)
-    place_of = {label: place for place, label in enumerate(treatments(data))}
-    prescribed = given.tolist()
-    for label in prescribed:
-        if label not in place_of:
-            raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
-    places = np.array([place_of[label] for label in prescribed])
-    return _mean(scores(method, data)[np.arange(len(given)), places])
-
-
-def _mean(values: Array) -> Estimate:
-    n = len(values)
-    error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
-    return Estimate(float(values.mean()), error, n)
-
-
-# -- made-up data --------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
