@@ -102,7 +102,7 @@ def test_enough_treated_rows_in_every_leaf() -> None:
 @pytest.mark.parametrize(
     ("argument", "changes", "fragments"),
     [
-        ("propensity", {"propensity": [0.5, 0, 1, 1]}, ["row 1 has 0", "above 0"]),
+        ("propensity", {"propensity": [0.5, 0, 1, 1]}, ["row 1 has 0", "> 0"]),
         ("propensity", {"propensity": [0.5, 1.5, 1, 1]}, ["row 1 has 1.5"]),
         ("propensity", {"propensity": None}, ["needs it"]),
         ("propensity", {"propensity": [[0.5]] * 4}, ["1 columns for 2 treatments"]),
@@ -119,7 +119,7 @@ def test_what_is_refused(argument: str, changes: dict[str, Any], fragments: list
 def test_what_else_is_refused() -> None:
     refused("method", "'best'", call=lambda: PolicyValue("best"))
     refused("treatment", "neither", call=lambda: streed.solve(PolicyValue("dm"), X))
-    refused("costs", "less than nothing", call=lambda: TreatmentCosts({"a": -1}))
+    refused("costs", "-1", call=lambda: TreatmentCosts({"a": -1}))
     refused("costs", "'c'", call=lambda: streed.solve(TreatmentCosts({"c": 1}), X, **PAST))
 
 

@@ -139,7 +139,8 @@ def test_events_and_times_in_one_are_told_apart(y: Any) -> None:
         (fields("time", "event").astype([("time", bool), ("event", float)]), "nothing tells"),
         (fields("censored", "time", bool), "censored may mean"),
         (pd.DataFrame({"event": EVENTS, "time": TIMES, "age": TIMES}), "'age'"),
-        ({"event": EVENTS, "time": TIMES[:3]}, "4 and 3"),
+        ({"event": EVENTS, "time": TIMES[:3]}, "different lengths"),
+        ((np.array(EVENTS, bool), TIMES[:3]), "4 and 3"),
     ],
 )
 def test_what_nothing_tells_apart_is_refused(y: Any, said: str) -> None:
