@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from streed.estimators.fair_guidance import cross_validate_fair, fairness_margin
     from streed.estimators.policy import PolicyTree
     from streed.estimators.policy_validation import cross_validate_policy
-    from streed.estimators.rashomon import RashomonTreeClassifier
     from streed.estimators.regressor import OptimalTreeRegressor
     from streed.estimators.survival import SurvivalTree
     from streed.estimators.tuned import TunedOptimalTreeClassifier, TunedOptimalTreeRegressor
@@ -31,7 +30,6 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "PolicyTree",
-    "RashomonTreeClassifier",
     "SurvivalTree",
     "TunedOptimalTreeClassifier",
     "TunedOptimalTreeRegressor",
@@ -47,7 +45,6 @@ _HOMES = {
     "OptimalTreeClassifier": "classifier",
     "OptimalTreeRegressor": "regressor",
     "PolicyTree": "policy",
-    "RashomonTreeClassifier": "rashomon",
     "SurvivalTree": "survival",
     "TunedOptimalTreeClassifier": "tuned",
     "TunedOptimalTreeRegressor": "tuned",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 import numpy as np
@@ -38,6 +39,7 @@ _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "time_limit", "memory
 _PARAMETERS = (*_PASSED, "cost_complexity", "limits")
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     """A tree that `streed.solve` grows and proves, on a table that a binarizer makes questions of.
 
@@ -58,37 +60,20 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     given as `cuts`, if no number is missing.
     """
 
-    _numeric_target = False
+    _numeric_target: ClassVar[bool] = False
     """Whether y is measured."""
 
-    def __init__(
-        self,
-        task: Any = None,
-        *,
-        max_depth: int | None = 3,
-        max_nodes: int | None = None,
-        min_leaf: int = 1,
-        cost_complexity: Any = 0,
-        limits: Any = (),
-        search: Any = "depth-first",
-        binarizer: Any = "auto",
-        cuts: Any = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        threads: int = 1,
-    ) -> None:
-        self.task = task
-        self.max_depth = max_depth
-        self.max_nodes = max_nodes
-        self.min_leaf = min_leaf
-        self.cost_complexity = cost_complexity
-        self.limits = limits
-        self.search = search
-        self.binarizer = binarizer
-        self.cuts = cuts
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.threads = threads
+    max_depth: int | None = 3
+    max_nodes: int | None = None
+    min_leaf: int = 1
+    cost_complexity: Any = 0
+    limits: Any = ()
+    search: Any = "depth-first"
+    binarizer: Any = "auto"
+    cuts: Any = None
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    threads: int = 1
 
     # -- what each estimator says --------------------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ x1=m?
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -22,60 +23,21 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.data.column import shown
+from streed.errors import InputError, brief
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array, Range
 from streed.task import Task
+from streed.tasks import SparseAccuracy
 from streed.tree import Tree
 
 
-class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
-    """The optimal classification tree for a task; see `OptimalTree` for what all estimators share.
+class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
+    """A tree whose leaves show classes; `classes_` are those of y."""
 
-    `task`: any task of `streed.tasks` or of one's own whose labels are the classes, or its name, such as "f1"; None is
-    the error rate. `cost_complexity`: what a branching node costs: a share of the rows where `task` is None
-    (`SparseAccuracy`), else in the task's own units. `class_weight`: a weight for each class, or "balanced", as
-    scikit-learn has it; row weights are multiplied by it.
-
-    Fitted: `classes_`, and what `OptimalTree` says.
-    """
-
-    def __init__(
-        self,
-        task: Any = None,
-        *,
-        class_weight: Any = None,
-        max_depth: int | None = 3,
-        max_nodes: int | None = None,
-        min_leaf: int = 1,
-        cost_complexity: Any = 0,
-        limits: Any = (),
-        search: Any = "depth-first",
-        binarizer: Any = "auto",
-        cuts: Any = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(
-            task,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
-            cost_complexity=cost_complexity,
-            limits=limits,
-            search=search,
-            binarizer=binarizer,
-            cuts=cuts,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            threads=threads,
-        )
-        self.class_weight = class_weight
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> Self:
         """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0.
 
         `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
@@ -112,28 +74,11 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         return self._make_data(X, labels, self._class_weights(labels, weights, row_data), row_data)
 
     def _class_weights(self, labels: Array, weights: Array | None, row_data: Mapping[str, Any]) -> Array | None:
-        """The row weights times those of the classes."""
-        if self.class_weight is None:
-            return weights
-        given = self.class_weight.values() if isinstance(self.class_weight, Mapping) else ()
-        if given and not max(Range(0).read("class_weight", weight) for weight in given):
-            raise InputError("class_weight", "no class weighs anything", "give one a weight > 0")
-        copies = row_data.get(FREQUENCY)
-        # Balanced weights count the rows that each row stands for.
-        counted = labels if copies is None else np.repeat(labels, copies)
-        found = compute_class_weight(self.class_weight, classes=self.classes_, y=counted)
-        each: Array = found[np.searchsorted(self.classes_, labels)]
-        return each if weights is None else weights * each
+        """The row weights times those of the classes; the row weights unless overridden."""
+        return weights
 
     def _check_classes(self) -> None:
         """Raises InputError for classes that the estimator cannot deal with; nothing unless overridden."""
-
-    def _objective(self, cost_complexity: Any) -> Task:
-        if self.task is not None:
-            return with_splits(task_of(self.task), cost_complexity)
-        from streed.tasks import SparseAccuracy
-
-        return SparseAccuracy(cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:
         classes = self._class_places(data.classes)[data.class_numbers]
@@ -158,3 +103,48 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
                 "task", f"its leaves show {strangers[0]!r}, which is no class", "give one that labels classes"
             )
         return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class OptimalTreeClassifier(LabelTree):
+    """The optimal classification tree for a task; see `OptimalTree` for what all estimators share.
+
+    `task`: any task of `streed.tasks` or of one's own whose labels are the classes, or its name, such as "f1"; None is
+    the error rate. `cost_complexity`: what a branching node costs: a share of the rows where `task` is None
+    (`SparseAccuracy`), else in the task's own units. `class_weight`: a weight >= 0 for each
+    class, 1 where it is not named, or "balanced", as scikit-learn has it; row weights are multiplied by it.
+
+    Fitted: `classes_`, and what `OptimalTree` says.
+    """
+
+    task: Any = dataclasses.field(default=None, kw_only=False)
+    class_weight: Any = None
+
+    def _class_weights(self, labels: Array, weights: Array | None, row_data: Mapping[str, Any]) -> Array | None:
+        given, classes = self.class_weight, self.classes_.tolist()
+        if given is None:
+            return weights
+        if isinstance(given, Mapping):
+            strange = [label for label in given if label not in classes]
+            if strange:
+                raise InputError("class_weight", f"no label is {strange[0]!r}", f"the labels are {shown(classes)}")
+            found = [float(Range(0).read("class_weight", given.get(label, 1))) for label in classes]
+            if not any(found):
+                raise InputError("class_weight", "no class weighs anything", "give one a weight > 0")
+        elif isinstance(given, str) and given == "balanced":
+            copies = row_data.get(FREQUENCY)
+            # the rows that each row stands for
+            counted = labels if copies is None else np.repeat(labels, copies)
+            found = compute_class_weight(given, classes=self.classes_, y=counted)
+        else:
+            raise InputError("class_weight", brief(given), 'give a dict of the weights of labels, "balanced", or None')
+        each: Array = np.asarray(found)[np.searchsorted(self.classes_, labels)]
+        return each if weights is None else weights * each
+
+    def _objective(self, cost_complexity: Any) -> Task:
+        return label_task(self.task, cost_complexity)
+
+
+def label_task(task: Any, cost_complexity: Any) -> Task:
+    """The task that was given or named, or that of the rate of errors, with that cost for each branching node."""
+    return SparseAccuracy(cost_complexity) if task is None else with_splits(task_of(task), cost_complexity)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ from streed.data.labels import named_labels
 from streed.data.rows import read_row_data
 from streed.errors import InputError
 from streed.estimators.base import with_splits
-from streed.estimators.classifier import OptimalTreeClassifier
+from streed.estimators.classifier import LabelTree
 from streed.estimators.reading import FREQUENCY, checked_column, checked_weights
 from streed.exact import Array
 from streed.task import Task
@@ -32,7 +33,8 @@ COSTS = "costs"
 """The row data of costs that are the row's own."""
 
 
-class CostSensitiveTreeClassifier(OptimalTreeClassifier):
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class CostSensitiveTreeClassifier(LabelTree):
     """The tree of least total cost; see `OptimalTreeClassifier` for the rest.
 
     `costs`: what each label costs a row of each class: an array (K, K) in the order of `classes_`, a table whose
@@ -42,37 +44,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
     same units. `value_` is the cost of all training rows.
     """
 
-    def __init__(
-        self,
-        costs: Any = None,
-        *,
-        max_depth: int | None = 3,
-        max_nodes: int | None = None,
-        min_leaf: int = 1,
-        cost_complexity: Any = 0,
-        limits: Any = (),
-        search: Any = "depth-first",
-        binarizer: Any = "auto",
-        cuts: Any = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(
-            None,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
-            cost_complexity=cost_complexity,
-            limits=limits,
-            search=search,
-            binarizer=binarizer,
-            cuts=cuts,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            threads=threads,
-        )
-        self.costs = costs
+    costs: Any = dataclasses.field(default=None, kw_only=False)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None, *, frequency: Any = None

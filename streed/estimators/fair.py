@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import numbers
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import narwhals as nw
@@ -20,20 +21,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.estimators.classifier import OptimalTreeClassifier
-from streed.estimators.fair_guidance import fairness_margin, least_paying, verdict
-from streed.estimators.reading import FREQUENCY, argument_names, as_array, checked_column, present_rows
+from streed.estimators.classifier import LabelTree, label_task
+from streed.estimators.fair_guidance import fairness_margin, verdict
+from streed.estimators.reading import FREQUENCY, argument_names, as_array, checked_column
 from streed.exact import Array
 from streed.registry import find_notion
 from streed.result import Result
-from streed.task import Limit
+from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
 from streed.tasks.fairness import Fairness, gap_of, group_counts
 from streed.tasks.group_limits import ratio_of
 from streed.tasks.sensitive_groups import ROW_DATA
 
 
-class FairTreeClassifier(OptimalTreeClassifier):
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class FairTreeClassifier(LabelTree):
     """The optimal classification tree under a limit on unfairness; see `OptimalTreeClassifier` for the rest.
 
     `notion`: "demographic-parity", "equal-opportunity", "predictive-equality", "equalized-odds", "error-rate-parity",
@@ -48,56 +50,20 @@ class FairTreeClassifier(OptimalTreeClassifier):
     A limit on the training rows is no promise on others; `cross_validate_fair` estimates what to expect.
 
     Fitted: `gap_between_groups_`, `ratio_between_groups_`, `group_rates_` and `group_counts_` of the training rows,
-    counted from the raw groups; `limit_` with its margin; `is_constant_`: whether all rows get the same label, and then
-    `least_paying_limit_`: the least limit, up to 0.001, at which a better tree was found, or None, with the
-    `other_results_` that were tried, which a report draws as a front; and what
+    counted from the raw groups; `limit_` with its margin; `is_constant_`: whether all rows get the same label; and what
     `OptimalTreeClassifier` says.
     """
 
-    def __init__(
-        self,
-        notion: Any = "demographic-parity",
-        limit: Any = 0.05,
-        *,
-        ratio: Any = None,
-        confidence: float | None = None,
-        sensitive: Any = None,
-        task: Any = None,
-        max_depth: int | None = 3,
-        max_nodes: int | None = None,
-        min_leaf: int = 1,
-        cost_complexity: Any = 0,
-        limits: Any = (),
-        search: Any = "depth-first",
-        binarizer: Any = "auto",
-        cuts: Any = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(
-            task,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
-            cost_complexity=cost_complexity,
-            limits=limits,
-            search=search,
-            binarizer=binarizer,
-            cuts=cuts,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            threads=threads,
-        )
-        self.notion = notion
-        self.limit = limit
-        self.ratio = ratio
-        self.confidence = confidence
-        self.sensitive = sensitive
+    notion: Any = dataclasses.field(default="demographic-parity", kw_only=False)
+    limit: Any = dataclasses.field(default=0.05, kw_only=False)
+    ratio: Any = None
+    confidence: float | None = None
+    sensitive: Any = None
+    task: Any = None
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None, *, frequency: Any = None
-    ) -> FairTreeClassifier:
+    ) -> Self:
         """Grows and proves the tree; the groups by row, the rest as for `OptimalTreeClassifier`."""
         self._grow(X, y, sample_weight, {ROW_DATA: sensitive_features, FREQUENCY: frequency})
         return self
@@ -146,35 +112,10 @@ class FairTreeClassifier(OptimalTreeClassifier):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         return super()._prepare(X, y, sample_weight, {**row_data, ROW_DATA: self._groups(X, row_data.get(ROW_DATA))})
 
-    limit_: Any
-
     def verdict(self) -> str:
         """What was asked for and what holds: limits, favourable label, groups with rates and counts, and how far."""
         check_is_fitted(self)
         return verdict(self)
-
-    def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
-        super()._grow(X, y, sample_weight, row_data)
-        self.is_constant_ = len(set(self.tree_.shows())) == 1
-        self.least_paying_limit_ = None
-        self.other_results_: list[Result] = []
-        if self.is_constant_ and self.limit_ is not None:
-            data = self._prepare(*present_rows(X, y, sample_weight, row_data))
-            self.least_paying_limit_, self.other_results_ = least_paying(
-                lambda limit, seconds: self._at_limit(data, limit, seconds),
-                self.limit_,
-                self.result_,
-                type(self.notion_).__name__,
-            )
-
-    def _at_limit(self, data: Dataset, limit: float, seconds: float) -> Result:
-        """The outcome under another limit on the gap, within so many seconds."""
-        fitted = self.limit_
-        self.limit_ = limit
-        try:
-            return self._solve(data, time_limit=seconds)
-        finally:
-            self.limit_ = fitted
 
     def _further_limits(self, data: Dataset) -> list[Limit]:
         notion = self._notion(data)
@@ -194,10 +135,14 @@ class FairTreeClassifier(OptimalTreeClassifier):
         sizes = [[size for _, size in of.values()] for of in group_counts(notion, data, nobody).values()]
         return max(0.0, float(self.limit) - max(fairness_margin(of, self.confidence) for of in sizes))
 
+    def _objective(self, cost_complexity: Any) -> Task:
+        return label_task(self.task, cost_complexity)
+
     def _accept(self, result: Result, data: Dataset) -> None:
         super()._accept(result, data)
         assert result.tree is not None
         labels = self._class_places(result.tree.shows())[result.tree.apply(data)]
+        self.is_constant_ = len(set(result.tree.shows())) == 1
         self.notion_ = self._notion(data)
         counts = group_counts(self.notion_, data, labels)
         self.gap_between_groups_ = float(max(gap_of(counts, kind) for kind in counts))

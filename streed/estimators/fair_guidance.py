@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,7 @@ from sklearn.utils import Bunch, _safe_indexing
 
 from streed.errors import InputError
 from streed.exact import Range
-from streed.result import Result
 from streed.tasks.fairness import RATES
-
-_CLOSE = 0.001
-"""How far the least limit at which another tree pays is looked for."""
-
-_MOST_SOLVES = 12
-
-_PATIENCE = 10.0
-"""Seconds for that, beside those of the fit."""
 
 Interval = tuple[float, float]
 
@@ -116,42 +106,6 @@ def cross_validate_fair(
     )
 
 
-def least_paying(
-    solve: Callable[[float, float], Result], limit: float, fitted: Result, notion: str
-) -> tuple[float | None, list[Result]]:
-    """The least limit at which a tree is better than the constant one that `limit` allows, and what was found for it.
-
-    The limit is None where there is none. `solve(limit, seconds)`: the outcome under another limit. `notion`: the name
-    of what is limited. Every limit that pays is brought down to the gap that its tree has; in between it is halved,
-    until it is known up to 0.001, a dozen solves are over, or they took as long as the fitted one and ten seconds.
-    """
-    end = time.monotonic() + _PATIENCE + float(fitted.stats.get("seconds_total") or 0.0)
-
-    tried: list[Result] = []
-
-    def achieved(at: float) -> float | None:
-        """The gap of a tree that is better than the constant one, under a limit."""
-        try:
-            result = solve(at, max(end - time.monotonic(), 0.01))
-        except InputError:  # no tree was found in that time
-            return None
-        tried.append(result)
-        better = result.value > fitted.value if fitted.task.maximize else result.value < fitted.value
-        if not better:
-            return None
-        return max(float(each["value"]) for each in result.stats["limits"] if each["limit_on"] == notion)
-
-    found = achieved(1.0)
-    low = float(limit)
-    for _ in range(_MOST_SOLVES):
-        if found is None or found - low <= _CLOSE or time.monotonic() > end:
-            break
-        middle = (low + found) / 2
-        better = achieved(middle)
-        low, found = (middle, found) if better is None else (low, better)
-    return found, tried
-
-
 def verdict(model: Any) -> str:
     """What was asked for of a fitted fair estimator, and what holds."""
     notion = model.notion_
@@ -163,25 +117,17 @@ def verdict(model: Any) -> str:
     proof = "proved optimal" if model.optimal_ else "stopped early, not proved"
     lines = [f"{proof} under {', '.join(asked)}"]
     if notion.rates != ("errors",):
-        favourable = model.classes_[-1].item() if notion.positive is None else notion.positive
+        favourable = model.classes_.tolist()[-1] if notion.positive is None else notion.positive
         lines.append(f"favourable label: {favourable!r}")
     for kind, of in model.group_counts_.items():
         told = ", ".join(f"{name} {k / n:.4f} ({k:g} of {n:g})" for name, (k, n) in of.items())
         lines.append(f"{RATES[kind]}: {told}")
     lines.append(f"gap {model.gap_between_groups_:.4f}, ratio {model.ratio_between_groups_:.4f}")
     if model.is_constant_:
-        lines.append(_constant(model))
+        only = model.tree_.shows()[0]
+        lines.append(f"all rows get {only!r}: no tree of that size that keeps the limits is better")
     lines.append("this holds on the rows of the fit and is no promise on others: see cross_validate_fair")
     return "\n".join(lines)
-
-
-def _constant(model: Any) -> str:
-    said = f"all rows get {model.tree_.shows()[0]!r}: no tree of that size that keeps the limit is better"
-    if model.limit_ is None:
-        return said
-    if model.least_paying_limit_ is None:
-        return f"{said}, and none was found that would be with a looser one"
-    return f"{said}; from {model.least_paying_limit_:.4f} on another tree pays"
 
 
 def _spread(of: Mapping[str, tuple[float, float]]) -> float:

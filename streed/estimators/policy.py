@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -33,6 +34,7 @@ from streed.tree import Tree
 METHODS = ("auto", "dm", "ipw", "dr")
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class PolicyTree(OptimalTree):
     """The tree of the best estimated mean outcome; see `OptimalTree` for what all estimators share.
 
@@ -51,49 +53,13 @@ class PolicyTree(OptimalTree):
     Fitted: `treatments_`, and what `OptimalTree` says.
     """
 
-    def __init__(
-        self,
-        method: str = "auto",
-        *,
-        capacity: int | float | None = None,
-        control: Any = None,
-        treatment_costs: Mapping[Any, Any] | None = None,
-        budget: Any = None,
-        parity: Any = None,
-        max_depth: int | None = 3,
-        max_nodes: int | None = None,
-        min_leaf: int = 1,
-        cost_complexity: Any = 0,
-        limits: Any = (),
-        search: Any = "depth-first",
-        binarizer: Any = "auto",
-        cuts: Any = None,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
-        threads: int = 1,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            None,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
-            cost_complexity=cost_complexity,
-            limits=limits,
-            search=search,
-            binarizer=binarizer,
-            cuts=cuts,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            threads=threads,
-        )
-        self.method = method
-        self.capacity = capacity
-        self.control = control
-        self.treatment_costs = treatment_costs
-        self.budget = budget
-        self.parity = parity
-        self.random_state = random_state
+    method: str = dataclasses.field(default="auto", kw_only=False)
+    capacity: int | float | None = None
+    control: Any = None
+    treatment_costs: Mapping[Any, Any] | None = None
+    budget: Any = None
+    parity: Any = None
+    random_state: int = 0
 
     def fit(
         self,
@@ -106,7 +72,7 @@ class PolicyTree(OptimalTree):
         sensitive_features: Any = None,
         *,
         frequency: Any = None,
-    ) -> PolicyTree:
+    ) -> Self:
         """Grows and proves the policy on the rows X (n, m).
 
         `y`: the outcome (n,) under the `treatment` (n,) that was given, or a score (n, K) for each treatment 0 ... K-1,

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -23,6 +24,7 @@ from streed.task import Task
 from streed.tree import Tree
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
     """The optimal regression tree for a task; see `OptimalTree` for what all estimators share.
 
@@ -32,9 +34,11 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
     the task's own units.
     """
 
-    _numeric_target = True
+    task: Any = dataclasses.field(default=None, kw_only=False)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> OptimalTreeRegressor:
+    _numeric_target: ClassVar[bool] = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> Self:
         """Grows and proves the tree; X (n, m) an array or table, y (n,) numbers, sample_weight (n,) >= 0.
 
         `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
@@ -27,6 +28,7 @@ from streed.tasks.survival import cumulative_hazards, nelson_aalen, survival_fun
 from streed.tree import Tree
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class SurvivalTree(OptimalTree):
     """The tree of relative risks of largest likelihood; see `OptimalTree` for what all estimators share.
 
@@ -35,11 +37,11 @@ class SurvivalTree(OptimalTree):
     Fitted: `baseline_` (the cumulative hazard of all rows), and what `OptimalTree` says.
     """
 
-    _numeric_target = True
+    task: Any = dataclasses.field(default=None, kw_only=False)
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, event: Any = None, *, frequency: Any = None
-    ) -> SurvivalTree:
+    _numeric_target: ClassVar[bool] = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, event: Any = None, *, frequency: Any = None) -> Self:
         """Grows and proves the tree.
 
         `y`: times (n,) >= 0, with `event` (n,) 1 where the event was observed and 0 where the row was censored (None:

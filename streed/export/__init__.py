@@ -13,7 +13,7 @@ from streed.export.python import to_python
 from streed.export.sklearn import codes, feature_names, to_sklearn
 from streed.export.sql import to_sql
 from streed.export.treelite import to_treelite
-from streed.tree.models import predictor_of, tree_of
+from streed.tree.models import tree_of
 from streed.tree.storage import load as from_json
 from streed.tree.storage import schema
 
@@ -35,7 +35,7 @@ __all__ = [
 
 def to_json(model: Any, indent: int | None = None) -> str:
     """The tree, its claims and its recipe as JSON, as `Tree.to_json` says; of a tree, result or fitted estimator."""
-    return predictor_of(model).to_json(indent=indent)
+    return tree_of(model).to_json(indent=indent)
 
 
 def to_dot(model: Any) -> str:

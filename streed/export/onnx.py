@@ -21,7 +21,7 @@ from streed.exact import Array
 from streed.export.questions import ABOVE, AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
 from streed.export.sklearn import unrolled
 from streed.tree import Tree
-from streed.tree.models import predictor_of
+from streed.tree.models import tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -54,7 +54,7 @@ def to_onnx(model: Any) -> ModelProto:
         import onnx
     except ModuleNotFoundError:
         raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
-    tree = predictor_of(model)
+    tree = tree_of(model)
     nodes = plan(tree)
     graph = _Graph(onnx)
     inputs = _inputs(tree, nodes, graph)
@@ -80,7 +80,7 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
 
     Raises InputError for columns that are not there and for values of other types.
     """
-    tree = predictor_of(model)
+    tree = tree_of(model)
     nodes = plan(tree)
     source = read_input(X)
     asked = {question.place: question for question in nodes.questions if question is not None}

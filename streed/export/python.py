@@ -13,7 +13,7 @@ from streed.binarize.raw import Kind
 from streed.data.moments import date_text
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
-from streed.tree.models import predictor_of
+from streed.tree.models import tree_of
 
 _DEEPEST = 18
 """Levels of `if` in one function: Python's parser takes a hundred levels of indentation, readers far fewer."""
@@ -64,7 +64,7 @@ def to_python(
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
-    nodes = plan(predictor_of(model), conditions, coded=by_position)
+    nodes = plan(tree_of(model), conditions, coded=by_position)
     functions: list[str] = []
     waiting = [(name, 0)]
     for title, root in waiting:

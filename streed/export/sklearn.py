@@ -20,7 +20,7 @@ from streed.exact import Array
 from streed.export.questions import plan
 from streed.export.single_precision import as_double, single_precision
 from streed.tree import Tree
-from streed.tree.models import predictor_of
+from streed.tree.models import tree_of
 from streed.tree.rows import TreeRows
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def to_sklearn(
         from sklearn.tree._tree import Tree as Compiled
     except ModuleNotFoundError:
         raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
-    tree = predictor_of(model)
+    tree = tree_of(model)
     nodes = plan(tree)
     leaves = [place for place, below in enumerate(nodes.children) if not below]
     shows = [nodes.shows[place] for place in leaves]
@@ -101,7 +101,7 @@ def codes(model: Any, X: Any) -> Array:
     `Tree.predict` takes it; raises InputError for missing columns, values that the tree does not know, and thresholds
     that single precision does not tell apart.
     """
-    tree = predictor_of(model)
+    tree = tree_of(model)
     rows = TreeRows.of(X, tree.columns, tree.n_columns, tree.recipe)
     thresholds = tree.thresholds()
     table = np.zeros((rows.n_rows, max(tree.n_columns, 1)), dtype=np.float32)
@@ -115,7 +115,7 @@ def codes(model: Any, X: Any) -> Array:
 
 def feature_names(model: Any) -> list[str]:
     """The names of the estimator's columns, as far as the tree knows them; x0, x1, ... elsewhere."""
-    tree = predictor_of(model)
+    tree = tree_of(model)
     if tree.n_columns == 0:
         return [_NO_COLUMN]
     if tree.recipe is not None:

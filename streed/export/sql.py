@@ -13,7 +13,7 @@ from streed.binarize.conditions import sql_duration, sql_moment, sql_number
 from streed.binarize.raw import Kind
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
-from streed.tree.models import predictor_of
+from streed.tree.models import tree_of
 
 
 def to_sql(
@@ -37,7 +37,7 @@ def to_sql(
     END AS "prediction"
     FROM "people"
     """
-    nodes = plan(predictor_of(model), conditions)
+    nodes = plan(tree_of(model), conditions)
     lines: list[str] = []
     stack: list[tuple[str, int, int]] = [("", 0, 0)]
     while stack:

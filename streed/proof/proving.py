@@ -38,7 +38,7 @@ from streed.proof.prover_sums import ProverSquares, ProverSums
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
-from streed.tree.models import predictor_of, tree_of
+from streed.tree.models import tree_of
 
 
 @final
@@ -127,7 +127,7 @@ def prove(
     neither costs per row and label nor F1, F-beta or Jaccard, alone or with limits on sums, nor squared errors.
     """
     began = time.monotonic()
-    grown = predictor_of(tree)
+    grown = tree_of(tree)
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     data = data_of(tree, X, y, **given, **row_data)
     data = data if grown.claims is None else grown.claims.cut(data)

@@ -62,7 +62,6 @@ def make_report(
     """
     tree = tree_of(found)
     verdict = found.verdict().split("\n") if hasattr(found, "verdict") else ()
-    compare = compare or getattr(found, "other_results_", ())
     found = getattr(found, "result_", found)
     verdict = verdict or (list(map(kept, found.stats.get("limits", ()))) if isinstance(found, Result) else ())
     nodes = survey(tree, X, y, sample_weight)

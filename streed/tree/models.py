@@ -19,12 +19,3 @@ def tree_of(model: Any) -> Tree:
         f"{model!r} has no tree",
         "give a Tree, a Result whose status is not infeasible, or an estimator after fit",
     )
-
-
-def predictor_of(model: Any) -> Tree:
-    """The tree that predicts what `model` does; raises InputError where there is none, or where several trees vote."""
-    tree = tree_of(model)
-    voters = len(getattr(model, "voters_", ()))
-    if voters > 1:
-        raise InputError("tree", f"{voters:,} trees vote on what {type(model).__name__} predicts", "give its tree_")
-    return tree
