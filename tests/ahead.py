@@ -25,9 +25,8 @@ X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)
 _FIRST = (
     "streed.solve(Accuracy(), X, y, max_depth=4)",
     "streed.solve(Accuracy(), draw.random((100, 4)), draw.integers(0, 2, 100), max_depth=3)",
-    "from streed.bnb import entries; entries.solve_short.make_ready(); entries.solve_short_each.make_ready()",
 )
-"""The search itself, which what comes then finds in the cache, and beside it all thresholds and short solves."""
+"""The search itself, which what comes then finds in the cache, and beside it all thresholds."""
 
 _THEN = (
     "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3, sensitive_features=X[:, 0])",

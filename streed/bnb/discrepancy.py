@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from typing import final
 
-from streed.bnb.entries import place, search_wave
 from streed.bnb.procedure import Procedure
+from streed.bnb.root import place
 from streed.bnb.session import search_for
+from streed.bnb.wave_kernels import search_wave
 from streed.bnb.workspace import Workspace
+from streed.kernels.compiled import ready
 from streed.kernels.control import STOP
 from streed.kernels.records import SHALLOW, UNLIMITED
 
@@ -31,7 +33,7 @@ class Waves(Procedure):
     best_first = True
 
     def compile(self, depth: int) -> None:
-        search_wave.make_ready()
+        ready(search_wave, "(int64, int64, int64, int64, int64)")
 
     def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
         engine = workspace.engine

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.bnb import runner, warmup
+from streed.bnb import runner
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import (
@@ -25,7 +25,6 @@ from streed.bnb.session import (
     settle,
     statistics,
 )
-from streed.bnb.short_search import is_surely_short, search_short
 from streed.bnb.trace import Trace
 from streed.bnb.workspace import Workspace
 from streed.encoding.choice import encoding_with
@@ -59,14 +58,8 @@ def search_native(
     before what the encoding itself does, where rounding keeps the bounds apart.
     """
     begin = time.perf_counter()
-    warmup.begin()
     costs = row_costs_of(problem)
     priced = costs_with_tests(problem) if costs is None else None
-    exact, tests = (costs, None) if priced is None else priced
-    if exact is not None and exact.exact and is_surely_short(problem, search_limits, procedure):
-        outcome = search_short(problem, exact, procedure, begin, tests)
-        if outcome is not None:
-            return outcome
     encoding = encoding_with(problem, costs, priced)
     if encoding is None:
         return None

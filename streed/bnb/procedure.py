@@ -13,9 +13,11 @@ from typing import final
 
 import attrs
 
-from streed.bnb.entries import grow_first, place
+from streed.bnb.greedy import grow_first
+from streed.bnb.root import place
 from streed.bnb.session import search_fully
 from streed.bnb.workspace import Workspace
+from streed.kernels.compiled import ready
 from streed.kernels.records import UNLIMITED
 
 
@@ -65,7 +67,7 @@ class Improvement(Procedure):
 
     def compile(self, depth: int) -> None:
         if depth == UNLIMITED:
-            grow_first.make_ready()
+            ready(grow_first, "(int64, int64, int64)")
 
     def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
         place_rows = grow_first if depth == UNLIMITED else place

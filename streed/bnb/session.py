@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.bnb import cache_sizes, entries, runner, warmup
-from streed.bnb.entries import evict, extract_tree, join_store, search_root
+from streed.bnb import cache_sizes, runner, units
+from streed.bnb.eviction import evict
+from streed.bnb.expand import opening
+from streed.bnb.extraction import extract_tree
+from streed.bnb.layout import join_store
+from streed.bnb.root import search_root
 from streed.bnb.shared_words import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.bnb.threads import Team
 from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
+from streed.kernels.compiled import ready
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, NODE, SHALLOW, UNLIMITED
@@ -88,11 +93,11 @@ def make_workspaces(
         link_units(workspace, packed.kind, relaxed)
         procedure.compile(depth)
         if search_limits.memory_limit is not None:
-            evict.make_ready()  # not in the middle of the search
+            ready(evict, "(int64,)")  # not in the middle of the search
         workspace.engine.write({"frontier": UNLIMITED, "best_first": procedure.best_first})
         workspaces.append(workspace)
     if threads > 1:
-        join_store.make_ready()
+        ready(join_store, "(int64, int64, int64)")
     return workspaces
 
 
@@ -239,16 +244,15 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
 def link_units(workspace: Workspace, kind: str, relaxed: bool) -> None:
     """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
     engine, lane = workspace.engine, workspace.lane_type
-    engine["solve_shallow"] = entries.shallow()
-    engine["prepare"] = entries.prepare(kind, lane)
-    engine["solve_children"] = entries.solve_children(kind, lane)
-    engine["push_bounds"] = entries.push(lane)
+    engine["solve_shallow"] = units.shallow().address
+    engine["prepare"] = units.prepare(kind, lane).address
+    engine["solve_children"] = units.solve_children(kind, lane).address
+    engine["push_bounds"] = units.push(lane).address
     if not relaxed:
-        engine["expand"] = entries.expand(*workspace.expansion(kind))
-    warmup.finish()
-    warmup.compile_search()
-    engine["load"] = entries.load()
-    engine["open_node"] = entries.opening()
+        engine["expand"] = units.expand(*workspace.expansion(kind)).address
+    engine["load"] = units.load().address
+    engine["open_node"] = opening().address
+    ready(search_root, "(int64, int64, int64, boolean)")
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
@@ -265,23 +269,11 @@ def is_short(packed: PackedProblem, depth: int) -> bool:
     """Whether a search of this size must be over in a moment, however bad its bounds."""
     per_row = _COUNT if packed.row_values is None else _SUM
     per_pair = _SCORE if packed.scoring is None else _CALL
-    return is_short_of(packed.n_columns, len(packed.row_bits), packed.n_labels, depth, per_row, per_pair)
-
-
-def is_short_of(
-    columns: int, places: int, labels: int, depth: int, per_row: float = _COUNT, per_pair: float = _SCORE
-) -> bool:
-    """As `is_short`, of a problem with at most so many bit columns and places of rows."""
-    return depth <= 8 and most_seconds(columns, places, labels, depth, per_row, per_pair) < _SHORT
-
-
-def most_seconds(
-    columns: int, places: int, labels: int, depth: int, per_row: float = _COUNT, per_pair: float = _SCORE
-) -> float:
-    """How long a search takes at most, however bad its bounds, generously estimated."""
+    if depth > 8:
+        return False
     # the columns of the last two levels, after every split above them, whose sides share all rows
-    pairs = float(columns) ** max(2, depth)
-    return pairs * (places * per_row * (labels + 1) + per_pair)
+    pairs = float(packed.n_columns) ** max(2, depth)
+    return pairs * (len(packed.row_bits) * per_row * (packed.n_labels + 1) + per_pair) < _SHORT
 
 
 def is_one_unit(depth: int, budget: int) -> bool:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.bnb.entries import empty_caches, lay_out, link_problem
+from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.exact import Array
 from streed.kernels import buffers
 from streed.kernels.buffers import ALIGNMENT, address_of
-from streed.kernels.entries import find_rows
+from streed.kernels.counting.columns import find_rows
 from streed.kernels.kinds import CLASSES
 from streed.kernels.packed import PackedProblem, narrowest_lane
 from streed.kernels.record_proxy import RecordProxy
@@ -112,10 +112,10 @@ class Workspace:
             self.engine[name] = array.ctypes.data
         self._kept = [problem, row_bits, *arrays.values()]
         if scoring is not None:
-            for name in ("score", "combine", "subtract"):
-                self.engine[name] = getattr(scoring.kernels, name)
+            for name, unit in (("score", "score"), ("combine", "combine_values"), ("subtract", "subtract_values")):
+                self.engine[name] = scoring.kernels.address(unit)
             if scoring.row_floors is not None:
-                ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.floor)(self.engine.address)
+                ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.address("find_floors"))(self.engine.address)
         lane = np.dtype(lane_type).itemsize
         calls_costs = scoring is not None and scoring.calls_costs
         self._buffer = buffers.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)

@@ -1,4 +1,4 @@
-"""`streed doctor`: what native code this installation runs, where it is kept, and of which versions it is made."""
+"""`streed doctor`: where native code is kept, and of which versions it is made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PACKAGES = ("numba", "llvmlite", "numpy", "attrs")
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Say what native code is used, where it is kept, and which versions are installed."""
+    """Say where native code is kept, and which versions are installed."""
     with errors():
         found = examine()
         if as_json:
@@ -36,18 +36,13 @@ def examine() -> dict[str, Any]:
     from llvmlite import binding
 
     from streed.kernels.places import SUFFIX, cache_directory, why_none
-    from streed.kernels.prebuilt.levels import runnable
-    from streed.kernels.prebuilt.library import library
 
-    loaded = library()
     cache = cache_directory()
     kept = () if cache is None else tuple(cache.glob(f"*{SUFFIX}"))
-    levels = [level.name for level in runnable(binding.get_host_cpu_features())]
     return {
         "streed": f"{streed.__version__}, {Path(streed.__file__).parent}",
         "python": f"{platform.python_version()}, {sys.executable}",
         **{name: metadata.version(name) for name in _PACKAGES},
-        "processor": f"{binding.get_host_cpu_name()}, runs {', '.join(levels) or 'none of the prebuilt levels'}",
-        "prebuilt": f"{loaded.level}, {loaded.path}" if loaded is not None else "none; code is compiled",
+        "processor": binding.get_host_cpu_name(),
         "cache": f"none: {why_none()}" if cache is None else f"{cache}, writable, {len(kept)} compiled functions",
     }

@@ -15,9 +15,11 @@ import attrs
 import numpy as np
 
 from streed.bnb import runner
-from streed.bnb.entries import evict, raise_bounds, read_bounds, search_edge
+from streed.bnb.eviction import evict
+from streed.bnb.one_edge import search_edge
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.bnb.session import depth_and_budget, extract_best, make_workspaces
+from streed.bnb.told_bounds import raise_bounds, read_bounds
 from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.cluster.told import LITERALS, Told
 from streed.encoding.choice import encoding_of
@@ -25,6 +27,7 @@ from streed.encoding.encoding import Encoding
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
+from streed.kernels.compiled import ready
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.records import EMPTY, INFINITE, UNLIMITED
 from streed.problem import Problem, SearchLimits
@@ -124,8 +127,9 @@ class Root:
         limits = SearchLimits(memory_limit=memory_limit)
         shape = (self.depth, self.budget, relaxed, self.control)
         self.workspace: Workspace = make_workspaces(problem, packed, limits, DEPTH_FIRST, 1, *shape)[0]
-        for entry in (search_edge, read_bounds, raise_bounds):
-            entry.make_ready()
+        ready(search_edge, "(int64, int64, int64, boolean, int64, int64, int64, int64)")
+        ready(read_bounds, "(int64, int64, boolean, int32[:, ::1], int64[::1])")
+        ready(raise_bounds, "(int64, int32[:, ::1], int64[::1])")
         self._run(False, -1, INFINITE, 0, 1)
 
     def improve(self, piece: Piece) -> Progressed:

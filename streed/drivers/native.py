@@ -50,13 +50,12 @@ class Native(Driver):
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
     ) -> LinearOracle | None:
-        """Takes problems of few kinds of rows; with many thresholds by the ordered search, small ones call by call."""
+        """Takes problems of few kinds of rows; with many thresholds by the ordered search."""
         n_kinds = int(kinds.max(initial=0)) + 1
         if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
 
         from streed.bnb.oracle import NativeOracle
-        from streed.bnb.short_oracle import ShortOracle, is_for_calls
         from streed.enumerate.packed_rows import packed_rows_of
 
         def native() -> LinearOracle:
@@ -68,8 +67,6 @@ class Native(Driver):
             from streed.ordered.oracle import OrderedOracle
 
             return OrderedOracle(problem, kinds, search_limits, self.name, native)
-        if is_for_calls(problem, search_limits, self.procedure, n_labels):
-            return ShortOracle(problem, kinds, n_labels, self.procedure, native)
         return native()
 
 

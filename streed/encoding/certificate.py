@@ -11,9 +11,9 @@ import numpy as np
 
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
-from streed.kernels.entries import measure_tree, route_rows
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
+from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
 from streed.task import ExactSums, State
 from streed.task.row_sums import sums_by
@@ -37,20 +37,12 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
         leaf_of, end = route_rows(preorder, codes, arity)
         sizes = sums_by(leaf_of, data.frequency, len(preorder))
         measured[2] = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
-    return check_measured(problem, measured, arity, costs.split)
-
-
-def check_measured(problem: Problem, measured: list[list[int]], arity: Array, split: int) -> tuple[int, Node]:
-    """(cost, root) of a tree that was measured; raises MismatchError if it breaks a limit.
-
-    `measured` are the column, label, rows, cost and depth of every node, in preorder; splits cost `split` each.
-    """
     columns, labels, rows, leaf_costs, depths = measured
     leaf_rows = [n for n, column in zip(rows, columns, strict=True) if column == LEAF and n]
     branches = len(columns) - columns.count(LEAF)
     _check_limits(problem, max(depths), branches, leaf_rows)
     root = nest_columns(columns, arity, labels, rows, leaf_costs)
-    return sum(leaf_costs) + split * branches, root
+    return sum(leaf_costs) + costs.split * branches, root
 
 
 def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, preorder: Array) -> Solution:

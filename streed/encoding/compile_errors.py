@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
+
+from numba.core.errors import NumbaError
 
 from streed.errors import TaskError
 from streed.kernels.codegen import generate
@@ -13,33 +14,15 @@ from streed.kernels.codegen.spec import KernelSpec
 from streed.task import Task
 from streed.task.constrained import objective
 
-Kernels = TypeVar("Kernels")
 
-
-def compile_kernels(shape: KernelSpec, functions: dict[str, Callable[..., Any]], task: Task) -> generate.Kernels:
+def compile_kernels(
+    shape: KernelSpec, functions: dict[str, Callable[..., Any]], task: Task, *, ordered: bool = False
+) -> generate.Kernels:
     """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
-    return explain_compilation(generate.compile_kernels, shape, functions, task)
-
-
-def explain_compilation(
-    compile_: Callable[[KernelSpec, dict[str, Callable[..., Any]]], Kernels],
-    shape: KernelSpec,
-    functions: dict[str, Callable[..., Any]],
-    task: Task,
-) -> Kernels:
-    """What the function makes of the spec and the methods; raises TaskError, in two lines, if they do not compile."""
     try:
-        return compile_(shape, functions)
-    except Exception as error:
-        if not _is_numbas(error):
-            raise
+        return generate.compile_kernels(shape, functions, ordered)
+    except NumbaError as error:
         raise TaskError(_explanation(error, functions, task)) from error
-
-
-def _is_numbas(error: Exception) -> bool:
-    """Whether it says that something does not compile; without numba nothing does."""
-    errors = sys.modules.get("numba.core.errors")
-    return errors is not None and isinstance(error, errors.NumbaError)
 
 
 def _explanation(error: Exception, functions: dict[str, Callable[..., Any]], task: Task) -> str:

@@ -14,9 +14,10 @@ from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array
 from streed.kernels.counting import groups
 from streed.kernels.counting.copies import group_copies
+from streed.kernels.counting.equal_rows import find_floors
+from streed.kernels.counting.group_kernels import common_divisor
 from streed.kernels.counting.groups import NO_TIMES
 from streed.kernels.counting.multiplicities import merge_counted
-from streed.kernels.entries import common_divisor, find_floors
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
 from streed.problem import Outcome, Problem, Solution

@@ -23,7 +23,7 @@ from streed.encoding.certificate import measure_widely
 from streed.encoding.encoding import Encoding
 from streed.encoding.row_costs import RowCosts
 from streed.enumerate.layout import COST
-from streed.enumerate.native_entries import rank_columns
+from streed.enumerate.packed_kernels import rank_columns
 from streed.enumerate.packed_rows import branch_of
 from streed.enumerate.wide_shallow import WideRows, WideTree
 from streed.errors import MismatchError

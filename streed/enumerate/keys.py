@@ -16,9 +16,9 @@ from typing import final
 import attrs
 import numpy as np
 
-from streed.enumerate.native_entries import decode_keys
+from streed.enumerate.key_kernels import decode_keys
 from streed.exact import Array
-from streed.kernels.entries import find_classes
+from streed.kernels.counting.equal_rows import find_classes
 
 _BITS = 62
 """Of a word."""

@@ -13,10 +13,11 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.enumerate.entries import addends, combine, meet, thin, unite
 from streed.enumerate.keys import encode
 from streed.enumerate.layout import COST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
-from streed.enumerate.native_entries import addends, combine, find_shallow, meet, thin, unite
 from streed.enumerate.numbered_rows import NumberedRowSets
+from streed.enumerate.shallow import find_shallow
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import INFINITE, LEAF, SHALLOW

@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from streed.enumerate.layout import COST
-from streed.enumerate.native_entries import enumerate_shallow, optima_of_children, sum_pairs
+from streed.enumerate.numbered_kernels import optima_of_children, sum_pairs
+from streed.enumerate.shallow import enumerate_shallow
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
 from streed.kernels.records import INFINITE

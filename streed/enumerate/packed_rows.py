@@ -7,12 +7,13 @@ from typing import Any, final
 
 import numpy as np
 
-from streed.bnb import entries as bnb_entries
 from streed.bnb import runner
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
+from streed.bnb.units import weigh_pairs
 from streed.enumerate.layout import COST, DEEPEST, OUTGROWN
-from streed.enumerate.native_entries import count_pairs, enumerate_rows, grow_shallow, meet_splits, rank_columns
+from streed.enumerate.meeting import grow_shallow, meet_splits
+from streed.enumerate.packed_kernels import count_pairs, enumerate_rows, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
@@ -164,7 +165,7 @@ class PackedRowSets(RowSets):
         """Makes the workspace hold the costs of these sets."""
         if anew or self._oracle.costs_of is not self:
             self._oracle.set_costs(self._costs, self._split_cost, self)
-        self._oracle.workspace.engine["weigh_pairs"] = bnb_entries.weigh_pairs()
+        self._oracle.workspace.engine["weigh_pairs"] = weigh_pairs().address
 
     def check_time(self) -> None:
         control = self._oracle.control

@@ -24,9 +24,10 @@ from streed.enumerate.counted_rows import count_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
-from streed.kernels.entries import find_classes, weigh_leaves, weigh_tree
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
+from streed.kernels.routing import weigh_leaves, weigh_tree
 from streed.problem import Driver, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle
 from streed.problem.oracle_by_search import FixedCosts, OracleBySearch

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.entries import find_classes
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.records import LEAF
 from streed.whole_costs import IntegerCosts, WideCosts
 

@@ -10,8 +10,8 @@ import numpy as np
 from streed.errors import InputError
 from streed.exact import Array
 from streed.kernels import kinds
+from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import Groups
-from streed.kernels.entries import pack_columns
 
 NO_FLIPS = np.zeros(0, np.int8)
 """The places of the rows tell which columns have more than half ones."""

@@ -14,7 +14,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.encoding.compile_errors import explain_compilation
+from streed.encoding.compile_errors import compile_kernels
 from streed.encoding.cost_samples import CostSamples, asks_whole
 from streed.encoding.generated import NOISE, grid_of
 from streed.encoding.methods import CompiledMethods
@@ -22,7 +22,7 @@ from streed.encoding.statistics import add_exactly, place_statistics
 from streed.encoding.terms import split_table
 from streed.exact import Array
 from streed.kernels import coding
-from streed.kernels.codegen.generate import ThresholdKernels, compile_threshold_kernels
+from streed.kernels.codegen.generate import Kernels
 from streed.kernels.codegen.spec import KernelSpec
 from streed.ordered.merging import places_of
 from streed.ordered.problem import ranks_among
@@ -59,7 +59,7 @@ class GeneratedRows:
     """(n, S + 1) float64: statistics, and how many rows each row stands for."""
     numbers: Array
     """int64 words that the methods read."""
-    compiled: ThresholdKernels
+    compiled: Kernels
     kept: tuple[Any, ...]
     """Arrays that `numbers` has the addresses of."""
     kind = GENERATED
@@ -78,7 +78,7 @@ class GeneratedRows:
 
     @property
     def kernels(self) -> tuple[int, int]:
-        return self.compiled.score, self.compiled.stump
+        return self.compiled.address("score_thresholds"), self.compiled.address("find_stump_of_thresholds")
 
     def sample(self, chosen: Array) -> GeneratedRows:
         """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
@@ -152,7 +152,7 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
         scaled=per_unit is not None,
         wide=wide,
     )
-    compiled = explain_compilation(compile_threshold_kernels, shape, methods.functions, task)
+    compiled = compile_kernels(shape, methods.functions, task, ordered=True)
     scale, on_grains = grid_of(shape.coding, own, max(probe.largest, NOISE * largest_sum))
     on_grains = on_grains and (integral or per_unit is not None)
     numbers, kept = methods.words(scale, per_unit)

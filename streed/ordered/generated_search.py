@@ -8,7 +8,6 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from streed.bnb import warmup
 from streed.bnb.trace import Trace
 from streed.encoding.certificate import measure_exactly, measure_task
 from streed.encoding.generated import TOLERANCE
@@ -40,7 +39,6 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
     rows = generated_rows(problem, features.ranks)
     if rows is None:
         return None
-    warmup.begin()
     session = OrderedSession(rows)
     trace = Trace()
 

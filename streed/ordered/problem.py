@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.ordered.record import RESULTS
-from streed.ordered import entries
+from streed.ordered import units
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 
 LANES = (np.int16, np.int32, np.int64)
@@ -212,7 +212,8 @@ class OrderedRows:
     @property
     def kernels(self) -> tuple[int, int]:
         counts = self.min_leaf > 1
-        return entries.score(self.kind, self.lane, counts), entries.stump(self.kind, self.lane, counts)
+        score, stump = (make(self.kind, self.lane, counts).address for make in (units.score, units.stump))
+        return score, stump
 
     @property
     def costs_by_label(self) -> Array | None:

@@ -16,7 +16,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.kernels.ordered.record import INFEASIBLE, SPLITS
 from streed.kernels.ordered.sorting import sort_rows
-from streed.ordered import entries
+from streed.ordered import units
 from streed.ordered.layout import UNLIMITED, WORDS
 from streed.ordered.problem import SearchedRows
 from streed.ordered.team import Team
@@ -222,7 +222,7 @@ class _Planting:
         if rank == 0 or not len(names):
             return self._ending(orders, n)
         answer = np.zeros(4, np.int64)
-        entries.find_stump(
+        units.find_stump(
             self._session.address, orders, n, len(names), int((names < self._session._n_ordered).sum()), answer
         )
         leaf, cost, best, position = answer.tolist()
@@ -258,7 +258,7 @@ class _Planting:
         sides = [np.empty(columns * (rows + 1), np.uint32) for rows in (position, n - position)]
         kept = [np.empty(columns, np.int64) for _ in range(2)]
         side = np.zeros(session.rows.n_rows, np.uint8)
-        widths = entries.split_rows(
+        widths = units.split_rows(
             session.address,
             orders,
             n,

@@ -16,7 +16,6 @@ from streed.exact import Array
 from streed.kernels.buffers import address_of
 from streed.kernels.control import LOWER, STOP, UPPER
 from streed.kernels.ordered.record import INFEASIBLE
-from streed.ordered import entries
 from streed.ordered.layout import (
     ALONE,
     BEST,
@@ -39,6 +38,7 @@ from streed.ordered.layout import (
     TOGETHER,
     UNLIMITED,
 )
+from streed.ordered.units import search_tree
 from streed.ordered.worker import Worker
 
 _LISTED = 2**14
@@ -119,7 +119,7 @@ class Team:
     def _call(self, thread: int, part: int, budget: int, own: Array) -> None:
         worker = self._workers[thread]
         depth, splits = self._depth, self._splits
-        entries.search_tree(
+        search_tree(
             *(address_of(worker.record), part, depth, splits, budget, self._lower),
             *(self._orders, self._names, self._plan, own, self._answers[thread]),
         )

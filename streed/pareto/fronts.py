@@ -9,15 +9,8 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.control import NODES, STOP
 from streed.pareto.arrays import ENTRIES, FULL, KEYS, LEAF, FrontStore
-from streed.pareto.entries import (
-    empty_buckets,
-    front_of_node,
-    front_of_three,
-    kept_front,
-    merge_buckets,
-    merge_sets,
-    rehash,
-)
+from streed.pareto.packed_vectors import empty_buckets, merge_buckets, merge_sets
+from streed.pareto.store import front_of_node, front_of_three, kept_front, rehash
 
 if TYPE_CHECKING:
     from streed.pareto.packing import Packed

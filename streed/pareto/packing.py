@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
+from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
-from streed.kernels.entries import pack_columns
 from streed.kernels.packed import NO_FLIPS, writable
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.pareto.arrays import DIRECTIONS, FrontRows, Scratch

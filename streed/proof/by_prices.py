@@ -14,8 +14,8 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array
+from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL
-from streed.kernels.entries import heaviest_conjunctions
 from streed.proof import check, check_prices
 from streed.proof.check_prices import Priced, equal_rows, literals_of
 from streed.proof.claim import ProofClaim

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.entries import find_classes
+from streed.kernels.counting.equal_rows import find_classes
 from streed.rashomon.splits import packed_sets
 
 _AT_ONCE = 256

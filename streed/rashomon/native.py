@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.rashomon.compiled import entries as kernels
+from streed.rashomon.compiled.counts import convolve, count_shallow, count_three, overlaps
 from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
@@ -115,7 +115,7 @@ class NativeRecursion(Recursion):
 
     def _shallow(self, rows: int, depth: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
         check = np.zeros(1)
-        least, keys, counts = kernels.count_shallow(
+        least, keys, counts = count_shallow(
             *self._arrays, self._bits(rows), self._price, depth, budget, counting, check
         )
         return int(least), _histogram(keys, counts, check)
@@ -139,7 +139,7 @@ class NativeRecursion(Recursion):
     def _count_three(self, rows: int, asked: Array, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
         check = np.zeros(1)
         low = self._optima.get((rows, _UNIT), (0, False))[0]
-        least, keys, counts = kernels.count_three(
+        least, keys, counts = count_three(
             *self._arrays, self._bits(rows), asked, self._price, self._worst, min(low, budget), budget, counting, check
         )
         return int(least), _histogram(keys, counts, check)
@@ -207,7 +207,7 @@ class NativeRecursion(Recursion):
     def combined(self, first: Histogram, last: Histogram, add: Key, budget: Key) -> Histogram:
         if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:
             return combined(first, last, add, budget)
-        sums = kernels.convolve(first.keys, first.counts, last.keys, last.counts, add, budget, 1, np.zeros(1))
+        sums = convolve(first.keys, first.counts, last.keys, last.counts, add, budget, 1, np.zeros(1))
         return Histogram.made(*sums)
 
     def of_leaves(self, rows: int, budget: Key) -> Histogram:
@@ -252,7 +252,7 @@ class NativeRecursion(Recursion):
             sides = [self.optimum(child, min(quick, depth - 1), None) for child in children]
             guesses.append(sum(INFINITE if each is None else each for each in sides))
         is_bounded = depth > _UNIT and self._worst < INFINITE and len(asked) > 0
-        shared = kernels.overlaps(self._columns, self._bits(rows), active) if is_bounded else None
+        shared = overlaps(self._columns, self._bits(rows), active) if is_bounded else None
         size = rows.bit_count()
         on = np.diagonal(shared) if shared is not None else None
         bounds = np.zeros((2, len(asked)), np.int64)

@@ -13,7 +13,7 @@ from streed.data import Cut, Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
 from streed.kernels.packed import writable
-from streed.rashomon.compiled.entries import distinct_columns
+from streed.rashomon.compiled.columns import distinct_columns
 
 _WORD = 64
 

@@ -14,8 +14,9 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
+from streed.kernels.conjunction_beam import heavy_conjunctions
+from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL
-from streed.kernels.entries import heaviest_conjunctions, heavy_conjunctions
 from streed.row_prices.cover import least_cover
 from streed.row_prices.leaves import LEAST_PRICE, Leaves
 

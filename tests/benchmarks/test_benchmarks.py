@@ -19,8 +19,6 @@ from tests.benchmarks import (
     held_out,
     machines,
     policies,
-    quick,
-    quick_solves,
     report,
     stopping,
     threshold_tasks,
@@ -260,24 +258,6 @@ def test_other_tasks_over_all_thresholds() -> None:
     X, y = threshold_tasks.make_rows(1000)
     turned = ((X[:, 0] * X[:, 1] + X[:, 2] > 0) != y).mean()
     assert 0.08 < turned < 0.12
-
-
-def test_quick_solves_must_agree() -> None:
-    def said(*answers: str) -> list[dict[str, Any]]:
-        return [{"solves": {"x": {"seconds": [0.002, 0.001, 0.004], "answer": each}}} for each in answers]
-
-    row = quick._row("x", {"before": said("3", "3"), "now": said("3")})
-    assert (row["agrees"], row["seconds"]) == (True, {"before": 0.002, "now": 0.002})
-    assert "MISMATCH" not in quick.render({"prebuilt": True, "rows": [row]})
-    row = quick._row("x", {"before": said("3"), "now": said("4")})
-    assert not row["agrees"]
-    assert "MISMATCH" in quick.render({"prebuilt": False, "rows": [row]})
-
-
-def test_quick_solves_solve() -> None:
-    solves = quick_solves.make_solves()
-    result = solves["costs with tests, depth 3"]()
-    assert (result.status, len(solves)) == ("optimal", 12)
 
 
 def test_two_versions_are_compared_by_their_least_times() -> None:

@@ -161,7 +161,7 @@ def problem_of(folder: Any, case: dict[str, Any]) -> tuple[Any, Any, Any, dict[s
     """(task, X, y, row data) of a case."""
     import streed
     from streed.tasks import F1, Accuracy, DemographicParity, SparseAccuracy, SquaredError
-    from tests.benchmarks.quick_solves import CompiledAccuracy
+    from tests.benchmarks.versions_solves import CompiledAccuracy
 
     name, kind = case["data"], case.get("task")
     if name == "thresholds":

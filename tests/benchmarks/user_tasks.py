@@ -27,7 +27,7 @@ from streed.tasks import Accuracy, Entropy, Gini, SquaredError
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import evaluate
 from tests.benchmarks import duel, harness
-from tests.benchmarks.quick_solves import CompiledAccuracy, LinearAccuracy
+from tests.benchmarks.versions_solves import CompiledAccuracy, LinearAccuracy
 
 MOST_SLOWER = 3.0
 LEAST_FASTER = 10.0

@@ -232,7 +232,7 @@ print(result.value, result.status)
 
 def solved(directory: Path) -> tuple[str, list[str]]:
     """What a process prints that solves a task with that cache directory, and what it says beside it."""
-    environment = {**os.environ, "STREED_CACHE_DIR": str(directory), "PYTHONPATH": str(ROOT), "STREED_PREBUILT": "0"}
+    environment = {**os.environ, "STREED_CACHE_DIR": str(directory), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", SOLVE],
         cwd=ROOT,

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
+from streed.kernels.counting.group_kernels import common_divisor
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_rows
-from streed.kernels.entries import common_divisor
 
 
 def _sums_by_row(groups: Groups, rows: int) -> Array:

@@ -79,7 +79,7 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
         units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
     else:
         assert isinstance(rows, GeneratedRows)
-        rows.compiled.compiled["score_thresholds"].ctypes(address_of(record))
+        rows.compiled.units["score_thresholds"].ctypes(address_of(record))
     return {
         name: session.workers[0].kept[name][: len(splits)]
         for name in session.workers[0].kept

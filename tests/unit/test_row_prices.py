@@ -19,8 +19,9 @@ from streed.drivers.depth_first import DepthFirst
 from streed.encoding.row_costs import RowCosts
 from streed.exact import Array
 from streed.kernels import notices
+from streed.kernels.conjunction_beam import heavy_conjunctions
+from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL, STOP
-from streed.kernels.entries import heaviest_conjunctions, heavy_conjunctions
 from streed.row_prices import master
 from streed.row_prices.cover import least_cover
 from streed.row_prices.generation import Generation

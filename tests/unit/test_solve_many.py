@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.bnb import short_searches
 from streed.errors import StreedError
-from streed.kernels.linking import Native
 from streed.tasks import F1, Accuracy, BalancedAccuracy, Gini, MinSupport, SparseAccuracy
 from tests.unit.refusal import refused
 
@@ -45,13 +43,6 @@ TIMES = {"seconds_setup", "seconds_search", "seconds_compile", "seconds_total", 
 """What is never the same twice; of the trace, the times."""
 
 
-@pytest.fixture(params=[False, True], ids=["one by one", "in one call"])
-def in_one_call(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether what is surely short is searched in one call, as where it is prebuilt."""
-    monkeypatch.setattr(Native, "is_prebuilt", request.param)
-    return bool(request.param)
-
-
 def told(result: streed.Result) -> Any:
     """All that a result says but times."""
     stats = {name: what for name, what in result.stats.items() if name not in TIMES}
@@ -79,7 +70,6 @@ def some_data(seed: int) -> list[Any]:
     return found
 
 
-@pytest.mark.usefixtures("in_one_call")
 @pytest.mark.parametrize(
     ("task", "limits"),
     [
@@ -108,27 +98,6 @@ def test_f1_of_many_data() -> None:
     assert [told(each)[:4] for each in streed.solve_many(F1(), data, max_depth=2)] == [told(each)[:4] for each in alone]
 
 
-def test_what_is_surely_short_is_searched_in_one_call(in_one_call: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-    searched = short_searches._searched
-
-    def counted(some: Any) -> Any:
-        calls.append(len(some))
-        return searched(some)
-
-    monkeypatch.setattr(short_searches, "_searched", counted)
-    streed.solve_many(Accuracy(), [(X, Y)] * 5, max_depth=3)
-    assert calls == ([5] if in_one_call else [])
-
-
-def test_long_lists_are_searched_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Native, "is_prebuilt", True)
-    monkeypatch.setattr(short_searches, "_MOST", 1e-5)
-    found = streed.solve_many(Accuracy(), [(X, Y), (X[:50], Y[:50])] * 2, max_depth=3)
-    assert [each.value for each in found[:2]] == [each.value for each in found[2:]]
-
-
-@pytest.mark.usefixtures("in_one_call")
 def test_errors_are_those_of_the_first_solve_that_fails() -> None:
     bad = [(X, Y), (X, Y[:5]), (X[:0], Y[:0])]
     with pytest.raises(StreedError) as alone:

@@ -26,8 +26,6 @@ from streed.kernels.codegen.origin import is_of_package
 
 Function = types.FunctionType
 
-Digest = Callable[[types.CodeType], bytes]
-
 
 @attrs.frozen(eq=False)
 class Number:
@@ -163,20 +161,17 @@ def _number(name: str, value: Any) -> Number | None:
 # -- fingerprints --------------------------------------------------------------------------------------------------
 
 
-def fingerprint(parts: Mapping[str, Any], digest_of: Digest | None = None) -> str:
-    """A hash of named parts: texts, numbers, and functions with all that they depend on.
-
-    `digest_of` says what the code of a function is known by, its instructions if not given.
-    """
+def fingerprint(parts: Mapping[str, Any]) -> str:
+    """A hash of named parts: texts, numbers, and functions with all that they depend on."""
     digest = hashlib.sha256()
     seen: dict[int, int] = {}
     for name, part in parts.items():
         digest.update(f"[{name}]".encode())
-        _update(digest, part, seen, digest_of or _digest_of)
+        _update(digest, part, seen)
     return digest.hexdigest()[:24]
 
 
-def _update(digest: Any, part: Any, seen: dict[int, int], digest_of: Digest, names: Collection[str] = ()) -> None:
+def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str] = ()) -> None:
     """Adds a part; of a module, only what `names`, those of the function that uses it, find there."""
     if is_dispatcher(part):
         digest.update(repr(sorted(part.targetoptions.items())).encode())
@@ -187,21 +182,21 @@ def _update(digest: Any, part: Any, seen: dict[int, int], digest_of: Digest, nam
             return
         seen[id(part)] = len(seen)
         if stands_alone(part):
-            digest.update(b"alone" + digest_of(part.__code__))
+            digest.update(b"alone" + _digest_of(part.__code__))
             return
-        _update(digest, part.__code__, seen, digest_of)
-        _update(digest, part.__defaults__, seen, digest_of)
-        _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen, digest_of)
+        _update(digest, part.__code__, seen)
+        _update(digest, part.__defaults__, seen)
+        _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen)
         attributes = attributes_of(part.__code__)
         for name, value in dependencies(part):
             digest.update(f"<{name}>".encode())
-            _update(digest, value, seen, digest_of, attributes)
+            _update(digest, value, seen, attributes)
     elif isinstance(part, types.CodeType):
-        digest.update(digest_of(part))
+        digest.update(_digest_of(part))
     elif isinstance(part, (tuple, list, frozenset)):
         digest.update(f"{type(part).__name__}{len(part)}".encode())
         for item in sorted(part, key=repr) if isinstance(part, frozenset) else part:
-            _update(digest, item, seen, digest_of)
+            _update(digest, item, seen)
     elif isinstance(part, np.ndarray):
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).tobytes())
@@ -209,7 +204,7 @@ def _update(digest: Any, part: Any, seen: dict[int, int], digest_of: Digest, nam
         digest.update(f"module {part.__name__}".encode())
         for name, value in module_parts(part, names):
             digest.update(f"<{name}>".encode())
-            _update(digest, value, seen, digest_of, names)
+            _update(digest, value, seen, names)
     elif isinstance(part, enum.EnumMeta):
         members: Any = part.__members__
         digest.update(repr([(name, member.value) for name, member in members.items()]).encode())
@@ -223,7 +218,7 @@ def _digest_of(code: types.CodeType) -> bytes:
     for field in (code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags):
         digest.update(repr(field).encode())
     for constant in code.co_consts:
-        _update(digest, constant, {}, _digest_of)
+        _update(digest, constant, {})
     return digest.digest()
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from streed.exact import Array
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import Groups, group_vectors
-from streed.kernels.entries import find_classes
 from streed.kernels.records import FOUR
 
 _MOST_GROUPS = 48

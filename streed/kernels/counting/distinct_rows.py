@@ -12,7 +12,8 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.entries import find_classes, sum_distinct
+from streed.kernels.counting.distinct_row_kernels import sum_distinct
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.records import FOUR
 
 _STEP = 2.5

@@ -13,7 +13,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.counting.distinct_rows import merge_rows
-from streed.kernels.entries import effort_of_slices, find_equal, find_groups, place_groups, slice_costs
+from streed.kernels.counting.group_kernels import effort_of_slices, find_equal, find_groups, place_groups, slice_costs
 
 MOST_GROUPS = 48
 """More different cost vectors than this are sliced into bits."""

@@ -12,8 +12,9 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import Groups
-from streed.kernels.entries import count_copies, find_classes, place_copies
+from streed.kernels.counting.multiplicity_kernels import count_copies, place_copies
 
 MANY_ROWS = 2**14
 """Of fewer rows, finding equal ones takes as long as it saves."""

@@ -1,1 +1,0 @@
-"""Building the prebuilt library: `python -m streed.prebuild`."""
