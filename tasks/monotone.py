@@ -1,7 +1,7 @@
-"""Monotone trees: predictions that do not fall where a chosen column rises from 0 to 1.
+"""Monotone trees: predictions that do not fall where a chosen column rises, or do not rise.
 
-    minimise misclassified rows, over trees in which, at every branch on a chosen column, no leaf to the left has a
-    larger label than any leaf to the right
+    minimise misclassified rows + price * branching nodes, over trees in which, at every branch on a chosen column, no
+    leaf to the left has a larger label than any leaf to the right (a smaller one, where labels are to fall)
 
 (by the order of the classes). Such trees are monotone: two rows that differ in the column alone part at a branch on
 it, or share a leaf. Monotone trees that are not of this kind exist, and all of them cannot be searched subtree by
@@ -14,89 +14,129 @@ largest label, order of the children): fewer errors and labels within narrower b
 >>> X, falling = [[0], [0], [1], [1]], [1, 1, 0, 0]
 >>> [streed.solve(MonotoneErrors(columns), X, falling, max_depth=1).value for columns in ([], [0])]
 [0, 2]
+>>> streed.solve(MonotoneErrors(decreasing=["x0"]), X, falling, max_depth=1).value
+0
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data.column import shown
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, State, Task, Value, bound
+from streed.task.algebra import add, scale
+from streed.task.test_costs import IN_ORDER, CostsInOrder
+from streed.tasks.accuracy import Misclassifications
+from streed.tasks.sparsity import Splits
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-OUT_OF_ORDER, UNORDERED, ORDERED = -1, 0, 1
-"""Fourth entry of a value: never feasible; children side by side that must not be of a chosen column; anything else."""
+OUT_OF_ORDER = -1
+"""Fourth entry of a value that is never feasible; others are as of IN_ORDER, or, of a branching node, what its children
+must be."""
 
 
-def _listed(columns: Any) -> tuple[Any, ...]:
+def _listed(columns: Any, argument: str) -> tuple[Any, ...]:
     if isinstance(columns, (int, str)):
         return (columns,)
     if isinstance(columns, Mapping) or not isinstance(columns, Iterable):
-        raise InputError("increasing", f"{columns!r} names no columns", "give names or places of columns")
+        raise InputError(argument, f"{columns!r} names no columns", "give names or places of columns")
     return tuple(columns)
+
+
+def _increasing(columns: Any) -> tuple[Any, ...]:
+    return _listed(columns, "increasing")
+
+
+def _decreasing(columns: Any) -> tuple[Any, ...]:
+    return _listed(columns, "decreasing")
 
 
 @final
 @attrs.frozen
 class MonotoneErrors(Task):
-    """The (weighted) number of misclassified rows of trees whose leaves rise with the chosen columns.
+    """The (weighted) number of misclassified rows of trees whose leaves rise with chosen columns, and fall with others.
 
-    `increasing` names binary and ordered columns, or gives their places. Raises InputError for columns that are not
-    there, multiway, or have gaps.
+    `increasing` and `decreasing` name binary and ordered columns, or give their places; `cost_complexity`: what a
+    branching node costs, in rows; `normalized`: count all in shares of the rows. Raises InputError for columns that are
+    not there, multiway, or have gaps.
     """
 
     order: ClassVar[str] = PARTIAL
     worsening: ClassVar[bool] = True
 
-    increasing: Sequence[Any] = attrs.field(converter=_listed)
-    chosen: frozenset[int] = bound(frozenset())
+    increasing: Sequence[Any] = attrs.field(default=(), converter=_increasing)
+    decreasing: Sequence[Any] = attrs.field(default=(), converter=_decreasing)
+    cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
+    normalized: bool = False
+    signs: Any = bound(None)
+    """(p,) of every column: 1, -1, or 0 where it is not chosen."""
+    price: Any = bound(0)
+    """What a branching node costs, in rows."""
+    total: Any = bound(1)
+    """What the value is divided by."""
 
     def bind(self, data: Dataset) -> Task:
-        places = set()
-        for column in self.increasing:
-            place = data.names.index(column) if column in data.names else column
-            if not isinstance(place, int) or not 0 <= place < data.n_columns:
-                raise InputError("increasing", f"there is no column {column!r}", f"the columns are {data.names!r}")
-            if place in data.categorical:
-                raise InputError(
-                    "increasing", f"column {column!r} is multiway", "give it as 0/1 columns, one a threshold"
-                )
-            if place in data.ordered and data.ordered[place].has_gaps:
-                raise InputError("increasing", f"column {column!r} has gaps, which are in no order", "fill them in")
-            places.add(place)
-        return attrs.evolve(self, chosen=frozenset(places))
+        signs = np.zeros(data.n_columns, np.int64)
+        for argument, sign in (("increasing", 1), ("decreasing", -1)):
+            for column in getattr(self, argument):
+                place = _place(data, column, argument)
+                if signs[place] == -sign:
+                    raise InputError(argument, f"column {column!r} is to fall as well", "name it once")
+                signs[place] = sign
+        total = sum(data.class_totals()) if self.normalized else 1
+        price = exact_number(Fraction(exact_number(self.cost_complexity)) * total)
+        return attrs.evolve(self, signs=tuple(signs.tolist()), price=price, total=total)
+
+    def in_order(self, data: Dataset) -> CostsInOrder:
+        return CostsInOrder(add(Misclassifications(), scale(self.price, Splits())).bind(data), np.array(self.signs))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         wrong: Array = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
         return {"wrong": wrong}
 
     def leaf_cost(self, s: State, k: int) -> Value:
-        return (s.wrong[k], k, k, ORDERED)
+        return (s.wrong[k], k, k, IN_ORDER)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value:
-        """A value of no labels, which says whether the children must be in order."""
-        return (0, 1, 0, UNORDERED if split in self.chosen else ORDERED)
+        """A value of no labels, which says how the children must lie: 1, not falling, 2, not rising, 0, anyhow."""
+        return (self.price, 1, 0, (0, 1, 2)[self.signs[split]])
 
     def combine(self, a: Value, b: Value) -> Value:
+        cost = a[0] + b[0]
         if OUT_OF_ORDER in (a[3], b[3]):
-            return (a[0] + b[0], min(a[1], b[1]), max(a[2], b[2]), OUT_OF_ORDER)
+            return (cost, min(a[1], b[1]), max(a[2], b[2]), OUT_OF_ORDER)
         if b[1] > b[2]:
-            return (a[0], a[1], a[2], ORDERED if ORDERED in (a[3], b[3]) else OUT_OF_ORDER)
-        rises = a[3] == ORDERED and a[2] <= b[1]
-        return (a[0] + b[0], min(a[1], b[1]), max(a[2], b[2]), ORDERED if rises else UNORDERED)
+            return (cost, a[1], a[2], IN_ORDER if a[3] & b[3] == b[3] else OUT_OF_ORDER)
+        lies = (a[2] <= b[1]) + 2 * (a[1] >= b[2])
+        return (cost, min(a[1], b[1]), max(a[2], b[2]), a[3] & b[3] & lies)
 
     def dominates(self, a: Value, b: Value) -> bool:
-        return bool(a != b and a[0] <= b[0] and a[1] >= b[1] and a[2] <= b[2] and a[3] >= b[3])
+        is_ordered = b[3] == OUT_OF_ORDER or (a[3] != OUT_OF_ORDER and a[3] & b[3] == b[3])
+        return bool(a != b and a[0] <= b[0] and a[1] >= b[1] and a[2] <= b[2] and is_ordered)
 
     def feasible(self, value: Value) -> bool:
         return bool(value[3] != OUT_OF_ORDER)
 
     def score(self, value: Value, totals: State) -> Any:
-        return value[0]
+        return value[0] if self.total == 1 else Fraction(value[0]) / Fraction(self.total)
+
+
+def _place(data: Dataset, column: Any, argument: str) -> int:
+    """The place of a column that is in some order; raises InputError for any other."""
+    place = data.names.index(column) if column in data.names else column
+    if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < data.n_columns:
+        raise InputError(argument, f"there is no column {column!r}", f"the columns are {shown(data.names)}")
+    if place in data.categorical:
+        raise InputError(argument, f"column {column!r} is multiway", "give it as 0/1 columns, one a threshold")
+    if place in data.ordered and data.ordered[place].has_gaps:
+        raise InputError(argument, f"column {column!r} has gaps, which are in no order", "fill them in")
+    return place

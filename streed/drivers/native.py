@@ -12,6 +12,7 @@ from streed.encoding.encoding import Encoding
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
+from streed.ordered.in_order import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task
@@ -35,6 +36,9 @@ class Native(Driver):
             found = search_chains(problem, search_limits, self.name)
             if found is not None:
                 return found
+        in_order = search_in_order(problem, search_limits, self.name)
+        if in_order is not None:
+            return in_order
         outcome = search_native(problem, search_limits, self.procedure, self.row_prices, _close)
         return self.without_kernels(problem, search_limits) if outcome is None else outcome
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task.algebra import Threshold
     from streed.task.bounded_sums import Gap, SumLimit
-    from streed.task.test_costs import CostsWithTests
+    from streed.task.test_costs import CostsInOrder, CostsWithTests
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -173,6 +173,10 @@ class Task(Composable):
 
         The law: leaves cost what those of `costs` do, branching nodes what the prices say.
         """
+        return None
+
+    def in_order(self, data: Dataset) -> CostsInOrder | None:
+        """The bound task as costs per row of trees whose leaves rise or fall with columns; None (default) elsewhere."""
         return None
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 import attrs
 
 from streed.exact import Array
-from streed.task.base import RowCostTask
+from streed.task.base import RowCostTask, Task
 
 
 @attrs.frozen(eq=False)
@@ -27,3 +27,20 @@ class CostsWithTests:
     given: Array
     """(p, p) int64 >= 0: given[f, split], the price of `split` where f was tested above."""
     unit: Fraction
+
+
+IN_ORDER = 3
+"""Of leaves side by side: 1 if their labels do not fall, 2 if they do not rise, 3 both, or a tree in order."""
+
+
+@attrs.frozen(eq=False)
+class CostsInOrder:
+    """A task of trees whose leaves rise with some columns and fall with others (`streed.tasks.monotone`).
+
+    Values are (cost, least label, largest label, IN_ORDER).
+    """
+
+    costs: RowCostTask | Task
+    """Bound: what rows and splits cost."""
+    signs: Array
+    """(p,) int64: 1 where leaves rise with the column, -1 where they fall, 0 elsewhere."""

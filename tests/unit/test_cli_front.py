@@ -28,7 +28,8 @@ def test_errors_by_class_are_printed_and_saved(tmp_path: Path) -> None:
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     assert rows[0][:2] == ["errors on negative", "errors on positive"]
     assert text[0] == f"status  optimal: {len(rows) - 1} nondominated points"
-    assert [line.split() for line in text[2:]] == rows[1:]
+    assert text[1] == "over    27 questions"
+    assert [line.split() for line in text[3:]] == rows[1:]
     run(*ERRORS, "--out", str(document))
     saved = json.loads(document.read_text(encoding="utf-8"))
     assert len(saved["trees"]) == len(saved["points"]) == len(rows) - 1

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streed
 from streed.reference import Evaluation, best_trees, every_tree
 from streed.tasks import Misclassifications, MonotoneErrors
 from streed.tree import Branch, Leaf, Node
+from streed.tree.verification import check as checks_of
 from tests.unit.refusal import refused
 
 X3 = [list(row) for row in itertools.product((0, 1), repeat=3)]
@@ -21,13 +25,14 @@ def labels_of(node: Node) -> list[int]:
     return [node.label] if isinstance(node, Leaf) else [k for child in node.children for k in labels_of(child)]
 
 
-def in_order(node: Node, chosen: set[int]) -> bool:
-    """The definition."""
+def in_order(node: Node, signs: dict[int, int]) -> bool:
+    """The definition; `signs`: 1 of the columns that leaves rise with, -1 of those that they fall with."""
     if isinstance(node, Leaf):
         return True
-    left, right = node.children
-    rises = node.column not in chosen or max(labels_of(left)) <= min(labels_of(right))
-    return rises and in_order(left, chosen) and in_order(right, chosen)
+    sign = signs.get(node.column, 0)
+    low, high = node.children[:: sign or 1][:2]
+    rises = sign == 0 or max(labels_of(low)) <= min(labels_of(high))
+    return rises and all(in_order(child, signs) for child in node.children)
 
 
 def label(node: Node, row: tuple[int, ...]) -> int:
@@ -55,10 +60,10 @@ def test_it_finds_the_best_tree_in_order(seed: int) -> None:
     result = streed.solve(MonotoneErrors(sorted(chosen)), data, max_depth=2)
     evaluation = Evaluation(Misclassifications(), data)
     every = every_tree(Misclassifications(), data, max_depth=2)
-    expected = min(evaluation.cost(root) for root in every if in_order(root, chosen))
+    expected = min(evaluation.cost(root) for root in every if in_order(root, dict.fromkeys(chosen, 1)))
     assert result.value == expected
     assert result.tree is not None
-    assert in_order(result.tree.root, chosen)
+    assert in_order(result.tree.root, dict.fromkeys(chosen, 1))
     assert is_monotone(result.tree.root, chosen, p)
     assert min(value[0] for value, _ in best_trees(MonotoneErrors(sorted(chosen)), data, max_depth=2)) == expected
 
@@ -90,3 +95,72 @@ def test_what_is_refused() -> None:
     refused("increasing", "7", call=lambda: streed.solve(MonotoneErrors([7]), X3, [0, 1] * 4))
     table: Any = {"c": ["a", "b", "c"] * 2}
     refused("increasing", "multiway", call=lambda: streed.solve(MonotoneErrors(["c"]), table, [0, 1] * 3))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_native_code_finds_what_the_plain_recursion_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 40))
+    columns: dict[str, Any] = {
+        "x": rng.integers(0, 6, n).astype(float),
+        "z": rng.normal(size=n).round(1),
+        "b": rng.integers(0, 2, n),
+        "gap": np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n)),
+        "city": rng.choice(["r", "s", "t"], n),
+    }
+    chosen = rng.permutation(["x", "z", "b"])
+    split = int(rng.integers(0, 4))
+    task = MonotoneErrors(
+        chosen[:split].tolist(),
+        chosen[split : split + 1].tolist(),
+        cost_complexity=Fraction(int(rng.integers(0, 3)), 2),
+    )
+    given: dict[str, Any] = {"min_leaf": int(rng.integers(1, 4)), "max_cuts": 4, "max_depth": int(rng.integers(0, 3))}
+    if seed % 3 == 0:
+        given["frequency"] = rng.integers(0, 3, n) + 1
+    elif seed % 3 == 1:
+        given["sample_weight"] = rng.integers(1, 5, n) / 4
+    y = rng.integers(0, int(rng.integers(2, 4)), n)
+    table = {name: columns[name] for name in rng.permutation(list(columns))[: int(rng.integers(3, 6))]}
+    if any(name not in table for name in (*task.increasing, *task.decreasing)):
+        table = columns
+    if seed % 4 == 0:
+        table = {name: (column > 2).astype(int) for name, column in table.items() if name in ("x", "b")} | {
+            "z": columns["b"]
+        }
+    found = streed.solve(task, table, y, **given)
+    plain = streed.solve(task, table, y, search="general", **given)
+    assert (found.status, found.value) == (plain.status, plain.value)
+    assert found.tree is None or found.stats["route"] == "in order"
+    assert found.tree is None or found.lower_bound == found.value
+    if found.tree is not None:
+        names, signs = list(table), {**dict.fromkeys(task.increasing, 1), **dict.fromkeys(task.decreasing, -1)}
+        assert in_order(found.tree.root, {names.index(name): sign for name, sign in signs.items()})
+        assert all(check.holds for check in checks_of(found.tree, streed.Dataset.make(table, y, **given_rows(given))))
+
+
+def given_rows(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in ("frequency", "sample_weight", "max_cuts") if name in given}
+
+
+def test_it_is_stopped_within_its_time() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
+    streed.solve(MonotoneErrors(["x0"], ["x1"]), X, y, max_depth=1)
+    begin = time.monotonic()
+    found = streed.solve(MonotoneErrors(["x0"], ["x1"]), X, y, max_depth=5, max_cuts="all", time_limit=0.5)
+    assert time.monotonic() - begin < 3
+    assert found.status == "feasible"
+    assert found.tree is not None
+    assert found.lower_bound <= found.value <= (y == 0).sum()
+    assert in_order(found.tree.root, {0: 1, 1: -1})
+
+
+def test_columns_that_cannot_be_in_order() -> None:
+    X, y = {"a": [0.5, None, 2.0], "b": ["u", "v", "w"], "c": [1, 2, 3]}, [0, 1, 1]
+    refused("increasing", "gaps", call=lambda: streed.solve(MonotoneErrors("a"), X, y, max_depth=1))
+    refused("decreasing", "multiway", call=lambda: streed.solve(MonotoneErrors(decreasing="b"), X, y, max_depth=1))
+    refused("decreasing", "fall as well", call=lambda: streed.solve(MonotoneErrors("c", "c"), X, y, max_depth=1))
+    refused("increasing", "no column 'd'", call=lambda: streed.solve(MonotoneErrors(["d"]), X, y, max_depth=1))
+    refused("decreasing", "names no columns", call=lambda: MonotoneErrors(decreasing={"a": 1}))
+    refused("cost_complexity", ">= 0", call=lambda: MonotoneErrors(cost_complexity=-1))

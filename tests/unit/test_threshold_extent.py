@@ -35,6 +35,7 @@ def test_every_column_keeps_some_thresholds() -> None:
     assert affordable(Accuracy(), Dataset.make(values, np.arange(60) % 2), None, None).n_questions == 180
 
 
-def test_tasks_of_the_general_route_try_fewer() -> None:
+@pytest.mark.parametrize(("max_depth", "max_nodes", "questions"), [(3, None, 200), (2, None, 2396), (3, 4, 100)])
+def test_tasks_of_other_searches_try_fewer(max_depth: int, max_nodes: int | None, questions: int) -> None:
     data = Dataset.make(np.random.default_rng(0).random((600, 4)), LABELS)
-    assert affordable(MonotoneErrors([]), data, 3, None).n_questions == 100
+    assert affordable(MonotoneErrors([]), data, max_depth, max_nodes).n_questions == questions

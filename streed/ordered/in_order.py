@@ -1,0 +1,415 @@
+"""Trees whose leaves rise, or fall, with chosen columns (docs/explanation/monotone.md), natively: rows that cost so
+much under each label, over all thresholds.
+
+V(rows, depth, a, b), the least cost of a tree in order whose labels lie within a..b, is that of a leaf, or of a split:
+
+    min over c in a..b  V(left, depth - 1, a, c) + V(right, depth - 1, c, b)     along a column that leaves rise with,
+    V(left, depth - 1, a, b) + V(right, depth - 1, a, b)                         along any other.
+
+Thresholds of a column are halved: what lies between two that are solved costs at least V of what is left of the first,
+and of what is right of the second, since fewer rows cost no more (if leaves may be of any size).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import attrs
+import numpy as np
+from numba import int64
+
+from streed.bnb import runner
+from streed.encoding.ordered import side_of_gaps
+from streed.errors import MismatchError
+from streed.exact import Array
+from streed.kernels.compilation import clock
+from streed.kernels.compiled import entry
+from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
+from streed.kernels.simd import load_atomic
+from streed.kernels.views import native
+from streed.ordered.features import Features
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.task.algebra import exact_costs, objective
+from streed.task.test_costs import IN_ORDER
+from streed.tree import Leaf, Node
+from streed.tree.rows import sides_in
+from streed.whole_costs import IntegerCosts
+
+_NO_TREE = 2**62
+
+_SPARE = 0.5
+"""Seconds to find the tree of a search that was stopped."""
+
+_COST, _COLUMN, _POSITION, _LABEL, _LEFT, _RIGHT = range(6)
+"""What is found of a node: its cost, the split (column -1: a leaf) after so many rows, the label c, and V of both
+sides."""
+
+
+@native
+def _floors(costs, rows, sign, low, high, left):  # type: ignore[no-untyped-def]
+    """(K,) for each c: the least that the rows cost on a side, left or right, of a split of this sign."""
+    found = np.zeros(high + 1, np.int64)
+    for row in rows:
+        for c in range(low, high + 1):
+            first, last = _range(sign, low, high, c, left)
+            least = costs[row, first]
+            for k in range(first + 1, last + 1):
+                least = min(least, costs[row, k])
+            found[c] += least
+            if sign == 0:
+                break
+    return found
+
+
+@native
+def _range(sign, low, high, c, left):  # type: ignore[no-untyped-def]
+    """The labels of a side."""
+    if sign == 0:
+        return low, high
+    return (low, c) if (sign > 0) == left else (c, high)
+
+
+@native
+def _best_leaf(sums, first, last):  # type: ignore[no-untyped-def]
+    least = sums[first]
+    for k in range(first + 1, last + 1):
+        least = min(least, sums[k])
+    return least
+
+
+@native
+def _count(counts, rows):  # type: ignore[no-untyped-def]
+    found = int64(0)
+    for row in rows:
+        found += counts[row]
+    return found
+
+
+@native
+def _write(found, cost, f, position, c, here, there):  # type: ignore[no-untyped-def]
+    found[_COST], found[_COLUMN], found[_POSITION] = cost, f, position
+    found[_LABEL], found[_LEFT], found[_RIGHT] = c, here, there
+
+
+@native
+def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped-def]
+    """Writes the best tree of depth one, or of none if `depth` is 0."""
+    ranks, signs, costs, counts, ordered, price, min_leaf, _ = w
+    n_columns, m = orders.shape
+    labels = costs.shape[1]
+    total, left, right = np.zeros(labels, np.int64), np.empty(labels, np.int64), np.empty(labels, np.int64)
+    size = _count(counts, orders[0])
+    for row in orders[0]:
+        for k in range(labels):
+            total[k] += costs[row, k]
+    found[_COST], found[_COLUMN] = _best_leaf(total, low, high), -1
+    if depth <= 0 or low == high or (min_leaf > 1 and size < 2 * min_leaf):
+        return
+    for f in range(ordered):
+        sign = signs[f]
+        left[:] = 0
+        count = int64(0)
+        for r in range(m - 1):
+            row = orders[f, r]
+            count += counts[row]
+            for k in range(labels):
+                left[k] += costs[row, k]
+            if ranks[f, row] == ranks[f, orders[f, r + 1]] or count < min_leaf or size - count < min_leaf:
+                continue
+            for k in range(labels):
+                right[k] = total[k] - left[k]
+            for c in range(low, high + 1 if sign else low + 1):
+                first, last = _range(sign, low, high, c, True)
+                here = _best_leaf(left, first, last)
+                first, last = _range(sign, low, high, c, False)
+                there = _best_leaf(right, first, last)
+                if here + there + price < found[_COST]:
+                    _write(found, here + there + price, f, r + 1, c, here, there)
+    for f in range(ordered, n_columns):
+        cost, begin = price, 0
+        while begin < m and cost < found[_COST]:
+            end = _end_of_value(ranks, orders, f, begin)
+            left[:] = 0
+            for row in orders[f, begin:end]:
+                for k in range(labels):
+                    left[k] += costs[row, k]
+            enough = _count(counts, orders[f, begin:end]) >= min_leaf
+            cost += _best_leaf(left, low, high) if enough else found[_COST]
+            begin = end
+        if cost < found[_COST]:
+            _write(found, cost, f, 0, low, 0, 0)
+
+
+@native
+def _end_of_value(ranks, orders, f, begin):  # type: ignore[no-untyped-def]
+    end = begin + 1
+    while end < orders.shape[1] and ranks[f, orders[f, end]] == ranks[f, orders[f, begin]]:
+        end += 1
+    return end
+
+
+@native
+def _part(orders, f, begin, end, marks, space):  # type: ignore[no-untyped-def]
+    """The orders of the rows that column f has in begin..end, written to `space`."""
+    for r in range(begin, end):
+        marks[orders[f, r]] = 1
+    for g in range(orders.shape[0]):
+        at = 0
+        for row in orders[g]:
+            if marks[row]:
+                space[g, at] = row
+                at += 1
+    for r in range(begin, end):
+        marks[orders[f, r]] = 0
+    return space[:, : end - begin]
+
+
+@native
+def _cuts_of(w, orders, f):  # type: ignore[no-untyped-def]
+    """The positions of the column at which both sides have rows enough."""
+    ranks, _, _, counts, _, _, min_leaf, _ = w
+    m = orders.shape[1]
+    size, count, cuts = _count(counts, orders[f]), int64(0), 0
+    found = np.empty(m, np.int64)
+    for r in range(m - 1):
+        count += counts[orders[f, r]]
+        if ranks[f, orders[f, r]] != ranks[f, orders[f, r + 1]] and count >= min_leaf and size - count >= min_leaf:
+            found[cuts] = r + 1
+            cuts += 1
+    return found[:cuts]
+
+
+@native
+def _halve(ends, bounds, at, middle, here, there):  # type: ignore[no-untyped-def]
+    """Puts the two halves of an interval in its place, and behind it."""
+    bounds[at + 1, 0], bounds[at + 1, 1] = here, bounds[at, 1]
+    bounds[at, 1] = there
+    ends[at + 1, 0], ends[at + 1, 1] = middle, ends[at, 1]
+    ends[at, 1] = middle
+
+
+@native
+def _is_stopped(control):  # type: ignore[no-untyped-def]
+    return load_atomic(control, STOP) != 0
+
+
+@native
+def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
+    """The cost of the best tree of that depth, which it writes; where none costs less than the budget, of any."""
+    ranks, signs, costs, counts, ordered, price, min_leaf, control = w
+    spaces, marks = work
+    _solve_stump(w, orders, depth, low, high, found)
+    if depth <= 1 or low == high:
+        return found[_COST]
+    floor = _floors(costs, orders[0], int64(0), low, high, True)[low]
+    below = np.empty(6, np.int64)
+    m = orders.shape[1]
+    for f in range(orders.shape[0]):
+        if f >= ordered:
+            cost, begin = price, 0
+            if _end_of_value(ranks, orders, f, 0) == m:
+                continue
+            while begin < m and cost < min(found[_COST], budget):
+                end = _end_of_value(ranks, orders, f, begin)
+                rows = _part(orders, f, begin, end, marks, spaces[depth])
+                enough = _count(counts, orders[f, begin:end]) >= min_leaf
+                limit = min(found[_COST], budget) - cost
+                cost += _solve(w, work, rows, depth - 1, low, high, limit, below) if enough else limit
+                begin = end
+            if cost < min(found[_COST], budget) and not _is_stopped(control):
+                _write(found, cost, f, 0, low, 0, 0)
+            continue
+        sign, cuts = signs[f], _cuts_of(w, orders, f)
+        options = high + 1 if sign else low + 1
+        ends, bounds = np.empty((64, 2), np.int64), np.zeros((64, 2, high + 1), np.int64)
+        ends[0, 0], ends[0, 1] = -1, len(cuts)
+        size = 1
+        while size > 0:
+            size -= 1
+            limit = min(found[_COST], budget) - price
+            if floor >= limit or _is_stopped(control):
+                return found[_COST]
+            least = (bounds[size, 0, low:options] + bounds[size, 1, low:options]).min()
+            if ends[size, 1] - ends[size, 0] < 2 or (min_leaf <= 1 and least >= limit):
+                continue
+            middle = (ends[size, 0] + ends[size, 1]) // 2
+            position = cuts[middle]
+            control[NODES] += 1
+            here = _floors(costs, orders[f, :position], sign, low, high, True)
+            there = _floors(costs, orders[f, position:], sign, low, high, False)
+            rows = _part(orders, f, 0, position, marks, spaces[depth])
+            for c in range(low, options):
+                if here[c] + there[c] < limit:
+                    a, b = _range(sign, low, high, c, True)
+                    cost = _solve(w, work, rows, depth - 1, a, b, limit - there[c], below)
+                    here[c] = max(here[c], min(cost, limit - there[c]))
+            rows = _part(orders, f, position, m, marks, spaces[depth])
+            for c in range(low, options):
+                if here[c] + there[c] < limit:
+                    a, b = _range(sign, low, high, c, False)
+                    cost = _solve(w, work, rows, depth - 1, a, b, limit - here[c], below)
+                    there[c] = max(there[c], min(cost, limit - here[c]))
+                    if here[c] + there[c] < limit and not _is_stopped(control):  # else sides are not the best
+                        limit = here[c] + there[c]
+                        _write(found, limit + price, f, position, c, here[c], there[c])
+            _halve(ends, bounds, size, middle, here, there)
+            size += 2
+    return found[_COST]
+
+
+@entry
+def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
+    """Writes what is found (6,) of the rows whose places in each column are `orders` (F, m) int32.
+
+    `w`: ranks (F, n) int32, signs (F,) of the columns, costs (n, K) int64 from 0 on, counts (n,), the number of ordered
+    columns, the price of a split, the rows of a leaf, and the words of control.
+    """
+    spaces = np.empty((max(depth, 0) + 1, orders.shape[0], orders.shape[1]), np.int32)
+    marks = np.zeros(w[0].shape[1], np.uint8)
+    _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, found)
+
+
+def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name; None for what this search does not take.
+
+    It takes costs per row and label that fit 64 bits exactly, of leaves in order, under a limit on the depth alone.
+    """
+    begin, task, data = time.perf_counter(), problem.task, problem.data
+    asked = objective(task).in_order(data)
+    depth = problem.max_depth
+    is_free = depth is not None and (problem.max_nodes is None or problem.max_nodes >= 2**depth - 1)
+    if asked is None or not is_free or any(limit.support is None for limit in task.limits):
+        return None
+    costs = exact_costs(asked.costs, data)
+    if costs.wide is not None:
+        return None
+    search = _Search(problem, costs, asked.signs)
+    search.solve(search.found, depth=min(1, search.depth))
+    deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+
+    least = int(costs.costs.min(axis=1).sum())
+
+    def look() -> str | None:
+        if search_limits.report is not None:
+            best, bound = ((costs.value(least + more), 0, 0, IN_ORDER) for more in (int(search.found[_COST]), 0))
+            search_limits.report(best, bound, int(search.control[NODES]), "searching")
+        return None
+
+    found = search.found
+    stopped = runner.run([lambda: search.solve(found)], search.control, deadline, look)
+    searched = time.perf_counter()
+    search.ends = None if stopped is None else clock() + _SPARE
+    solution = search.solution()
+    lower = solution.value if stopped is None else (costs.value(least), *solution.value[1:])
+    stats = {
+        "search": name,
+        "route": "in order",
+        "threads": 1,
+        "seconds_search": searched - begin,
+        "seconds_check": time.perf_counter() - searched,
+        "nodes": int(search.control[NODES]),
+        "peak_bytes": process_memory.peak(),
+        "columns": len(search.features.ranks),
+        "exact": True,
+        "rounding": 0,
+    }
+    if data.size < problem.min_leaf:
+        return Outcome((), None, stopped, stats)
+    return Outcome((solution,), lower, stopped, stats, 1, costs.unit.denominator > 1)
+
+
+class _Search:
+    """One search: its arrays, and how what it finds becomes a tree."""
+
+    def __init__(self, problem: Problem, costs: IntegerCosts, signs: Array) -> None:
+        data = self.data = problem.data
+        self.features, self.costs, self.depth = Features.of(data), costs, problem.max_depth or 0
+        ranks = self.features.ranks
+        columns = [*self.features.ordered.column.tolist(), *self.features.binary.tolist(), *data.categorical]
+        least = costs.costs.min(axis=1, keepdims=True)
+        price = min(costs.split, int((costs.costs - least).max(axis=1).sum()) + 1)
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        self.orders = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
+        self.work: tuple[Any, ...] = (
+            ranks, signs[np.array(columns, np.int64)], costs.costs - least, data.counts,
+            len(ranks) - len(data.categorical), price, problem.min_leaf, self.control,
+        )  # fmt: skip
+        self.found = np.full(6, _NO_TREE, np.int64)
+        self.ends: float | None = None
+
+    def solve(self, found: Array, orders: Array | None = None, depth: int | None = None, *within: int) -> None:
+        """Writes what is found of some rows, of all by default; `within`: the labels, and a budget."""
+        rows, deepest = self.orders if orders is None else orders, self.depth if depth is None else depth
+        low, high, budget = within or (0, self.costs.costs.shape[1] - 1, _NO_TREE)
+        given = (self.work, np.ascontiguousarray(rows), deepest, low, high, budget, found)
+        if self.ends is None:
+            solve_in_order(*given)
+        else:
+            self.control[STOP] = 0
+            runner.run([lambda: solve_in_order(*given)], self.control, self.ends, lambda: None)
+
+    def solution(self) -> Solution:
+        """The tree that was found, measured on the raw rows: (cost, least label, largest label, in order).
+
+        Raises MismatchError if it does not cost what the search claimed, unless that was stopped: then its sides are
+        solved again for a moment only.
+        """
+        total, labels, data = 0, set[int](), self.data
+        ranks = self.work[0]
+
+        def grow(rows: Array, orders: Array, found: Array, depth: int, low: int, high: int) -> Node:
+            nonlocal total
+            f = int(found[_COLUMN])
+            if f < 0:
+                sums = self.costs.costs[rows].sum(axis=0)
+                label = low + int(sums[low : high + 1].argmin())
+                total += int(sums[label])
+                labels.add(label)
+                return Leaf(label, len(rows), (self.costs.value(int(sums[label])), label, label, IN_ORDER))
+            total += self.costs.split
+            is_cut = f < self.work[4]
+            rank = int(ranks[f, orders[f, found[_POSITION] - 1]]) if is_cut else 0
+            branch = self.features.branch(data, f, rank, len(rows))
+            if not is_cut:
+                codes = range(len(data.column(branch.column).categories))
+                sides = [(ranks[f] == code, low, high, _NO_TREE) for code in codes]
+            else:
+                sides = [(ranks[f] <= rank, *self._side(f, found, low, high, left=True))]
+                sides.append((ranks[f] > rank, *self._side(f, found, low, high, left=False)))
+            usual = low + int(self.costs.costs[rows].sum(axis=0)[low : high + 1].argmin())
+            empty = Leaf(usual, 0, (0, usual, usual, IN_ORDER))
+            children: list[Node] = []
+            for is_here, first, last, budget in sides:
+                if not is_here[rows].any():
+                    children.append(empty)
+                    continue
+                part, below = _of_rows(orders, is_here), np.empty(6, np.int64)
+                self.solve(below, part, depth - 1, first, last, budget)
+                children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
+            if branch.cut is not None:
+                answers = sides_in(data, branch, rows)
+                gaps = side_of_gaps(data, branch, rows, answers)
+                branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=gaps))
+                if self.features.is_turned(f, rank):
+                    children.reverse()
+            return attrs.evolve(branch, children=tuple(children))
+
+        high = self.costs.costs.shape[1] - 1
+        root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, high)
+        claimed = int(self.found[_COST] + self.costs.costs.min(axis=1).sum())
+        if total != claimed and self.ends is None:
+            raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
+        return Solution((self.costs.value(total), min(labels), max(labels), IN_ORDER), root)
+
+    def _side(self, f: int, found: Array, low: int, high: int, *, left: bool) -> tuple[int, int, int]:
+        """(least label, largest label, a budget that the best tree is below) of a side of the split that was found."""
+        sign, c = int(self.work[1][f]), int(found[_LABEL])
+        first, last = (low, high) if sign == 0 else (low, c) if (sign > 0) == left else (c, high)
+        return first, last, int(found[_LEFT if left else _RIGHT]) + 1
+
+
+def _of_rows(orders: Array, is_here: Array) -> Array:
+    """The orders (F, m) of some rows, which a mask (n,) tells."""
+    chosen: Array = is_here[orders]
+    return orders[chosen].reshape(len(orders), -1)
