@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.drivers.branches import Branches
     from streed.drivers.depth_first import DepthFirst
-    from streed.drivers.discrepancy import LimitedDiscrepancy
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
     from streed.many import solve_many
@@ -41,7 +40,6 @@ __all__ = [
     "GeneralTask",
     "InputError",
     "Limit",
-    "LimitedDiscrepancy",
     "MismatchError",
     "NotSeparableError",
     "Progress",
@@ -72,7 +70,6 @@ _HOMES = {
     "GeneralTask": "streed.task",
     "InputError": "streed.errors",
     "Limit": "streed.task",
-    "LimitedDiscrepancy": "streed.drivers.discrepancy",
     "MismatchError": "streed.errors",
     "NotSeparableError": "streed.errors",
     "Progress": "streed.progress",

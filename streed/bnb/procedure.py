@@ -1,27 +1,42 @@
-"""What a native driver brings of its own: how its search goes from all rows to bounds that meet.
+"""How a native search goes from all rows to bounds that meet: good trees first, in waves, and then, in turn, the proof.
 
-Set-up, threads, time and memory limits, the trace and the certificate are the same for all (native_search.py), which
-takes the procedure as an argument. All that a procedure learns stands in the nodes and edges of a workspace, so what
-one part of it learns serves the next. The last part is `search_fully`, which proves the optimum; what comes before is
-free.
+    for departures in 0, 1, 2, 4, ...:
+        search_wave(departures)                           limited discrepancies (Harvey and Ginsberg, IJCAI 1995)
+        unless the wave found a better tree:
+            improve the root for `patience` times as many visits as the wave took; patience doubles
+    improve the root to the end
+
+Wave 0 is a rolling lookahead: below every node, the split that is best if its sides are solved as shallow trees, and
+exact trees at the last levels. Wave k looks at every tree with at most k departures from that on each path (waves.py).
+Waves follow each other as long as each finds a better tree; then the exact search takes over by ever larger shares. All
+that either learns stands in the nodes and edges of one store, so nothing is done twice, and a wave that leaves no edge
+out is the proof. Subproblems that one work unit solves, and searches that are short, need no waves.
+
+Set-up, threads, limits, the trace and the certificate are those of native_search.py, which takes this as an argument.
 """
 
 from __future__ import annotations
 
-import abc
-from typing import final
+from typing import Any, final
 
 import attrs
 
-from streed.bnb.greedy import grow_first
 from streed.bnb.root import place
-from streed.bnb.session import search_fully
+from streed.bnb.session import search_for, search_fully
+from streed.bnb.waves import search_wave
 from streed.bnb.workspace import Workspace
 from streed.kernels.compiled import ready
-from streed.kernels.records import UNLIMITED
+from streed.kernels.control import STOP
+from streed.kernels.records import INFINITE, SHALLOW
+
+_FAR, _PRICED = 10, 32
+"""Levels from which on proofs are far: there the exact search first gets as many visits as a wave, and twice as many
+for each level less; and how many times as many it gets where splits cost something, which bounds trees by itself."""
 
 
-class Procedure(abc.ABC):
+@final
+@attrs.frozen
+class Procedure:
     """The order of a native search. It keeps nothing between searches: all that is learnt stands in the workspace."""
 
     name: str
@@ -29,23 +44,10 @@ class Procedure(abc.ABC):
     best_first: bool
     """How `improve` leaves an edge: as soon as another one is better, or once it has reached its goal."""
 
-    @abc.abstractmethod
     def compile(self, depth: int) -> None:
-        """Compiles, or loads, what `run` calls beyond what every search needs; before time is counted.
-
-        A procedure compiles nothing for the others.
-        """
-
-    @abc.abstractmethod
-    def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
-        """Places the rows behind the last node as the root, and does what comes before it is improved.
-
-        It returns early when the control words say stop, and when memory is too small to go on.
-        """
-
-    def finish(self, workspace: Workspace, depth: int, budget: int) -> None:
-        """Improves the root after `begin`, as `run` says."""
-        search_fully(workspace, depth, budget, again=True)
+        """Compiles, or loads, what `run` calls beyond what every search needs; before time is counted."""
+        if depth > SHALLOW:
+            ready(search_wave, "(int64, int64, int64, int64, int64)")
 
     def run(self, workspace: Workspace, depth: int, budget: int) -> None:
         """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
@@ -53,29 +55,42 @@ class Procedure(abc.ABC):
         It returns early when the control words say stop, and when memory is too small to go on. Of several threads, the
         first begins, and all finish together (threads.py).
         """
-        self.begin(workspace, depth, budget)
+        self.begin(workspace, depth, budget, alone=True)
         self.finish(workspace, depth, budget)
 
+    def begin(self, workspace: Workspace, depth: int, budget: int, *, alone: bool = False) -> None:
+        """Places the rows behind the last node as the root, and sends waves.
 
-@final
-@attrs.frozen
-class Improvement(Procedure):
-    """Branch and bound as in improve.py from the start; where the depth is not limited, after a greedy tree."""
+        `alone`: in turn with the exact search; else the first ones only, as long as they find better trees.
+        """
+        engine = workspace.engine
+        if depth <= SHALLOW:
+            place(engine.address, depth, budget)
+            return
+        departures, known, patience = 0, 0, _patience(engine, min(depth, budget))
+        goes_on = True
+        while goes_on:
+            before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
+            left_out = search_wave(engine.address, depth, budget, departures, known)
+            is_better = departures > 0 and workspace.root_bounds[1] < upper
+            goes_on = left_out and engine["crowded"] == 0 and workspace.control[STOP] == 0
+            if goes_on and not is_better:
+                goes_on = alone and search_for(workspace, depth, budget, patience * (engine["visits"] - before))
+                patience *= 2
+            departures, known = max(1, 2 * departures), engine["node_count"]
 
-    name: str
-    best_first: bool
-
-    def compile(self, depth: int) -> None:
-        if depth == UNLIMITED:
-            ready(grow_first, "(int64, int64, int64)")
-
-    def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
-        place_rows = grow_first if depth == UNLIMITED else place
-        place_rows(workspace.engine.address, depth, budget)
+    def finish(self, workspace: Workspace, depth: int, budget: int) -> None:
+        """Improves the root after `begin`, as `run` says."""
+        search_fully(workspace, depth, budget, again=True)
 
 
-DEPTH_FIRST = Improvement("depth-first", best_first=False)
+def _patience(engine: Any, levels: int) -> int:
+    """Visits of the exact search for each of the first wave that found nothing better."""
+    return _PRICED if engine["split_cost"] else 1 << max(0, _FAR - levels)
+
+
+DEPTH_FIRST = Procedure("depth-first", best_first=False)
 """STreeD's order: a node goes on with an edge until its bound has reached what the node's parent asked for."""
 
-BEST_FIRST = Improvement("branches", best_first=True)
+BEST_FIRST = Procedure("branches", best_first=True)
 """AO*, Branches' order: a node turns to its next best edge as soon as the best one has become worse."""

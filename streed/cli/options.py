@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")
 """The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
 
-SEARCHES = ("depth-first", "branches", "discrepancy", "auto", "fronts", "general")
+SEARCHES = ("depth-first", "branches", "auto", "fronts", "general")
 """The drivers; they are not loaded for `streed --help`, as they import numba."""
 
 path = click.Path(path_type=Path)

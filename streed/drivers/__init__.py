@@ -17,9 +17,8 @@ def drivers() -> Mapping[str, type[Driver]]:
     from streed.drivers.auto import Auto
     from streed.drivers.branches import Branches
     from streed.drivers.depth_first import DepthFirst
-    from streed.drivers.discrepancy import LimitedDiscrepancy
     from streed.drivers.fronts import Fronts
     from streed.drivers.general import General
 
-    known = (DepthFirst, Branches, LimitedDiscrepancy, Auto, Fronts, General)
+    known = (DepthFirst, Branches, Auto, Fronts, General)
     return MappingProxyType({driver.name: driver for driver in known})

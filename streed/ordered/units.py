@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
 from numba import int64
 
 from streed.kernels.compiled import entry, unit
@@ -15,8 +16,8 @@ from streed.kernels.pointers import KERNEL
 from streed.ordered.branch import solve
 from streed.ordered.categories import ask_columns, find_best_stump
 from streed.ordered.deepening import deepen
-from streed.ordered.greedy import grow
 from streed.ordered.layout import ALONE, GROW, LABELLED, MATRIX, SHALLOW, SIGNED
+from streed.ordered.lookahead import look_ahead
 from streed.ordered.shallow import solve_shallow
 from streed.ordered.sharing import tell_shallow
 
@@ -59,7 +60,8 @@ def search_tree(address, part, depth, splits, budget, lower, orders, names, plan
     if part == ALONE:
         deepen(e, depth, at, n, e.columns, names, splits, budget, lower, plan, answer)
     elif part == GROW:
-        answer[1] = grow(e, min(depth, splits), at, n, e.columns, names, splits, plan)
+        other = np.empty(len(own), np.int64)
+        answer[1] = look_ahead(e, min(depth, splits), at, n, e.columns, names, splits, plan, other)
     elif part == SHALLOW:
         depth = min(depth, splits, n - 1, 2)
         low, upper = solve_shallow(e, depth, at, n, e.columns, names, min(splits, int64(3)), budget, e.least, own)

@@ -108,7 +108,7 @@ def test_a_bucket_forgets_the_oldest_nodes_first() -> None:
         assert counts.sum() == similar_nodes.TABLES * len(nodes), "entered once, however often it is remembered"
 
 
-SEARCHES = ("depth-first", "branches", "discrepancy")
+SEARCHES = ("depth-first", "branches")
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -98,8 +98,8 @@ def facts(task: Task, data: Dataset) -> Facts:
     )
 
 
-_OF_TOTAL = ("depth-first", "branches", "discrepancy", "general")
-_OF_PARTIAL = ("depth-first", "discrepancy", "fronts", "general")
+_OF_TOTAL = ("depth-first", "branches", "general")
+_OF_PARTIAL = ("depth-first", "fronts", "general")
 """The drivers that take a task of a total or a partial order; the tests compare them with `streed.drivers`."""
 
 _EXACT_FLOATS = 2**53

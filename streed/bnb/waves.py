@@ -1,4 +1,12 @@
-"""The native part of `discrepancy.py`: one wave over nodes and edges."""
+"""One wave of limited discrepancy search over nodes and edges (procedure.py).
+
+    follow(node, departures), up to a target as in improve.py:
+        for its unsettled edges of rank 0 to departures, by rising upper bound:
+            follow the sides of the edge with departures - rank; draw the conclusions as `improve` does
+
+The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it: to take the edge of
+rank r is to depart from it r times. Nodes keep their bounds, so what was settled is not done again.
+"""
 
 from __future__ import annotations
 
