@@ -38,7 +38,9 @@ def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # typ
     lower_atomic(control, UPPER, best)
     wave = int64(0)
     departures = int64(0)
-    while best > e.least and departures <= depth - 4 and not is_stopped(e) and e.full == 0:
+    while (
+        best > e.least and (wave == 0 or (depth > 4 and departures <= depth - 4)) and not is_stopped(e) and e.full == 0
+    ):
         look = int64(3) if wave == 1 else int64(2)
         cost = grow(e, depth, look, int64(3), departures, orders, n, columns, names, splits, other)
         if cost < best:
@@ -46,9 +48,9 @@ def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # typ
             for i in range(1 + WORDS * other[0]):
                 plan[i] = other[i]
             lower_atomic(control, UPPER, best)
-        if wave > 0:
+        wave += 1
+        if wave > 1:
             departures = max(int64(1), 2 * departures)
-        wave += 1 if depth > 4 else 2
     return best
 
 
