@@ -26,6 +26,8 @@ from streed.ordered.shallow import position_of
 
 _NO_LIMIT = 2**60
 
+_MANY_LEVELS = 10
+
 
 @native
 def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # type: ignore[no-untyped-def]
@@ -38,9 +40,9 @@ def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # typ
     lower_atomic(control, UPPER, best)
     wave = int64(0)
     departures = int64(0)
-    while (
-        best > e.least and (wave == 0 or (depth > 4 and departures <= depth - 4)) and not is_stopped(e) and e.full == 0
-    ):
+    # what departures cost grows with the levels, as what they gain does not
+    most = int64(0) if depth > _MANY_LEVELS else min(depth - 4, int64(2))
+    while best > e.least and (wave == 0 or (depth > 4 and departures <= most)) and not is_stopped(e) and e.full == 0:
         look = int64(3) if wave == 1 else int64(2)
         cost = grow(e, depth, look, int64(3), departures, orders, n, columns, names, splits, other)
         if cost < best:
