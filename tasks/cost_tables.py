@@ -20,7 +20,8 @@ import numpy as np
 
 from streed.data.column import shown
 from streed.data.labels import named_labels
-from streed.data.table import named_columns, read_values
+from streed.data.reading import read_values
+from streed.data.table import named_columns
 from streed.data.text_file import read_text
 from streed.errors import InputError
 from streed.exact import Range, exact_number, read_decimal
@@ -126,7 +127,7 @@ def _named_rows(matrix: Any) -> tuple[Any, tuple[Any, ...] | None]:
         named = named_columns(matrix, "costs")
         if not named:
             return matrix, None
-        columns = {name: list(read_values(column, "costs", "it").values) for name, column in named.items()}
+        columns = {name: list(read_values(column, "costs", "it")) for name, column in named.items()}
         names, size = list(columns), len(next(iter(columns.values())))
         index = list(range(size)) if not hasattr(matrix, "index") else matrix.index.tolist()
         if len(names) == size + 1:

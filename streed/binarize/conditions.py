@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from streed.binarize.raw import Kind
 from streed.binarize.recipe import ColumnRecipe
-from streed.data.moments import EPOCH, MICROSECOND
+from streed.data.moments import moment_of
+from streed.data.ordered import TIMES, Kind
 from streed.errors import InputError
 
 LANGUAGES = ("python", "sql")
@@ -17,8 +17,8 @@ def conditions(recipes: Iterable[ColumnRecipe], language: str, names: Collection
     r"""For each binary output, or for those of `names`, the condition that holds where it is 1.
 
     Python's are about `row`, a mapping of the columns, where None and NaN are missing; dates may be texts by ISO 8601,
-    dates or datetimes, durations timedeltas. SQL's quote names as the standard says. Raises InputError for another
-    language.
+    dates or datetimes (those of a zone are read by `datetime.datetime`), durations timedeltas. SQL's quote names as the
+    standard says. Raises InputError for another language.
 
     >>> from streed.binarize import make_recipe
     >>> recipe = make_recipe({"age": [22, 38, None], "sex": ["m", "f", "m"]})
@@ -59,17 +59,22 @@ def questions(recipe: ColumnRecipe) -> list[tuple[str, str, Any]]:
     return [(output.name, *each) for output, each in zip(recipe.outputs, asked, strict=True)]
 
 
-def sql_moment(column: str, threshold: int) -> tuple[str, str]:
-    """(the column, the threshold) as texts that sort as moments do: of dates, timestamps, and texts by ISO 8601.
+def sql_time(column: str, kind: Kind, threshold: int, zone: str | None) -> tuple[str, str]:
+    """(the column, the threshold) of a date, clock time or duration, as SQL compares them.
 
-    Whatever an end of the microseconds is left out is a beginning of the rest, and sorts before it.
+    Dates and clock times without a zone are texts, which sort as they do: of dates, timestamps, times, and texts by ISO
+    8601. (Whatever an end of the microseconds is left out is a beginning of the rest, and sorts before it.) Those of a
+    zone are moments, whatever the zone of the session; they and intervals are written as PostgreSQL and DuckDB know
+    them; others, such as SQLite, refuse them.
     """
-    return f"REPLACE(CAST({column} AS VARCHAR(40)), 'T', ' ')", f"'{_full_moment(threshold)}'"
-
-
-def sql_duration(threshold: int) -> str:
-    """The interval of so many microseconds, as PostgreSQL and DuckDB write it; others, such as SQLite, refuse it."""
-    return f"INTERVAL '{threshold} microseconds'"
+    if kind is Kind.DURATION:
+        return column, f"INTERVAL '{threshold} microseconds'"
+    if zone is not None:
+        return f"CAST({column} AS TIMESTAMP WITH TIME ZONE)", f"TIMESTAMP WITH TIME ZONE '{_full(threshold, zone)}'"
+    text = f"CAST({column} AS VARCHAR(40))"
+    if kind is Kind.TIME:
+        return text, f"'{_full(threshold)[11:]}'"
+    return f"REPLACE({text}, 'T', ' ')", f"'{_full(threshold)}'"
 
 
 def sql_number(value: float) -> str:
@@ -80,8 +85,8 @@ def sql_number(value: float) -> str:
     return f"{written}e0" if "e" not in written and len(written.strip("-").replace(".", "")) > 15 else written
 
 
-def _full_moment(moment: int) -> str:
-    return (EPOCH + moment * MICROSECOND).isoformat(" ", "microseconds")
+def _full(moment: int, zone: str | None = None) -> str:
+    return moment_of(moment, zone).isoformat(" ", "microseconds")
 
 
 def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
@@ -89,11 +94,10 @@ def _sql(recipe: ColumnRecipe, relation: str, value: Any) -> str:
     if relation == "missing":
         return f"{column} IS NULL"
     if relation == "<=":
-        if recipe.kind is Kind.DATE:
-            return " <= ".join(sql_moment(column, value))
-        if recipe.kind is Kind.DURATION:
-            return f"{column} <= {sql_duration(value)}"
-        return f"{column} <= {sql_number(value)}"
+        sides = (
+            sql_time(column, recipe.kind, value, recipe.zone) if recipe.kind in TIMES else (column, sql_number(value))
+        )
+        return " <= ".join(sides)
     written = [_sql_text(each) if isinstance(each, str) else repr(each) for each in value]
     return f"{column} = {written[0]}" if len(written) == 1 else f"{column} IN ({', '.join(written)})"
 
@@ -104,13 +108,17 @@ def _python(recipe: ColumnRecipe, relation: str, value: Any) -> str:
         return f"{column} is None or {column} != {column}"
     if relation == "in":
         return f"{column} == {value[0]!r}" if len(value) == 1 else f"{column} in {value!r}"
-    if recipe.kind is Kind.DATE:
-        text = f"str({column}).replace('T', ' ')"
-        return f"{column} is not None and {column} == {column} and {text} <= {_full_moment(value)!r}"
+    sides = column, repr(value)
     if recipe.kind is Kind.DURATION:
-        whole = f"({column}.days * 86400 + {column}.seconds) * 10**6 + {column}.microseconds"
-        return f"{column} is not None and {column} == {column} and {whole} <= {value}"
-    return f"{column} is not None and {column} <= {value!r}"
+        sides = f"({column}.days * 86400 + {column}.seconds) * 10**6 + {column}.microseconds", str(value)
+    elif recipe.kind is Kind.TIME:
+        sides = f"str({column})", repr(_full(value)[11:])
+    elif recipe.zone is not None:
+        sides = f"datetime.fromisoformat(str({column}))", f"datetime.fromisoformat({_full(value, recipe.zone)!r})"
+    elif recipe.kind is Kind.DATE:
+        sides = f"str({column}).replace('T', ' ')", repr(_full(value))
+    present = f"{column} is not None and " + (f"{column} == {column} and " if recipe.kind in TIMES else "")
+    return present + " <= ".join(sides)
 
 
 def _sql_text(text: str) -> str:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from streed.binarize.raw import Kind, RawColumn
 from streed.data import ordered, thresholds
+from streed.data.column import places
+from streed.data.ordered import Kind, OrderedValues
+from streed.data.reading import Values
 
 if TYPE_CHECKING:
     from streed.exact import Array
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 class Spread:
     """The distinct values of a column, ascending, and the weight of the rows that have each; gaps left out."""
 
-    column: RawColumn
+    column: Values
     values: Array
     """(m,) distinct: numbers, microseconds, or places among the steps of a scale."""
     codes: Array
@@ -37,22 +39,27 @@ class Spread:
     def threshold(self, cut: int) -> int | float:
         """The number, moment or step at which cut i is made; values up to it, itself included, are on its near side."""
         low, high = self.values[cut : cut + 2].tolist()
-        if self.column.steps:
-            return int(low)
-        if self.column.kind is Kind.DATE:
-            return thresholds.between_moments(low, high)
-        if self.column.kind is Kind.DURATION:
-            return thresholds.between_durations(low, high)
-        return between(low, high, whole=self.column.whole)
+        if self.column.kind is Kind.NUMBER:
+            return between(low, high, whole=self.column.is_whole)
+        none = np.zeros(0, np.int64)
+        return OrderedValues(self.values, self.column.kind, False, none, self.column.zone).threshold(cut)
 
 
-def spread(column: RawColumn, weights: Array | None = None) -> Spread:
+def spread(column: Values, weights: Array | None = None) -> Spread:
     """The distinct values of a column of numbers, times or steps of a scale; `weights`: (n,), default 1."""
     rows = np.flatnonzero(~column.missing)
-    values, codes = np.unique(column.in_order[rows], return_inverse=True)
+    values, codes = np.unique(in_order(column)[rows], return_inverse=True)
     held = None if weights is None else weights[rows]
     totals = np.bincount(codes, weights=held, minlength=len(values)).astype(np.float64)
     return Spread(column, values, codes.astype(np.int64), rows, totals)
+
+
+def in_order(column: Values) -> Array:
+    """(n,) numbers that stand in the order of the values: those of numbers and times, the places of steps."""
+    if column.is_scale:
+        assert column.order is not None
+        return places(column, column.order)
+    return np.asarray(column.values)
 
 
 def quantiles(spread: Spread, most: int) -> list[int]:

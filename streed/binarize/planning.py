@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from streed.binarize.cuts import Spread, quantiles, spread
 from streed.binarize.mdlp import mdlp
-from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.binarize.recipe import ColumnRecipe, TableRecipe
 from streed.data.binary import binary_codes
-from streed.data.column import MOST_CATEGORIES, shown
-from streed.data.table import read_input
+from streed.data.column import MOST_CATEGORIES, choose_categories, is_binary, shown
+from streed.data.ordered import Kind
+from streed.data.reading import Values
+from streed.data.table import as_table, read_input
 from streed.errors import InputError
 from streed.exact import Range
 
@@ -28,9 +29,6 @@ LEARNED = ("mdlp", "tree", "guesses")
 """Those that need labels."""
 
 CATEGORIES = ("one-hot", "multiway")
-
-_FEW, _DIFFERENT = 10, 0.5
-"""More texts than these, of which more than this share of the rows differ, name rows, not categories."""
 
 
 @attrs.frozen
@@ -54,14 +52,6 @@ class Settings:
                 raise InputError(name, f"{getattr(self, name)!r}", f"use one of {', '.join(known)}")
 
 
-class Chooser(Protocol):
-    """Chooses cuts with the help of labels."""
-
-    def __call__(self, spreads: dict[int, Spread], most: int) -> dict[int, list[int]]:
-        """The cuts of every column, by its place."""
-        ...
-
-
 @attrs.frozen(eq=False)
 class Teacher:
     """What supervised thresholds are learned from."""
@@ -82,34 +72,38 @@ def make_recipe(
     """
     settings = Settings() if settings is None else settings
     source = read_input(X)
+    if isinstance(source, np.ndarray) and binary_codes(source) is not None and not settings.categorical:
+        return TableRecipe(tuple(_boolean(f"x{j}", source[:, j]) for j in range(source.shape[1])), named=False)
+    table = as_table(source)
     held = None if weights is None else np.asarray(weights, dtype=np.float64)
-    if isinstance(source, np.ndarray):
-        names = tuple(f"x{j}" for j in range(source.shape[1]))
-        if binary_codes(source) is not None and not settings.categorical:
-            return TableRecipe(tuple(_boolean(name, source[:, j]) for j, name in enumerate(names)), named=False)
-        raws = [read_column(source[:, j], name) for j, name in enumerate(names)]
-        named = False
-    else:
-        named = source.names is not None
-        names = tuple(f"x{j}" for j in range(len(source.columns))) if source.names is None else source.names
-        raws = [read_column(column, name) for column, name in zip(source.columns, names, strict=True)]
-    if held is not None:
-        raws = [attrs.evolve(raw, values=raw.values[held > 0], missing=raw.missing[held > 0]) for raw in raws]
+    rows = None if held is None else held > 0
+    if held is not None and rows is not None:
+        held = held[rows]
         if teacher is not None:
-            teacher = attrs.evolve(teacher, y=teacher.y[held > 0], weights=held[held > 0])
-        held = held[held > 0]
-    listed = _places(settings.categorical, names)
+            teacher = attrs.evolve(teacher, y=teacher.y[rows], weights=held)
+    listed = _places(settings.categorical, table.all_names)
+    _check_teacher(settings, teacher)
     spreads: dict[int, Spread] = {}
-    recipes: list[ColumnRecipe | None] = []
-    for j, (name, raw) in enumerate(zip(names, raws, strict=True)):
+    extra: list[Array] = []
+    recipes: list[ColumnRecipe] = []
+    for j, name in enumerate(table.all_names):
+        raw = table.read(j) if rows is None else table.read(j).taken(rows)
         recipe = _plain(name, raw, j in listed, settings)
         if recipe is None:
-            spreads[j] = spread(raw, held)
+            found = spread(raw, held)
+            if settings.thresholds == "guesses":
+                spreads[j] = found
+            recipe = _cut(name, found, _cuts(found, settings, teacher))
+        elif settings.thresholds == "guesses" and not recipe.multiway:
+            extra.append(recipe.codes(raw, "ignore"))
         recipes.append(recipe)
-    cuts = _cuts(spreads, settings, teacher, raws, recipes)
-    for j, found in spreads.items():
-        recipes[j] = _cut(names[j], found, cuts[j])
-    return TableRecipe(tuple(recipe for recipe in recipes if recipe is not None), named)
+    if spreads:
+        from streed.binarize.learned import guesses
+
+        assert teacher is not None
+        for j, cuts in guesses(spreads, extra, teacher, settings.n_thresholds).items():
+            recipes[j] = _cut(recipes[j].name, spreads[j], cuts)
+    return TableRecipe(tuple(recipes), table.names is not None)
 
 
 def _boolean(name: str, values: Array) -> ColumnRecipe:
@@ -119,87 +113,62 @@ def _boolean(name: str, values: Array) -> ColumnRecipe:
     return ColumnRecipe(name, Kind.BOOLEAN, categories=(0, 1), note="0 or 1")
 
 
-def _plain(name: str, raw: RawColumn, listed: bool, settings: Settings) -> ColumnRecipe | None:
+def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRecipe | None:
     """The recipe of a column that needs no thresholds, or None."""
     gaps = int(raw.missing.sum())
     said = f", {gaps} missing" if gaps else ""
+    kind, zone = raw.kind, raw.zone
     if gaps == len(raw.missing):
-        return ColumnRecipe(name, raw.kind, note="all missing")
-    if raw.steps and not listed:
-        return (
-            None
-            if len(set(raw.present)) > 1
-            else ColumnRecipe(name, raw.kind, missing=gaps > 0, note=f"constant{said}")
-        )
-    if raw.kind is Kind.CATEGORY or (listed and raw.kind is not Kind.BOOLEAN):
-        return _category(name, raw, settings, said)
+        return ColumnRecipe(name, kind, note="all missing")
+    if is_binary(raw):
+        kind = Kind.BOOLEAN
+    elif listed or (kind is Kind.CATEGORY and not raw.is_scale):
+        return _category(name, raw, settings, said, listed)
     present = raw.present
-    lowest, highest = present.min(), present.max()
-    if raw.kind is Kind.BOOLEAN or (raw.kind is Kind.NUMBER and np.isin(present, (0, 1)).all()):
-        if lowest == highest:
-            return ColumnRecipe(name, Kind.BOOLEAN, missing=gaps > 0, note=f"constant{said}")
-        return ColumnRecipe(name, Kind.BOOLEAN, categories=(0, 1), missing=gaps > 0, note=f"0 or 1{said}")
-    if lowest == highest:
-        return ColumnRecipe(name, raw.kind, missing=gaps > 0, note=f"constant{said}")
+    if len(set(present)) == 1 if isinstance(present, list) else (present == present[0]).all():
+        return ColumnRecipe(name, kind, missing=gaps > 0, note=f"constant{said}", zone=zone)
+    if kind is Kind.BOOLEAN:
+        return ColumnRecipe(name, kind, categories=(0, 1), missing=gaps > 0, note=f"0 or 1{said}")
     return None
 
 
-def _category(name: str, raw: RawColumn, settings: Settings, said: str) -> ColumnRecipe:
-    values = [value for value in raw.as_categories() if value is not None]
-    counts: dict[Any, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
+def _category(name: str, raw: Values, settings: Settings, said: str, listed: bool) -> ColumnRecipe:
+    missing = raw.gaps is not None
+    found = choose_categories(name, raw, settings.max_categories + 1 + missing, all_differ=listed)
+    asked, counts = found.asked, found.counts
     note = f"{len(counts)} {'texts' if raw.kind is Kind.CATEGORY else 'categories'}{said}"
-    missing = bool(raw.missing.any())
     if len(counts) == 1:
         return ColumnRecipe(name, Kind.CATEGORY, missing=missing, note=f"constant{said}")
-    asked, other = sorted(counts), False
-    if len(counts) > max(_FEW, _DIFFERENT * len(values)):
-        asked = []
-        note += ", nearly all different"
-    elif len(counts) > settings.max_categories:
-        other = True
-        frequent = sorted(counts, key=lambda value: (-counts[value], value))[: settings.max_categories]
-        asked = sorted(value for value in frequent if counts[value] > 1)
-        note += f", of which the {len(asked)} most frequent"
+    if found.other:
+        note += f", of which the {len(asked)} most frequent" if len(asked) else ", nearly all different"
     if not asked:
         return ColumnRecipe(name, Kind.CATEGORY, missing=missing, note=note)
-    usual = max(asked, key=lambda value: counts[value])
     multiway = settings.categories == "multiway"
-    return ColumnRecipe(name, Kind.CATEGORY, (), tuple(asked), multiway, missing, other, usual, note)
+    usual = asked[found.usual]
+    return ColumnRecipe(name, Kind.CATEGORY, (), asked, multiway, missing, found.other, usual, note)
 
 
-def _cuts(
-    spreads: dict[int, Spread],
-    settings: Settings,
-    teacher: Teacher | None,
-    raws: Sequence[RawColumn],
-    recipes: Sequence[ColumnRecipe | None],
-) -> dict[int, list[int]]:
-    """The cuts of each column of numbers, dates, durations or steps of a scale."""
+def _check_teacher(settings: Settings, teacher: Teacher | None) -> None:
+    method = settings.thresholds
+    if method in LEARNED and teacher is None:
+        raise InputError("y", f"thresholds by {method!r} are learned from labels, and there are none", "give y to fit")
+    if method == "mdlp" and teacher is not None and teacher.numeric:
+        raise InputError("thresholds", "'mdlp' is for classes, and y has measured numbers", "use 'tree' or 'guesses'")
+
+
+def _cuts(found: Spread, settings: Settings, teacher: Teacher | None) -> list[int]:
+    """The cuts of a column of numbers, times or steps of a scale; none by "guesses", which looks at all columns."""
     method, most = settings.thresholds, settings.n_thresholds
     if method == "quantiles":
-        return {j: quantiles(found, most) for j, found in spreads.items()}
+        return quantiles(found, most)
     if method == "midpoints":
-        return {j: list(range(found.n_cuts)) for j, found in spreads.items()}
-    if teacher is None:
-        raise InputError("y", f"thresholds by {method!r} are learned from labels, and there are none", "give y to fit")
+        return list(range(found.n_cuts))
+    assert teacher is not None
     if method == "mdlp":
-        if teacher.numeric:
-            raise InputError(
-                "thresholds", "'mdlp' is for classes, and y has measured numbers", "use 'tree' or 'guesses'"
-            )
-        return {j: mdlp(_class_weights(found, teacher)) for j, found in spreads.items()}
-    from streed.binarize.learned import guesses, tree_cuts
+        return mdlp(_class_weights(found, teacher))
+    from streed.binarize.learned import tree_cuts
 
-    if method == "tree":
-        return {j: tree_cuts(found, teacher, most) for j, found in spreads.items()}
-    extra = [
-        recipe.codes(raw, "ignore")
-        for recipe, raw in zip(recipes, raws, strict=True)
-        if recipe is not None and not recipe.multiway
-    ]
-    return guesses(spreads, extra, teacher, most)
+    return tree_cuts(found, teacher, most) if method == "tree" else []
 
 
 def _class_weights(found: Spread, teacher: Teacher) -> Array:
@@ -214,12 +183,13 @@ def _class_weights(found: Spread, teacher: Teacher) -> Array:
 def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
     raw = found.column
     gaps = int(raw.missing.sum())
-    what = "ordered categories" if raw.steps else f"{raw.kind}s"
+    what = "ordered categories" if raw.is_scale else f"{raw.kind}s"
     note = f"{len(found.values)} {what}{f', {gaps} missing' if gaps else ''}"
     if not cuts and not gaps:
         note += ", no cut tells the labels apart"
     thresholds = tuple(dict.fromkeys(found.threshold(cut) for cut in cuts))
-    return ColumnRecipe(name, raw.kind, thresholds, raw.steps if cuts else (), missing=gaps > 0, note=note)
+    steps = raw.order or () if raw.is_scale and cuts else ()
+    return ColumnRecipe(name, raw.kind, thresholds, steps, missing=gaps > 0, note=note, zone=raw.zone)
 
 
 def _places(listed: Sequence[Any], names: Sequence[str]) -> set[int]:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.data import Dataset
-from streed.data.column import Column, shown
-from streed.data.moments import date_text, duration_text
-from streed.data.table import read_input
+from streed.data.column import MISSING, OTHER, Column, numbers_like, places, unseen_values
+from streed.data.new_rows import raw_columns
+from streed.data.ordered import Kind, threshold_text
+from streed.data.reading import Values
 from streed.data.thresholds import at_most
-from streed.errors import InputError
 
 if TYPE_CHECKING:
     from streed.exact import Array
-
-MISSING, OTHER = "missing", "other"
-UNSEEN = ("error", "warn", "ignore")
 
 
 @attrs.frozen
@@ -48,6 +43,8 @@ class ColumnRecipe:
     """The most frequent category: where a multiway column sends values that it was not made for."""
     note: str = ""
     """What was found, and what was left out and why."""
+    zone: str | None = None
+    """Of dates that have one."""
 
     @property
     def outputs(self) -> tuple[Column, ...]:
@@ -64,45 +61,45 @@ class ColumnRecipe:
         return tuple(Column(name, (0, 1), multiway=False) for name in names)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the column is 0/1, or every category of it is asked about, and nothing was missing or left out."""
+        return bool(self.categories) and not (self.thresholds or self.missing or self.other)
+
+    @property
     def is_scale(self) -> bool:
         """Whether the categories are steps of a scale, and the questions thresholds of it."""
         return self.kind is Kind.CATEGORY and bool(self.thresholds)
 
-    def codes(self, raw: RawColumn, unseen: str) -> Array:
+    def codes(self, raw: Values, unseen: str) -> Array:
         """(n, k) uint8 of new values, for the k outputs.
 
         `unseen`, of values that the recipe was not made for: "error" raises InputError; else they are answered no, and
         "warn" says so once a column. Raises InputError for values of another kind.
         """
+        missing = raw.missing
         if not self.outputs:
-            return np.zeros((len(raw.missing), 0), dtype=np.uint8)
-        if raw.missing.any() and not self.missing:
-            self._unseen("a missing value", int(np.argmax(raw.missing)), int(raw.missing.sum()), unseen)
+            return np.zeros((len(missing), 0), dtype=np.uint8)
+        way = "take the branch of the most frequent value" if self.multiway else "are answered no"
+        if missing.any() and not self.missing:
+            unseen_values(self.name, raw, missing, unseen, way)
         if self.kind is Kind.CATEGORY:
-            return self._category_codes(raw, unseen)
-        held = self._converted(raw)
+            return self._category_codes(raw, unseen, way)
+        held = numbers_like(self.name, self.kind, raw, self.zone)
         if self.kind is Kind.BOOLEAN:
-            strangers = ~(raw.missing | (held == 0) | (held == 1))
-            if strangers.any():
-                row = int(np.argmax(strangers))
-                self._unseen(f"the value {held[row].item()!r}", row, int(strangers.sum()), unseen)
+            strange = ~(missing | (held == 0) | (held == 1))
+            if strange.any():
+                unseen_values(self.name, raw, strange, unseen, way)
         parts = [at_most(held, threshold).astype(np.uint8)[:, None] for threshold in self.thresholds]
         if self.kind is Kind.BOOLEAN and self.categories:
             parts.append((held == 1).astype(np.uint8)[:, None])
         for part in parts:
-            part[raw.missing] = 0
+            part[missing] = 0
         if self.missing:
-            parts.append(raw.missing.astype(np.uint8)[:, None])
+            parts.append(missing.astype(np.uint8)[:, None])
         return np.hstack(parts)
 
     def _written(self, threshold: int | float) -> str:
-        if self.kind is Kind.DATE:
-            return date_text(int(threshold))
-        if self.kind is Kind.DURATION:
-            return duration_text(int(threshold))
-        if self.kind is Kind.CATEGORY:
-            return str(self.categories[int(threshold)])
-        return repr(int(threshold)) if float(threshold).is_integer() and abs(threshold) < 1e15 else repr(threshold)
+        return threshold_text(threshold, self.kind, self.categories, self.zone)
 
     @property
     def asked(self) -> tuple[Any, ...]:
@@ -119,58 +116,22 @@ class ColumnRecipe:
         other = (f"({OTHER})" if OTHER in self.categories else OTHER,) if self.other else ()
         return (*self.categories, *other, *((self.missing_name,) if self.missing else ()))
 
-    def _category_codes(self, raw: RawColumn, unseen: str) -> Array:
-        place = {category: code for code, category in enumerate(self.categories)}
-        values = self._as_categories(raw)
-        found = np.fromiter(
-            (-1 if gap else place.get(v, -1) for v, gap in zip(values, raw.missing, strict=True)), np.int64, len(values)
-        )
-        strangers = (found < 0) & ~raw.missing
-        if strangers.any() and self.categories and not self.other:
-            row = int(np.argmax(strangers))
-            self._unseen(f"the value {values[row]!r}", row, int(strangers.sum()), unseen)
+    def _category_codes(self, raw: Values, unseen: str, way: str) -> Array:
+        found, missing = places(raw, self.categories), raw.missing
+        strange = (found < 0) & ~missing
+        if strange.any() and self.categories and not self.other:
+            unseen_values(self.name, raw, strange, unseen, way)
         if not self.multiway:
             if self.is_scale:
                 columns = [(found >= 0) & (found <= threshold) for threshold in self.thresholds]
             else:
-                columns = [found == place[category] for category in self.asked]
-            return np.column_stack([*columns, raw.missing] if self.missing else columns).astype(np.uint8)
-        usual = place.get(self.usual, 0)
-        codes = np.where(strangers, len(place) if self.other else usual, found)
-        codes = np.where(raw.missing, len(self._children) - 1 if self.missing else usual, codes)
+                first = len(self.categories) - len(self.asked)
+                columns = [found == first + at for at in range(len(self.asked))]
+            return np.column_stack([*columns, missing] if self.missing else columns).astype(np.uint8)
+        usual = self.categories.index(self.usual) if self.usual in self.categories else 0
+        codes = np.where(strange, len(self.categories) if self.other else usual, found)
+        codes = np.where(missing, len(self._children) - 1 if self.missing else usual, codes)
         return codes.astype(np.uint8)[:, None]
-
-    def _as_categories(self, raw: RawColumn) -> list[Any]:
-        """The values as the categories are written: numbers if those are, else texts."""
-        if raw.kind is Kind.CATEGORY or not any(isinstance(category, str) for category in self.categories):
-            held: list[Any] = raw.values.tolist()
-            return held
-        return [None if value is None else str(value) for value in raw.as_categories()]
-
-    def _converted(self, raw: RawColumn) -> Array:
-        """The values as numbers, those that are missing as any."""
-        kind = raw.kind
-        if raw.missing.all():
-            return np.zeros(len(raw.missing))
-        fits = kind is self.kind or {kind, self.kind} == {Kind.NUMBER, Kind.BOOLEAN}
-        if not fits:
-            example = raw.present.tolist()[0]
-            raise InputError(
-                "X",
-                f"column {self.name!r} has values such as {example!r}, and was a {self.kind.value} before",
-                "give the same kind of values",
-            )
-        return raw.values
-
-    def _unseen(self, what: str, row: int, count: int, unseen: str) -> None:
-        found = f"column {self.name!r} has {what} in row {row} (counted from 0), which its data did not have"
-        if unseen == "error":
-            raise InputError(
-                "X", found, "fill it in or leave the row out, or let unseen values be answered no: unseen='ignore'"
-            )
-        if unseen == "warn":
-            way = "take the branch of the most frequent value" if self.multiway else "are answered no"
-            warnings.warn(f"{found}; {count} such values {way}", UserWarning, stacklevel=2)
 
 
 @attrs.frozen
@@ -203,14 +164,14 @@ class TableRecipe:
         policy = self.unseen if unseen is None else unseen
         sources = self.sources
         wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
-        n_rows, raws = self.raw_columns(X, wanted)
-        if not self.outputs:
-            return np.zeros((n_rows, 0), dtype=np.uint8)
-        parts = [
-            recipe.codes(raw, policy) if raw is not None else np.zeros((n_rows, len(recipe.outputs)), dtype=np.uint8)
-            for recipe, raw in zip(self.columns, raws, strict=True)
-        ]
-        return np.ascontiguousarray(np.hstack(parts))
+        n_rows, read = self.raw_columns(X, wanted)
+        made = np.zeros((n_rows, len(sources)), dtype=np.uint8)
+        end = 0
+        for j, recipe in enumerate(self.columns):
+            begin, end = end, end + len(recipe.outputs)
+            if j in wanted and begin < end:
+                made[:, begin:end] = recipe.codes(read(j), policy)
+        return made
 
     def dataset(
         self, codes: Array, y: Any = None, *, sample_weight: Any = None, frequency: Any = None, **row_data: Any
@@ -230,40 +191,12 @@ class TableRecipe:
             recipe=self,
         )
 
-    def raw_columns(self, X: Any, wanted: Collection[int]) -> tuple[int, Iterator[RawColumn | None]]:
-        """(how many rows a table has, the columns as they stand, None for those that are not wanted).
+    def raw_columns(self, X: Any, wanted: Collection[int]) -> tuple[int, Callable[[int], Values]]:
+        """(how many rows a table has, a function that reads one of the columns that are wanted, by its number).
 
         Raises InputError for columns that are not there.
         """
-        source = read_input(X)
-        n_rows = len(source) if isinstance(source, np.ndarray) else source.n_rows
-        if isinstance(source, np.ndarray) or source.names is None or not self.named:
-            width = source.shape[1] if isinstance(source, np.ndarray) else len(source.columns)
-            if width != len(self.columns):
-                raise InputError(
-                    "X",
-                    f"it has {width} columns, not {len(self.columns)}",
-                    "give the columns of the first data, in that order",
-                )
-            places: list[int] = list(range(width))
-        else:
-            by_name = {name: place for place, name in enumerate(source.names)}
-            absent = [self.columns[j].name for j in sorted(wanted) if self.columns[j].name not in by_name]
-            if absent:
-                raise InputError(
-                    "X",
-                    f"it has no column named {shown(absent)}",
-                    f"its columns are {shown(source.names)}; rename them",
-                )
-            places = [by_name.get(recipe.name, -1) for recipe in self.columns]
-
-        def read(j: int, place: int) -> RawColumn | None:
-            if j not in wanted:
-                return None
-            column = source[:, place] if isinstance(source, np.ndarray) else source.columns[place]
-            return read_column(column, self.columns[j].name)
-
-        return n_rows, (read(j, place) for j, place in enumerate(places))
+        return raw_columns(X, [recipe.name for recipe in self.columns], wanted, named=self.named)
 
     def report(self) -> list[dict[str, Any]]:
         """One entry per column: its name, kind, what was found, and the questions that were made of it."""

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.binarize.raw import Kind
+from streed.binarize.cuts import in_order
 from streed.binarize.recipe import TableRecipe
-from streed.data.ordered import Cut, OrderedValues, Scale, rank
+from streed.data.ordered import TIMES, Cut, Kind, OrderedValues, rank
 
 if TYPE_CHECKING:
     from streed.exact import Array
-
-_SCALES = {Kind.NUMBER: Scale.NUMBER, Kind.DATE: Scale.DATE, Kind.DURATION: Scale.DURATION}
 
 
 def uncut_numbers(recipe: TableRecipe, X: Any) -> tuple[tuple[Array, OrderedValues], ...]:
@@ -29,18 +27,18 @@ def uncut_numbers(recipe: TableRecipe, X: Any) -> tuple[tuple[Array, OrderedValu
     >>> [(values.values.tolist(), values.cuts.tolist()) for _, values in uncut_numbers(recipe, table)]
     [([22.0, 38.0, 54.0, 61.0], [1])]
     """
-    _, raws = recipe.raw_columns(X, range(len(recipe.columns)))
+    _, read = recipe.raw_columns(X, range(len(recipe.columns)))
     found = []
-    for column, raw in zip(recipe.columns, raws, strict=True):
-        if raw is None or not (raw.steps or column.kind in _SCALES):
+    for j, column in enumerate(recipe.columns):
+        raw = read(j)
+        if not (raw.is_scale or column.kind in (Kind.NUMBER, *TIMES)):
             continue
-        if raw.missing.any():
+        if raw.gaps is not None:
             return ()
-        scale = _SCALES.get(column.kind, Scale.NUMBER)
-        values, ranks = rank(raw.in_order, None, scale, None, None)
+        values, ranks = rank(in_order(raw), None, raw.kind, None, None, raw.zone)
         limits = [
             values.limit(Cut(threshold, 0))
-            for threshold in (column.thresholds if column.is_scale or not raw.steps else ())
+            for threshold in (column.thresholds if column.is_scale or not raw.is_scale else ())
         ]
         cuts = np.unique([limit for limit in limits if 0 <= limit < len(values.values) - 1])
         found.append((ranks, attrs.evolve(values, cuts=cuts.astype(np.int64))))

@@ -15,9 +15,10 @@ from streed.cli.options import NOTIONS, make_objective
 from streed.cli.output import counted
 
 if TYPE_CHECKING:
+    from streed.binarize import TableRecipe
     from streed.data import Dataset
+    from streed.data.roles import Roles
     from streed.task import Task
-    from streed.tree import Reading
 
 _MOST_TOLD = 100
 """Columns of which is said what was made of them."""
@@ -77,38 +78,34 @@ class Asked:
             "memory_limit": None if self.memory_limit is None else size_of(self.memory_limit),
         }
 
-    def read(self) -> tuple[Dataset, Reading]:
-        """The rows, and how they were read; says what was made of columns that are no plain categories."""
+    def read(self) -> tuple[Dataset, Roles]:
+        """The rows, and what their columns are; says what was made of columns that are no plain categories."""
         from streed import datasets as bundled
         from streed.binarize import Settings
-        from streed.cli.preparation import make_dataset, plan, present
+        from streed.cli.preparation import ALL, make_dataset, roles_in
         from streed.datasets.reading import read_table
         from streed.task.analysis.extent import affordable
 
         table, found = read_table(self.data, self.target)
         if found is None:
             fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
-        table = present(table, self.frequency)
-        cuts = self.cuts
-        reading = plan(
-            table,
-            found,
-            weights=self.weights,
-            categorical=self.categorical,
-            one_hot=self.one_hot,
-            trusted=self.data in bundled.names(),
-            sensitive=self.sensitive,
-            settings=Settings("quantiles" if cuts is not None else self.thresholds, self.n_thresholds),
-            frequency=self.frequency,
-            every_threshold=cuts is not None,
-        )
-        data = make_dataset(table, reading, max_cuts=cuts)
-        if reading.ordered:
-            data = affordable(self.objective(), data, self.max_depth, self.max_nodes)
-            click.echo(_tried(table, reading, data.max_cuts), err=True)
-        if reading.recipes:
-            click.echo(_made(reading, self.thresholds), err=True)
-        return data, reading
+        named = {"weights": self.weights, "frequency": self.frequency, "sensitive": self.sensitive}
+        # bundled data hold nothing but categories
+        listed = (*self.categorical, ALL) if self.data in bundled.names() else self.categorical
+        roles = roles_in(table, found, categorical=listed, **named)  # type: ignore[arg-type]
+        if self.cuts is None:
+            settings = Settings(self.thresholds, self.n_thresholds, "one-hot" if self.one_hot else "multiway")
+            data = make_dataset(table, roles, settings)
+            told = "" if data.recipe is None else _made(data.recipe, self.thresholds)
+        else:
+            data = make_dataset(table, roles, max_cuts=self.cuts)
+            told = ""
+            if data.ordered:
+                data = affordable(self.objective(), data, self.max_depth, self.max_nodes)
+                told = _tried(data)
+        if told:
+            click.echo(told, err=True)
+        return data, roles
 
     @property
     def cuts(self) -> int | str | None:
@@ -130,23 +127,28 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _tried(table: Mapping[str, list[Any]], reading: Reading, cuts: int | str) -> str:
+def _tried(data: Dataset) -> str:
     from streed.data.visible import visible
 
-    told = [f"{visible(name)} ({len(set(table[name]) - {None}):,} values)" for name in reading.ordered[:_MOST_TOLD]]
-    rest = len(reading.ordered) - _MOST_TOLD
-    tried = f"at most {counted(cuts, 'thresholds')} of each of" if isinstance(cuts, int) else "all thresholds of"
-    return f"{tried} {', '.join(told)}{f' and {rest:,} more columns' if rest > 0 else ''}"
+    told = [f"{visible(data.names[j])} ({len(each.values):,} values)" for j, each in data.ordered.items()]
+    rest = len(told) - _MOST_TOLD
+    most = data.max_cuts
+    tried = f"at most {counted(most, 'thresholds')} of each of" if isinstance(most, int) else "all thresholds of"
+    return f"{tried} {', '.join(told[:_MOST_TOLD])}{f' and {rest:,} more columns' if rest > 0 else ''}"
 
 
-def _made(reading: Reading, thresholds: str) -> str:
-    from streed.binarize import TableRecipe
+def _made(recipe: TableRecipe, thresholds: str) -> str:
     from streed.data.visible import visible
 
-    told = [visible(line) for line in TableRecipe(reading.recipes[:_MOST_TOLD]).to_text().split("\n")]
-    rest = len(reading.recipes) - _MOST_TOLD
-    lines = "\n  ".join([*told, *([f"... and {rest:,} more columns"] if rest > 0 else [])])
-    return f"made questions of {counted(len(reading.recipes), 'columns')} (--thresholds {thresholds}):\n  {lines}"
+    made = attrs.evolve(recipe, columns=tuple(each for each in recipe.columns if not each.is_plain))
+    if not made.columns:
+        return ""
+    shown = attrs.evolve(made, columns=made.columns[:_MOST_TOLD])
+    rest = len(made.columns) - _MOST_TOLD
+    lines = "\n  ".join(
+        [*map(visible, shown.to_text().split("\n")), *([f"... and {rest:,} more columns"] if rest > 0 else [])]
+    )
+    return f"made questions of {counted(len(made.columns), 'columns')} (--thresholds {thresholds}):\n  {lines}"
 
 
 def size_of(text: str) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
@@ -38,11 +39,14 @@ def code_of(result: Result) -> int:
 
 @contextlib.contextmanager
 def errors() -> Iterator[None]:
-    """Turns errors of the caller's and of the machine's, and Ctrl-C, into a line and an exit code."""
+    """Turns errors, whosever they are, and Ctrl-C, into a line and an exit code; warnings into lines."""
     from streed.errors import MismatchError, StreedError
 
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {one_line(str(message))}", err=True)
+            yield
     except MismatchError as error:
         click.echo(f"error: {one_line(str(error))}", err=True)
         sys.exit(MISMATCH)

@@ -64,12 +64,8 @@ def _svg(tree: Tree, table: str | None) -> str:
 def _sklearn(tree: Tree) -> bytes:
     import pickle
 
-    try:
-        from streed.cli.pipeline import to_pipeline
-    except ModuleNotFoundError:
-        from streed.errors import MissingPackageError
+    from streed.export.sklearn import to_pipeline
 
-        raise MissingPackageError('to_sklearn needs scikit-learn: pip install "streed[sklearn]"') from None
     return pickle.dumps(to_pipeline(tree))
 
 

@@ -140,31 +140,17 @@ def saved_options(command: Command) -> Command:
 
 def saved_data(tree: Tree, data: str, target: str | None, weights: str | None, **more: Any) -> Dataset:
     """The data that a saved tree is about, from a raw table; `more`: frequency and sensitive, as `saved_options`."""
-    from streed.cli.preparation import make_dataset
+    from streed.cli.preparation import dataset_of, roles_in
     from streed.datasets.reading import read_table
-    from streed.errors import InputError
-    from streed.tree import Reading
 
-    reading = None if tree.claims is None else tree.claims.reading
-    table, found = read_table(data, target if reading is None else reading.target)
-    if reading is not None:
-        return make_dataset(table, reading)
-    if found is None:
-        fail("target: the tree does not say which column its labels are; give --target")
-    multiway = tuple(column.name for column in tree.columns.values() if column.multiway)
-    made = Reading(found, weights, multiway, one_hot=False, sources={}, **more)
-    if tree.recipe is None:
-        return make_dataset(table, made)
-    beside = (found, weights, made.frequency, *made.sensitive)
-    for argument, name in zip(("target", "weights", "frequency", "sensitive"), beside, strict=False):
-        if name is not None and name not in table:
-            raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    y, sample_weight, frequency = (table[name] if name else None for name in beside[:3])
-    rows: dict[str, Any] = {"sample_weight": sample_weight, "frequency": frequency}
-    if made.sensitive:
-        rows["sensitive_features"] = {name: table[name] for name in made.sensitive}
-    codes = tree.recipe.encode({name: column for name, column in table.items() if name not in beside})
-    return tree.recipe.dataset(codes, y, **rows)
+    roles = None if tree.claims is None else tree.claims.roles
+    table, found = read_table(data, target if roles is None else roles.target)
+    if roles is None:
+        if found is None:
+            fail("target: the tree does not say which column its labels are; give --target")
+        multiway = tuple(column.name for column in tree.columns.values() if column.multiway)
+        roles = roles_in(table, found, weights=weights, categorical=multiway, **more)
+    return dataset_of(tree, table, roles)
 
 
 def check_one_input(tree: Path, data: str) -> None:

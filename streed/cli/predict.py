@@ -19,12 +19,10 @@ from streed.cli.output import cell, print_json, write
 def predict(tree: Path, data: str, out: Path | None, as_json: bool) -> None:
     """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
     with errors():
-        from streed.cli.preparation import predict as predicted
         from streed.datasets.reading import read_table
 
         check_one_input(tree, data)
-
-        answers = predicted(load_tree(tree), read_table(data)[0])
+        answers = load_tree(tree).predict(read_table(data)[0]).tolist()
         if out is not None:
             write(out, "\n".join(["prediction", *map(cell, answers)]) + "\n")
         elif as_json:

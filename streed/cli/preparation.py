@@ -1,4 +1,4 @@
-"""From a table as read to what a task is solved on: features, labels and weights, and back again for a saved tree."""
+"""From a table as read to what a task is solved on, as `streed.solve` and the estimators read tables."""
 
 from __future__ import annotations
 
@@ -8,226 +8,99 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.binarize import ColumnRecipe, Settings, make_recipe
+from streed.binarize import Settings, make_recipe
 from streed.binarize.planning import LEARNED, Teacher
-from streed.binarize.raw import Kind, read_column
 from streed.data import Dataset
+from streed.data.ordered import TIMES
+from streed.data.reading import read_column
+from streed.data.roles import Roles
 from streed.data.rows import read_frequency, read_weights, weigh_copies
-from streed.datasets import one_hot
 from streed.errors import InputError
-from streed.tree import Reading, Tree
+from streed.tree import Tree
 
-Table = Mapping[str, list[Any]]
+Table = Mapping[str, Any]
+"""The columns by name: lists, or series of a table library."""
+
+GROUPS = "sensitive_features"
 
 ALL = "all"
 """In place of the columns of numbers that are categories: every one of them."""
 
 
-def plan(
+def roles_in(
     table: Table,
     target: str,
     *,
     weights: str | None,
-    categorical: Sequence[str],
-    one_hot: bool,
-    trusted: bool,
+    frequency: str | None,
     sensitive: Sequence[str] = (),
-    settings: Settings | None = None,
-    frequency: str | None = None,
-    every_threshold: bool = False,
-) -> Reading:
-    """How to make features of the table's columns but `target`, `weights`, `frequency` and `sensitive` ones.
-
-    Texts are categories. Questions by `settings` are made of numbers with more than two values that are not listed in
-    `categorical`, unless the table is `trusted` to hold nothing but categories; of dates, of texts of many values, and
-    of columns with missing values. With `every_threshold` numbers and dates are ordered columns instead. Raises
-    InputError for unknown columns.
-    """
-    listed_names = [("categorical", c) for c in categorical] + [("sensitive", c) for c in sensitive]
-    for argument, name in (("target", target), ("weights", weights), ("frequency", frequency), *listed_names):
-        if name is not None and name not in table and not (argument == "categorical" and name == ALL):
+    categorical: Sequence[str] = (),
+) -> Roles:
+    """What the columns of the table are; all that are nothing else are features. Raises InputError for unknown ones."""
+    listed = [("categorical", name) for name in categorical if name != ALL or name in table]
+    named = [("target", target), ("weights", weights), ("frequency", frequency), *(("sensitive", c) for c in sensitive)]
+    for argument, name in [*named, *listed]:
+        if name is not None and name not in table:
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    for argument, name in (("weights", weights), ("frequency", frequency)):
+    for argument, name in named[1:]:
         if name == target:
             raise InputError(argument, f"{target!r} is the target", "name another column")
-    if target in sensitive:
-        raise InputError("sensitive", f"{target!r} is the target", "name another column")
-    features = [name for name in table if name not in (target, weights, frequency, *sensitive)]
-    chosen = [name for name in categorical if name in table]
-    if trusted or (ALL in categorical and ALL not in table):
-        chosen = features
-    wanted = Settings() if settings is None else settings
-    wanted = attrs.evolve(wanted, categories="one-hot" if one_hot else "multiway")
-    listed, sources, raw = [], {}, []
-    for name in features:
-        values = set(table[name])
-        if _needs_questions(table[name], values, name in chosen, trusted, wanted):
-            raw.append(name)
-            continue
-        if len(values) <= 2 and values <= {0, 1}:
-            continue
-        if name in chosen and any(isinstance(value, (int, float)) for value in values):
-            listed.append(name)
-        if one_hot:
-            sources[name] = tuple(sorted(values))
-    ordered: list[str] = []
-    if every_threshold:
-        ordered = [
-            name for name in raw if name not in chosen and read_column(table[name], name).kind is not Kind.CATEGORY
-        ]
-        raw = [name for name in raw if name not in ordered]
-    recipes: tuple[ColumnRecipe, ...] = ()
-    if raw:
-        found = attrs.evolve(wanted, categorical=[name for name in raw if name in chosen])
-        row_weights = _masses(table, weights, frequency)
-        taught = _teacher(table[target]) if wanted.thresholds in LEARNED else None
-        recipes = make_recipe({name: table[name] for name in raw}, found, taught, weights=row_weights).columns
-    return Reading(
-        target, weights, tuple(listed), one_hot, sources, tuple(sensitive), recipes, frequency, tuple(ordered)
-    )
+    others = [name for _, name in named]
+    features = tuple(name for name in table if name not in others)
+    every = ALL in categorical and ALL not in table
+    chosen = features if every else tuple(name for name in features if name in categorical)
+    row_data = {GROUPS: tuple(sensitive)} if sensitive else {}
+    return Roles(features, target, weights, frequency, row_data, chosen)
 
 
-def present(table: dict[str, list[Any]], frequency: str | None) -> dict[str, list[Any]]:
-    """The table without the rows whose number in the column `frequency` is 0; the table itself if there is none.
+def make_dataset(
+    table: Table, roles: Roles, settings: Settings | None = None, *, max_cuts: int | str | None = None
+) -> Dataset:
+    """The table's rows: with questions by `settings`, or else as they are, with all thresholds or at most so many."""
+    features, given = _split(table, roles)
+    if settings is None or not features:
+        X: Any = features or np.zeros((len(given["y"]), 0), dtype=np.uint8)
+        return Dataset.make(X, categorical=list(roles.categorical) or None, max_cuts=max_cuts, **given)
+    n = len(given["y"])
+    weights, copies = read_weights(given["sample_weight"], n), read_frequency(given["frequency"], n)
+    taught = _teacher(given["y"]) if settings.thresholds in LEARNED else None
+    found = attrs.evolve(settings, categorical=roles.categorical)
+    recipe = attrs.evolve(make_recipe(features, found, taught, weights=weigh_copies(weights, copies)), unseen="warn")
+    return recipe.dataset(recipe.encode(features), **given)
 
-    Raises InputError where these are no whole numbers >= 0.
+
+def dataset_of(tree: Tree, table: Table, roles: Roles) -> Dataset:
+    """The rows of a table as a tree reads them that was saved with these roles of its columns.
+
+    Raises InputError for columns that are not there.
     """
-    if frequency is None or frequency not in table:
-        return table
-    copies = read_frequency(table[frequency], len(table[frequency]))
-    if copies is None or copies.all():
-        return table
-    rows = np.flatnonzero(copies).tolist()
-    return {name: [values[row] for row in rows] for name, values in table.items()}
+    features, given = _split(table, roles)
+    if tree.recipe is not None:
+        return tree.recipe.dataset(tree.recipe.encode(features), **given)
+    listed = [name for name in roles.categorical if name in features]
+    return Dataset.make(features or np.zeros((len(given["y"]), 0), dtype=np.uint8), categorical=listed or None, **given)
 
 
-def _masses(table: Table, weights: str | None, frequency: str | None) -> Any:
-    """(n,) what each row of the table weighs, with all rows that it stands for; None where that is 1."""
-    each = None if weights is None else read_weights(table[weights], len(table[weights]))
-    copies = None if frequency is None else read_frequency(table[frequency], len(table[frequency]))
-    return weigh_copies(each, copies)
+def _split(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(the features by name, labels and what else `Dataset.make` takes beside them)."""
+    for argument, name in roles.named:
+        if name not in table:
+            raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
+    taken = [name for _, name in roles.named]
+    features = {name: column for name, column in table.items() if name not in taken}
+    groups = {name: table[name] for name in roles.row_data.get(GROUPS, ())}
+    assert roles.target is not None
+    labels = read_column(table[roles.target], "it")
+    return features, {
+        "y": labels.as_categories() if labels.kind in TIMES else table[roles.target],
+        "sample_weight": None if roles.sample_weight is None else table[roles.sample_weight],
+        "frequency": None if roles.frequency is None else table[roles.frequency],
+        GROUPS: groups or None,
+    }
 
 
-def _needs_questions(column: list[Any], values: set[Any], listed: bool, trusted: bool, settings: Settings) -> bool:
-    """Whether the column is more than 0/1 or a few categories."""
-    if None in values:
-        return True
-    if any(isinstance(value, (int, float)) for value in values):
-        return len(values) > 2 and not listed
-    return not trusted and (len(values) > settings.max_categories or read_column(column, "").kind is Kind.DATE)
-
-
-def _teacher(labels: list[Any]) -> Teacher:
+def _teacher(labels: Any) -> Teacher:
     """What thresholds are learned from: numbers where y is measured, else classes."""
     data = Dataset.make(np.zeros((len(labels), 0), dtype=np.uint8), labels)
     measured = any(isinstance(label, float) and not label.is_integer() for label in data.classes)
     return Teacher(data.targets if measured else data.class_numbers, measured)
-
-
-def make_dataset(table: Table, reading: Reading, *, max_cuts: int | str | None = None) -> Dataset:
-    """The table's rows as `reading` says, with all thresholds of ordered columns or at most so many of each.
-
-    Raises InputError for columns that are not there.
-    """
-    groups = [("sensitive", name) for name in reading.sensitive]
-    counted = ("frequency", reading.frequency)
-    for argument, name in (("target", reading.target), ("weights", reading.weights), counted, *groups):
-        if name is not None and name not in table:
-            raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    others = (reading.target, reading.weights, reading.frequency, *reading.sensitive)
-    recipes = {recipe.name: recipe for recipe in reading.recipes}
-    columns: dict[str, Any] = {}
-    for name, values in table.items():
-        if name in recipes:
-            columns |= _answers(recipes[name], values)
-        elif name in reading.ordered:
-            columns[name] = _in_order(values, name)
-        elif name not in others and reading.one_hot:
-            _distinct(name, values)
-            columns |= one_hot({name: values})
-        elif name not in others:
-            columns[name] = values
-    sensitive = {name: table[name] for name in reading.sensitive} or None
-    labels = table[reading.target]
-    weights = None if reading.weights is None else table[reading.weights]
-    frequency = None if reading.frequency is None else table[reading.frequency]
-    beside: dict[str, Any] = {"sample_weight": weights, "frequency": frequency, "sensitive_features": sensitive}
-    if not reading.one_hot or not columns or reading.ordered:
-        listed = [name for name in reading.categorical if name in columns]
-        X: Any = columns or np.zeros((len(labels), 0), dtype=np.uint8)
-        return Dataset.make(X, labels, categorical=listed or None, max_cuts=max_cuts, **beside)
-    codes = np.array(list(columns.values()), dtype=np.uint8).T
-    named = list(columns)
-    return Dataset.make(codes, labels, names=named, **beside)
-
-
-def _in_order(values: list[Any], name: str) -> Any:
-    """The column as it is, texts that are dates as such."""
-    if not any(isinstance(value, str) for value in values):
-        return values
-    raw = read_column(values, name)
-    if raw.kind is not Kind.DATE:
-        return values
-    return np.where(raw.missing, np.datetime64("NaT", "us"), raw.values.astype("datetime64[us]"))
-
-
-def _answers(recipe: ColumnRecipe, values: list[Any]) -> dict[str, Any]:
-    """The columns that the recipe makes, by name: 0/1, or texts of a multiway column."""
-    codes = recipe.codes(read_column(values, recipe.name), "error")
-    if recipe.multiway:
-        (output,) = recipe.outputs
-        return {output.name: [str(output.categories[code]) for code in codes[:, 0].tolist()]}
-    return {output.name: column for output, column in zip(recipe.outputs, codes.T, strict=True)}
-
-
-def predict(tree: Tree, table: Table) -> list[Any]:
-    """What the tree predicts for each row of a table like the one that it was learned from, as `asked_columns` says."""
-    return tree.predict(asked_columns(tree, table)).tolist()  # type: ignore[no-any-return]
-
-
-def asked_columns(tree: Tree, table: Table) -> dict[str, Any]:
-    """The table's columns and, by name, those that were made of them and that the tree asks about.
-
-    The target need not be there. Raises InputError for missing columns, and for values that the tree's data did not
-    have in a column that the tree asks about.
-    """
-    reading = None if tree.claims is None else tree.claims.reading
-    derived = {} if reading is None else {f"{c}={v}": (c, v) for c, values in reading.sources.items() for v in values}
-    columns: dict[str, Any] = dict(table)
-    for recipe in () if reading is None else reading.recipes:
-        if any(output.name == column.name for output in recipe.outputs for column in tree.columns.values()):
-            if recipe.name not in table:
-                raise InputError("data", f"column {recipe.name!r} is missing", "give every column that the tree uses")
-            columns |= _answers(recipe, table[recipe.name])
-    for column in tree.columns.values():
-        if column.scale is not None and column.name in table:
-            columns[column.name] = _in_order(table[column.name], column.name)
-        if column.name in derived:
-            source, value = derived[column.name]
-            assert reading is not None
-            columns[column.name] = _indicator(table, source, value, reading.sources[source])
-    return columns
-
-
-def _indicator(table: Table, source: str, value: Any, known: tuple[Any, ...]) -> list[int]:
-    if source not in table:
-        raise InputError("data", f"column {source!r} is missing", "give every column that the tree uses")
-    values = _distinct(source, table[source])
-    for other in values:
-        if other not in known:
-            raise InputError(
-                "data", f"column {source!r} has the value {other!r}, which the tree's data did not have", "leave it out"
-            )
-    return [int(entry == value) for entry in table[source]]
-
-
-def _distinct(name: str, values: Sequence[Any]) -> list[Any]:
-    """The sorted distinct values; raises InputError for missing ones."""
-    found = set(values)
-    if None in found:
-        raise InputError(
-            "data",
-            f"column {name!r} has a missing value in row {values.index(None)} (counted from 0)",
-            "fill it in, or leave the row out",
-        )
-    return sorted(found)

@@ -111,11 +111,11 @@ def rashomon(
             if file is not None and not file.parent.is_dir():
                 fail(f"{name}: there is no folder {str(file.parent)!r}")
         objective = asked.objective()
-        from streed.cli.solve import with_reading
+        from streed.cli.solve import with_roles
         from streed.exact import read_decimal
 
         near = {"epsilon": epsilon, "slack": slack, "budget": budget}
-        dataset, reading = asked.read()
+        dataset, roles = asked.read()
         found = streed.rashomon(
             objective,
             dataset,
@@ -131,7 +131,7 @@ def rashomon(
         drawn = kept.sample(sample, seed) if sample and kept.lower_count else []
         if out is not None:
             saved = drawn or ([kept[0]] if kept.lower_count else [])
-            trees = [with_reading(tree, reading) for tree in saved]
+            trees = [with_roles(tree, roles) for tree in saved]
             write(out, json.dumps([json.loads(tree.to_json()) for tree in trees if tree is not None], indent=1) + "\n")
         if report_to is not None and kept.lower_count:
             from streed.report import make_report

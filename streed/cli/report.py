@@ -59,15 +59,15 @@ def report_on(
 
 def _saved(tree: Path, asked: Asked) -> tuple[Any, Any]:
     """The tree of the file, and the rows as it reads them."""
-    from streed.cli.preparation import make_dataset
+    from streed.cli.preparation import dataset_of
     from streed.datasets.reading import read_table
 
     saved = load_tree(tree)
-    reading = None if saved.claims is None else saved.claims.reading
-    if reading is None:
-        fail("tree: it does not say how its columns are read from a table; save it with `streed solve --out`")
-    table, _ = read_table(asked.data, asked.target or reading.target)
-    return saved, make_dataset(table, reading)
+    roles = None if saved.claims is None else saved.claims.roles
+    if roles is None:
+        fail("tree: it does not say what the columns of a table are; save it with `streed solve --out`")
+    table, _ = read_table(asked.data, asked.target or roles.target)
+    return saved, dataset_of(saved, table, roles)
 
 
 def _solved(asked: Asked, sizes: bool, progress: bool | None, search: dict[str, Any]) -> tuple[Any, Any, list[Any]]:

@@ -31,7 +31,8 @@ from streed.cli.output import brief, counted, print_json, write
 from streed.cli.query import query_data
 
 if TYPE_CHECKING:
-    from streed.tree import Reading, Tree
+    from streed.data.roles import Roles
+    from streed.tree import Tree
 
 _TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
 """Statistics that are said elsewhere, or are too long."""
@@ -104,7 +105,7 @@ def solve(
         if out is not None and not out.parent.is_dir():
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = asked.objective()
-        dataset, reading = asked.read() if query is None else (query_data(asked, query, objective), None)
+        dataset, roles = asked.read() if query is None else (query_data(asked, query, objective), None)
         result = streed.solve(
             objective,
             dataset,
@@ -114,7 +115,7 @@ def solve(
             gap=gap,
             **asked.limits,
         )
-        saved = with_reading(result.tree, reading)
+        saved = with_roles(result.tree, roles)
         if out is not None and saved is not None:
             write(out, saved.to_json(indent=1) + "\n")
         shape = {"rows": dataset.size, "columns": dataset.n_columns, "classes": dataset.n_classes}
@@ -134,10 +135,10 @@ def solve(
         sys.exit(code_of(result))
 
 
-def with_reading(tree: Tree | None, reading: Reading | None) -> Tree | None:
+def with_roles(tree: Tree | None, roles: Roles | None) -> Tree | None:
     """The tree with all that it takes to check its claims again; of a query, that is the query's to know."""
     import attrs
 
-    if tree is None or tree.claims is None or reading is None:
+    if tree is None or tree.claims is None or roles is None:
         return tree
-    return attrs.evolve(tree, claims=attrs.evolve(tree.claims, reading=reading))
+    return attrs.evolve(tree, claims=attrs.evolve(tree.claims, roles=roles))

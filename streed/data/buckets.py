@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from streed.data.column import Column
-from streed.data.ordered import OrderedValues, Scale
-from streed.data.table import read_column
+from streed.data.ordered import OrderedValues
+from streed.data.reading import read_column
 from streed.exact import Array
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def with_buckets(data: Dataset, buckets: Mapping[str, Buckets]) -> Dataset:
         found = buckets[name]
         least, read = (read_column(each, f"column {name!r}") for each in (found.least, found.most))
         known = ordered.get(j)
-        scale = known.scale if known is not None else (read.time or Scale.NUMBER)
+        scale = known.scale if known is not None else read.kind
         has_gaps = known is not None and known.has_gaps
         values, cuts = _ends(np.asarray(least.values), np.asarray(read.values))
         places = np.append(cuts, len(values) - 1)

@@ -1,14 +1,23 @@
-"""A column: its name, its values in the order of their codes, and how values become codes and codes are checked."""
+"""A column: its name and kind, its values in the order of their codes, and how values become codes.
+
+Numbers, times and steps of a scale are ordered: every threshold is a question (`ordered`). Others have a child per
+category, in declared or sorted order. A gap is a category of its own, the last one; of more values than a column may
+have categories, the most frequent have a child each and the others share one. A value that the data did not have goes
+with those others, or takes the branch of the most frequent value; in a column of 0 and 1 it is answered no.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from streed.data.ordered import Cut, OrderedValues, Scale, rank, threshold_text
+from streed.data.ordered import Cut, Kind, OrderedValues, rank, threshold_text
+from streed.data.reading import Values
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,21 +26,11 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 256
 """Codes are bytes."""
 
+MISSING, OTHER = "missing", "other"
+"""The names of the last children; in brackets where a value is called so."""
 
-@attrs.frozen
-class Values:
-    """One column as it was read, but not yet coded."""
-
-    values: Array | list[Any]
-    """A bool, int or float array, or a list of any other Python objects."""
-    order: tuple[Any, ...] | None = None
-    """The declared order of the categories, of a categorical or enum type."""
-    gaps: Array | None = None
-    """(n,) bool: which values are missing, and are here any others; None: none is."""
-    time: Scale | None = None
-    """The scale of dates and of durations, whose values are microseconds."""
-    is_ordered: bool = False
-    """Whether the type says that its categories are steps of a scale."""
+_FEW, _DIFFERENT = 10, 0.5
+"""More texts than these, of which more than this share of the rows differ, name rows, not categories."""
 
 
 @attrs.frozen
@@ -40,205 +39,207 @@ class Column:
 
     name: str
     categories: tuple[Any, ...]
-    """The caller's values in code order. A binary column has two, left and right; one that is constant and neither 0
-    nor 1 has one. An ordered column of categories has them in their order, any other ordered one has none."""
+    """The values in code order, then what `other` and gaps are called. A binary column has two, left and right; one
+    that is constant and neither 0 nor 1 has one. An ordered column of categories has them in their order, any other
+    ordered one has none."""
     multiway: bool
     """Whether a split has one child per category; a binary column has two children."""
-    scale: Scale | None = None
+    scale: Kind | None = None
     """Of an ordered column, what its values are: a split is at a threshold, and has two children."""
     has_gaps: bool = False
-    """Whether rows of an ordered column had no value when it was first read."""
+    """Whether rows had no value when it was first read; a column of categories has a child for them."""
+    zone: str | None = None
+    """Of dates that have one."""
+    other: bool = False
+    """Whether values that have no child of their own share one."""
+    usual: int = attrs.field(default=0, eq=False, repr=False)
+    """The code of values that the data did not have, of a column that is not ordered."""
 
     @property
     def is_plain(self) -> bool:
         """Whether the values are their own codes: a column of 0/1 or False/True."""
         return not self.multiway and self.scale is None and self.categories == (0, 1)
 
+    @property
+    def known(self) -> tuple[Any, ...]:
+        """The categories that are values."""
+        gaps = self.has_gaps and self.scale is None
+        return self.categories[: len(self.categories) - gaps - self.other]
+
     def written(self, cut: Cut) -> str:
         """The threshold of a cut of this ordered column as text; raises ValueError where the cut has none."""
         if cut.threshold is None or self.scale is None:
             raise ValueError(f"no threshold of column {self.name!r}")
-        return threshold_text(cut.threshold, self.scale, self.categories)
+        return threshold_text(cut.threshold, self.scale, self.categories, self.zone)
+
+    def codes(self, read: Values, unseen: str) -> Array:
+        """(m,) uint8: the codes of new values; `unseen` as in `unseen_values`. Raises InputError for another kind."""
+        if self.categories == (0, 1):
+            numbers = numbers_like(self.name, Kind.NUMBER, read)
+            found = np.where(numbers == 1, 1, np.where(numbers == 0, 0, -1))
+        else:
+            found = places(read, self.known)
+        missing = read.missing
+        strange = (found < 0) & ~missing
+        way = "are answered no" if self.is_plain else f"take the branch of {self.categories[self.usual]!r}"
+        if strange.any() and not self.other:
+            unseen_values(self.name, read, strange, unseen, way)
+        if missing.any() and not self.has_gaps:
+            unseen_values(self.name, read, missing, unseen, way)
+        gap = len(self.categories) - 1 if self.has_gaps else self.usual
+        return np.where(missing, gap, np.where(strange, self.usual, found)).astype(np.uint8)
 
 
 def code_column(
-    name: str,
-    read: Values,
-    *,
-    listed: bool,
-    lenient: bool,
-    weights: Array | None = None,
-    max_cuts: int | None = None,
+    name: str, read: Values, *, listed: bool, weights: Array | None = None, max_cuts: int | None = None
 ) -> tuple[Column, Array, OrderedValues | None]:
     """The column, its codes (n,), uint8 or int32 of an ordered one, and that one's values.
 
-    `listed`: the caller calls the column categorical. `lenient`: any two values make a binary column (tables); else
-    numbers other than 0/1 are ordered (arrays). `weights`, `max_cuts`: as `rank` takes them. Raises InputError for more
-    than 256 categories, for gaps in a column that is not ordered, and for values that have no order.
+    `listed`: the caller calls the column categorical. `weights`, `max_cuts`: as `rank` takes them. Raises InputError
+    for categories that are infinite.
     """
-    if not listed:
-        found = _ordered_column(name, read, lenient, weights, max_cuts)
-        if found is not None:
-            return found
-    _check_complete(name, read)
-    column, codes = _code_categories(name, read, listed, lenient)
-    return column, codes, None
-
-
-def _code_categories(name: str, read: Values, listed: bool, lenient: bool) -> tuple[Column, Array]:
-    if isinstance(read.values, np.ndarray) and read.values.dtype.kind == "b":
-        return Column(name, (False, True), False), read.values.astype(np.uint8)
-    categories, codes = distinct(read.values, f"column {name!r}", read.order)
-    if all(type(c) is bool for c in categories):
-        categories, codes = _as_zero_one(categories, codes, (False, True))
-    elif read.order is None and all(c in (0, 1) for c in categories):
-        categories, codes = _as_zero_one(categories, codes, (0, 1))
-    texts = read.order is not None or all(isinstance(c, (str, bytes)) for c in categories)
-    binary = categories == (0, 1) or (lenient and len(categories) <= 2)
-    if not (binary or texts or listed):
-        kinds = ", ".join(sorted({type(c).__name__ for c in categories}))
-        raise InputError(
-            "X",
-            f"column {name!r} has values of the type {kinds}, such as {shown(categories)}",
-            "give numbers, dates or texts, or list it in categorical= for one child per value",
-        )
-    if len(categories) > MOST_CATEGORIES:
-        raise InputError(
-            "X",
-            f"column {name!r} has {len(categories)} distinct values, more than {MOST_CATEGORIES}",
-            "leave the column out, or group its values",
-        )
-    return Column(name, categories, len(categories) > 2), codes.astype(np.uint8)
-
-
-def _ordered_column(
-    name: str, read: Values, lenient: bool, weights: Array | None, max_cuts: int | None
-) -> tuple[Column, Array, OrderedValues] | None:
-    """The column if it is ordered: times, steps of a scale, numbers with gaps, or of more values than a binary one."""
-    values = read.values
+    scale = None if listed else _scale_of(read)
+    if scale is None:
+        column = _column_of_categories(name, read, listed)
+        return column, column.codes(read, "error"), None
     categories: tuple[Any, ...] = ()
-    if read.time is not None:
-        scale, numbers = read.time, values
-    elif read.is_ordered and read.order is not None:
-        scale, categories = Scale.CATEGORY, read.order
-        numbers = places(values, categories, read.gaps, name)
-        if len(categories) <= 2 and read.gaps is None:
-            return None
-    elif isinstance(values, np.ndarray) and read.order is None:
-        scale, numbers = Scale.NUMBER, values
-        if read.gaps is None and _is_binary(values, lenient):
-            return None
-        if numbers.dtype.kind == "b":
-            numbers = numbers.astype(np.int64)
-    else:
-        return None
+    numbers = read.values
+    if scale is Kind.CATEGORY:
+        assert read.order is not None
+        categories = read.order
+        numbers = places(read, categories)
     assert isinstance(numbers, np.ndarray)
-    found, ranks = rank(numbers, read.gaps, scale, weights, max_cuts)
-    return Column(name, categories, False, scale, read.gaps is not None), ranks, found
+    if numbers.dtype.kind == "b":
+        numbers = numbers.astype(np.int64)
+    found, ranks = rank(numbers, read.gaps, scale, weights, max_cuts, read.zone)
+    return Column(name, categories, False, scale, read.gaps is not None, read.zone), ranks, found
 
 
-def places(values: Any, categories: tuple[Any, ...], gaps: Array | None, name: str) -> Array:
-    """(n,) int64: the place of each value among the categories, 0 for gaps; raises InputError for an unknown value."""
-    known = {category: place for place, category in enumerate(categories)}
-    held = values.tolist() if isinstance(values, np.ndarray) else values
-    try:
-        if gaps is None:
-            return np.fromiter((known[value] for value in held), np.int64, len(held))
-        pairs = zip(held, gaps.tolist(), strict=True)
-        return np.fromiter((0 if gap else known[value] for value, gap in pairs), np.int64, len(held))
-    except (KeyError, TypeError):
-        strange = next(v for i, v in enumerate(held) if not (gaps is not None and gaps[i]) and v not in known)
-        raise _unknown(Column(name, categories, False), strange) from None
-
-
-def _is_binary(values: Array, lenient: bool) -> bool:
-    """Whether the numbers are 0 and 1 or, if `lenient`, any two finite ones."""
-    if values.dtype.kind == "b" or not len(values):
-        return True
-    first = values[0]
-    others = values[values != first]
-    if not len(others):
-        return bool(lenient or first in (0, 1)) and _is_finite(first)
-    second = others[0]
-    if (others != second).any():
-        return False
-    return (lenient and _is_finite(first) and _is_finite(second)) or {float(first), float(second)} == {0.0, 1.0}
-
-
-def _is_finite(number: Any) -> bool:
-    return not (isinstance(number, (float, np.floating)) and np.isinf(number))
-
-
-def _check_complete(name: str, read: Values) -> None:
-    """Raises InputError for gaps and infinities in a column that is not ordered."""
-    if read.gaps is not None:
-        raise missing_value("X", f"column {name!r}", int(np.argmax(read.gaps)))
-    if isinstance(read.values, np.ndarray) and read.values.dtype.kind == "f":
-        check_finite(read.values, "X", f"column {name!r}")
-
-
-def check_finite(x: Array, argument: str, what: str) -> None:
-    """Raises InputError that names the first row whose number is infinite or missing."""
-    if not np.isfinite(x).all():
-        row = int(np.argmin(np.isfinite(x)))
-        if np.isnan(x[row]):
-            raise missing_value(argument, what, row)
-        raise InputError(argument, f"{what} has an infinite value in row {row}", "use finite numbers")
-
-
-def missing_value(argument: str, what: str, row: int) -> InputError:
-    """The error for a value that is missing where there must be one."""
-    return InputError(
-        argument, f"{what} has a missing value in row {row} (counted from 0)", "fill it in, or leave the row out"
-    )
-
-
-def recode(column: Column, read: Values) -> Array:
-    """(m,) uint8: the codes of new values by the categories of `column`; raises InputError for an unknown value."""
-    values = read.values
-    if isinstance(values, np.ndarray):
-        found, codes = distinct(values, f"column {column.name!r}", None)
-        known = {category: code for code, category in enumerate(column.categories)}
-        table = [known.get(value, -1) for value in found]
-        if -1 in table:
-            raise _unknown(column, found[table.index(-1)])
-        return np.array(table, dtype=np.uint8)[codes] if found else np.zeros(0, dtype=np.uint8)
-    known = {category: code for code, category in enumerate(column.categories)}
-    try:
-        return np.fromiter((known[value] for value in values), dtype=np.uint8, count=len(values))
-    except (KeyError, TypeError):
-        raise _unknown(column, next(v for v in values if not _is_known(v, column.categories))) from None
-
-
-def _is_known(value: Any, categories: tuple[Any, ...]) -> bool:
-    return any(value == category for category in categories)
-
-
-def _unknown(column: Column, value: Any) -> InputError:
-    return InputError(
-        "X",
-        f"column {column.name!r} has the value {value!r}, which its data did not have",
-        f"its values are {shown(column.categories)}",
-    )
-
-
-def distinct(values: Array | list[Any], what: str, order: Sequence[Any] | None) -> tuple[tuple[Any, ...], Array]:
-    """The distinct values as Python objects, in declared or sorted order, and the number of each row's (n,) int64.
-
-    Raises InputError (argument X) for values that cannot be sorted or hashed.
+def _scale_of(read: Values) -> Kind | None:
+    """The scale of a column that is ordered: times, steps of a scale, numbers that are not 0 and 1 alone, gaps among
+    these.
     """
-    if isinstance(values, np.ndarray):
+    if read.kind is Kind.CATEGORY:
+        steps = read.is_scale and read.order is not None and (len(read.order) > 2 or read.gaps is not None)
+        return Kind.CATEGORY if steps else None
+    if read.kind not in (Kind.NUMBER, Kind.BOOLEAN):
+        return read.kind
+    return None if read.gaps is None and is_binary(read) else Kind.NUMBER
+
+
+def is_binary(read: Values) -> bool:
+    """Whether all values are truth values, or 0 and 1."""
+    if read.kind is Kind.BOOLEAN:
+        return True
+    values = read.present
+    return bool(read.kind is Kind.NUMBER and ((values == 0) | (values == 1)).all())
+
+
+def _column_of_categories(name: str, read: Values, listed: bool) -> Column:
+    if read.gaps is None and is_binary(read):
+        return Column(name, (False, True) if read.kind is Kind.BOOLEAN else (0, 1), False)
+    chosen = choose_categories(name, read, MOST_CATEGORIES, all_differ=listed)
+    gaps = read.gaps is not None
+    extra = (*((OTHER,) if chosen.other else ()), *((MISSING,) if gaps else ()))
+    names = tuple(f"({each})" if each in chosen.asked else each for each in extra)
+    categories = (*chosen.asked, *names)
+    usual = len(chosen.asked) if chosen.other else chosen.usual
+    return Column(name, categories, len(categories) > 2, None, gaps, None, chosen.other, usual)
+
+
+@attrs.frozen
+class Chosen:
+    """Which values of a column are categories of their own."""
+
+    asked: tuple[Any, ...]
+    """In declared or sorted order."""
+    other: bool
+    """Whether there are more."""
+    usual: int
+    """The place of the most frequent one."""
+    counts: Mapping[Any, int]
+    """How many rows have each value."""
+
+
+def choose_categories(name: str, read: Values, most: int, *, all_differ: bool = False) -> Chosen:
+    """The categories of a column, at most so many with those of gaps and of the others.
+
+    None are of a column whose values nearly all differ, unless `all_differ` says that they may. Of more than `most`,
+    the most frequent are taken that more than one row has. Raises InputError for infinite numbers.
+    """
+    values = [value for value in read.as_categories() if value is not None]
+    counts = Counter(values)
+    if any(isinstance(value, float) and abs(value) == float("inf") for value in counts):
+        row = next(i for i, value in enumerate(read.as_categories()) if value in (float("inf"), -float("inf")))
+        raise InputError("X", f"column {name!r} has an infinite value in row {row}", "use finite numbers")
+    place = {value: at for at, value in enumerate(read.order or ())}
+    asked, other = sorted(counts, key=place.__getitem__ if place else None), False
+    if not all_differ and read.order is None and len(counts) > max(_FEW, _DIFFERENT * len(values)):
+        asked, other = [], True
+    elif len(counts) + (read.gaps is not None) > most:
+        other = True
+        kept = set(sorted(asked, key=lambda value: -counts[value])[: most - 1 - (read.gaps is not None)])
+        asked = [value for value in asked if value in kept and counts[value] > 1]
+    usual = max(range(len(asked)), key=lambda at: counts[asked[at]], default=0)
+    return Chosen(tuple(asked), other, usual, counts)
+
+
+def places(read: Values, categories: Sequence[Any]) -> Array:
+    """(m,) int64: the place of each value among the categories; -1 of gaps and of others."""
+    values: Any = read.values
+    texts = any(isinstance(category, str) for category in categories)
+    if isinstance(values, np.ndarray) and values.dtype != object and not texts:
         found, codes = distinct_numbers(values)
-        categories = tuple(found.tolist())
-    else:
-        categories, codes = distinct_objects(values, "X", what)
-    if order is not None:
-        present = set(categories)
-        wanted = tuple(category for category in order if category in present)
-        place = {category: code for code, category in enumerate(wanted)}
-        codes = np.array([place[category] for category in categories], dtype=np.int64)[codes]
-        categories = wanted
-    return categories, codes
+        known = {category: place for place, category in enumerate(categories)}
+        table = np.array([known.get(value, -1) for value in found.tolist()], np.int64)
+        at = table[codes] if len(found) else np.zeros(0, np.int64)
+        return at if read.gaps is None else np.where(read.gaps, -1, at)
+    values = read.as_categories()
+    if texts:
+        values = [value if value is None else str(value) for value in values]
+    known = {category: place for place, category in enumerate(categories)}
+    return np.fromiter((-1 if value is None else known.get(value, -1) for value in values), np.int64, len(values))
+
+
+def numbers_like(name: str, kind: Kind, read: Values, zone: str | None = None) -> Array:
+    """(m,) the numbers of new values in a column of that kind, any where missing.
+
+    Raises InputError for values of another kind, and for dates of a zone where those before had none, or without one
+    where those before had one.
+    """
+    if read.missing.all():
+        return np.zeros(len(read.values))
+    truth = (Kind.NUMBER, Kind.BOOLEAN)
+    if not (kind is read.kind or (kind in truth and read.kind in truth)):
+        found = f"column {name!r} has values such as {read.example()!r}, and held {_NAMES[kind]} before"
+        raise InputError("X", found, "give the same kind of values")
+    if kind is Kind.DATE and (zone is None) != (read.zone is None):
+        has, held = ("a zone", "none") if zone is None else ("no zone", zone)
+        found = f"column {name!r} has dates such as {read.example()} of {has}, and held dates of {held} before"
+        raise InputError("X", found, "give dates as the data had them")
+    assert isinstance(read.values, np.ndarray)
+    return read.values.astype(np.int64) if read.values.dtype.kind == "b" else read.values
+
+
+_NAMES = {kind: f"{kind.value}s" for kind in Kind} | {Kind.BOOLEAN: "truth values", Kind.CATEGORY: "texts"}
+
+UNSEEN = ("error", "warn", "ignore")
+
+
+def unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) -> None:
+    """Says that the data had no such value as in these rows (m,) bool, of which some are true.
+
+    `unseen`: "error" raises InputError, "warn" warns, once a column, which `way` these values go; "ignore" is silent.
+    """
+    row = int(np.argmax(rows))
+    value = read.as_categories()[row] if unseen != "ignore" else None
+    what = "a missing value" if value is None else f"the value {value!r}"
+    found = f"column {name!r} has {what} in row {row} (counted from 0), which its data did not have"
+    if unseen == "error":
+        remedy = "fill it in or leave the row out, or let unseen values be answered no: unseen='ignore'"
+        raise InputError("X", found, remedy)
+    if unseen == "warn":
+        warnings.warn(f"{found}; {int(rows.sum())} such values {way}", UserWarning, stacklevel=2)
 
 
 def distinct_numbers(values: Array) -> tuple[Array, Array]:
@@ -279,9 +280,3 @@ def shown(values: Iterable[Any], most: int = 5) -> str:
     values = list(values)
     text = ", ".join(repr(v) for v in values[:most])
     return text if len(values) <= most else f"{text}, ... ({len(values)} of them)"
-
-
-def _as_zero_one(categories: tuple[Any, ...], codes: Array, pair: tuple[Any, Any]) -> tuple[tuple[Any, Any], Array]:
-    if len(categories) == 1 and categories[0] == 1:
-        codes = codes + 1
-    return pair, codes

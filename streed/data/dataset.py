@@ -17,8 +17,9 @@ from streed.data.labels import check_classes, code_labels, own_values, read_targ
 from streed.data.naming import column_names, listed_columns
 from streed.data.new_rows import encode
 from streed.data.ordered import OrderedValues
+from streed.data.reading import read_column
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
-from streed.data.table import Table, read_column, read_input, read_values, take_rows, take_values
+from streed.data.table import Table, read_input, take_rows, take_values
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
 
@@ -80,15 +81,18 @@ class Dataset:
     ) -> Dataset:
         """The data, validated and cast; the caller's objects are only read.
 
-        `X`: an array (n, p), nested lists, a pandas or polars table, or a dict of columns. Numbers other than 0/1,
-        dates and pandas' ordered categories make ordered columns; in a table, any two numbers make a binary column and
-        texts or categories with 3 to 256 values a multiway one. Ordered columns may have gaps (None, NaN, NaT).
-        `categorical`: the columns, by names or positions, that are to have one child per value, or True for every one
-        of more than two values. `max_cuts`: at most so many thresholds in each ordered column, at quantiles of the
-        rows; "all"; or "auto", the default (None): all that a search is expected to finish with, see
-        `streed.task.analysis.extent`. `y`: n labels that can be sorted, or None. `row_data`: arrays, an entry per row.
-        `frequency`: n whole numbers >= 0, how many equal rows each row stands for; rows of frequency 0 are left out.
-        Raises InputError that names the argument, and the column where there is one.
+        `X`: an array (n, p), masked or not, a sparse matrix, nested lists, a table of pandas, polars, pyarrow or any
+        other library that narwhals knows, or a dict of columns. Numbers other than 0/1, dates, clock times, durations
+        and pandas' ordered categories make ordered columns, texts and categories multiway ones, of two values binary
+        ones. What is missing (None, NaN, NaT, masked) goes to either side of a threshold, and is a category of its own.
+        Of more than 256 categories the most frequent have a child each, and the others share one; texts that nearly all
+        differ (in more than half of the rows, and 10) share one alone. `categorical`: the columns, by names or
+        positions, that are to have one child per value, or True for every one of more than two values. `max_cuts`: at
+        most so many thresholds in each ordered column, at quantiles of the rows; "all"; or "auto", the default (None):
+        all that a search is expected to finish with, see `streed.task.analysis.extent`. `y`: n labels that can be
+        sorted, or None. `row_data`: arrays, an entry per row. `frequency`: n whole numbers >= 0, how many equal rows
+        each row stands for; rows of frequency 0 are left out. Raises InputError that names the argument, and the column
+        where there is one.
         """
         if isinstance(X, Dataset):
             given = [y, sample_weight, frequency, categorical, max_cuts, names, *row_data.values()]
@@ -99,7 +103,7 @@ class Dataset:
             return X
         most = most_cuts(max_cuts)
         source = read_input(X)
-        n, p = source.shape if isinstance(source, np.ndarray) else (source.n_rows, len(source.columns))
+        n, p = source.shape
         if n == 0:
             raise InputError("X", "it has no rows", "give at least one row")
         weights, copies = read_weights(sample_weight, n), read_frequency(frequency, n)
@@ -366,10 +370,8 @@ def _code_array(
     codes[:, plain] = X[:, plain]
     for j in others:
         name = f"x{j}" if names is None else names[j]
-        column = np.ascontiguousarray(X[:, j])
-        what = f"column {name!r}"
-        read = read_values(column, "X", what) if j in listed else read_column(column, what)
-        coded[j], codes[:, j], found = coding(name, read, listed=j in listed, lenient=False)
+        read = read_column(np.ascontiguousarray(X[:, j]), f"column {name!r}")
+        coded[j], codes[:, j], found = coding(name, read, listed=j in listed)
         if found is not None:
             ordered[j] = found
     return codes, coded, ordered
@@ -382,9 +384,8 @@ def _code_table(
     columns: list[Array] = []
     coded: dict[int, Column] = {}
     ordered: dict[int, OrderedValues] = {}
-    for j in range(len(table.columns)):
-        name = f"x{j}" if table.names is None else table.names[j]
-        coded[j], codes, found = coding(name, table.read(j, listed=j in listed), listed=j in listed, lenient=True)
+    for j, name in enumerate(table.all_names):
+        coded[j], codes, found = coding(name, table.read(j), listed=j in listed)
         columns.append(codes)
         if found is not None:
             ordered[j] = found

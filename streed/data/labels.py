@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.data.column import distinct_numbers, distinct_objects, shown
 from streed.data.outcomes import Outcome, is_outcome, paired
-from streed.data.table import read_values
+from streed.data.reading import read_values
 from streed.errors import InputError, TaskError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     `y` is a list, an array (n,) or a series; or times and events of survival, whose labels are `Outcome`. Raises
     InputError for a wrong length, missing labels, and labels that cannot be sorted.
     """
-    labels = paired(y) if is_outcome(y) else read_values(y, "y", "it").values
+    labels = paired(y) if is_outcome(y) else read_values(y, "y", "it")
     if len(labels) != n:
         raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
     if isinstance(labels, list):

@@ -9,9 +9,10 @@ import attrs
 import numpy as np
 
 from streed.data.binary import binary_codes
-from streed.data.column import Column, Values, places, recode, shown
-from streed.data.ordered import Scale
-from streed.data.table import read_column, read_input, read_values
+from streed.data.column import Column, numbers_like, places, shown, unseen_values
+from streed.data.ordered import Kind
+from streed.data.reading import Values, read_column
+from streed.data.table import read_input
 from streed.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,22 +29,23 @@ class Numbers:
     """(m,) bool."""
 
 
-def encode(columns: Sequence[Column], X: Any, used: Collection[int] | None = None) -> Array:
+def encode(columns: Sequence[Column], X: Any, used: Collection[int] | None = None, unseen: str = "error") -> Array:
     """(m, p) uint8: the codes of new rows by `columns`, as many as the data had that they come from.
 
     A table's columns are found by name, further ones are ignored; an array or nested list must have p columns.
-    `used`: only these columns are read and need be there; the others are 0. Raises InputError for a missing column, a
-    missing value, a value that a column's data did not have, and ordered columns, which have no codes for new values.
+    `used`: only these columns are read and need be there; the others are 0. `unseen`: what becomes of values that the
+    column's data did not have, as `unseen_values` says. Raises InputError for a missing column, for values of another
+    kind, and for ordered columns, which have no codes for new values.
     """
     wanted = range(len(columns)) if used is None else sorted(used)
     if any(columns[j].scale is not None for j in wanted):
         raise InputError("X", "there are ordered columns, whose new values have no code", "let a tree read the rows")
-    if isinstance(X, np.ndarray) and X.ndim == 2 and all(columns[j].is_plain for j in wanted):
-        _check_width(X.shape[1], columns)
+    if type(X) is np.ndarray and X.ndim == 2 and all(columns[j].is_plain for j in wanted):
+        check_width(X.shape[1], len(columns))
         plain = binary_codes(X)
         if plain is not None:
             return plain
-    n_rows, read = read_rows(columns, X, wanted)
+    n_rows, read = read_rows(columns, X, wanted, unseen)
     codes = np.zeros((n_rows, len(columns)), dtype=np.uint8)
     for j in wanted:
         column = read(j)
@@ -52,56 +54,70 @@ def encode(columns: Sequence[Column], X: Any, used: Collection[int] | None = Non
     return codes
 
 
-def read_rows(columns: Sequence[Column], X: Any, used: Collection[int]) -> tuple[int, Callable[[int], Array | Numbers]]:
+def read_rows(
+    columns: Sequence[Column], X: Any, used: Collection[int], unseen: str
+) -> tuple[int, Callable[[int], Array | Numbers]]:
     """(how many rows there are, a function that reads one of the `used` columns): codes (m,) uint8, or `Numbers`.
 
-    `X` as in `encode`, and so are the errors; a column is read when it is asked for.
+    `X` and `unseen` as in `encode`, and so are the errors; a column is read when it is asked for.
+    """
+    n_rows, raw = raw_columns(X, [column.name for column in columns], used, named=True)
+
+    def read(j: int) -> Array | Numbers:
+        values = raw(j)
+        return columns[j].codes(values, unseen) if columns[j].scale is None else numbers_of(columns[j], values, unseen)
+
+    return n_rows, read
+
+
+def raw_columns(
+    X: Any, names: Sequence[str], used: Collection[int], *, named: bool
+) -> tuple[int, Callable[[int], Values]]:
+    """(how many rows a table has, a function that reads one of its columns of these names).
+
+    `used`: the numbers of the columns that must be there; `named`: whether they are found by name in a table that has
+    names. Raises InputError for columns that are not there.
     """
     source = read_input(X)
-    if isinstance(source, np.ndarray):
-        _check_width(source.shape[1], columns)
-        return len(source), lambda j: _read(columns[j], np.ascontiguousarray(source[:, j]))
-    place_of = {j: j for j in used}
-    if source.names is None:
-        _check_width(len(source.columns), columns)
+    if isinstance(source, np.ndarray) or source.names is None or not named:
+        check_width(source.shape[1], len(names))
+        place_of = {j: j for j in used}
     else:
         by_name = {name: i for i, name in enumerate(source.names)}
-        absent = [columns[j].name for j in sorted(used) if columns[j].name not in by_name]
+        absent = [names[j] for j in sorted(used) if names[j] not in by_name]
         if absent:
-            raise InputError(
-                "X", f"it has no column named {shown(absent)}", f"its columns are {shown(source.names)}; rename them"
-            )
-        place_of = {j: by_name[columns[j].name] for j in used}
-    return source.n_rows, lambda j: _read(columns[j], source.columns[place_of[j]])
+            found = f"it has no column named {shown(absent)}"
+            raise InputError("X", found, f"its columns are {shown(source.names)}; rename them")
+        place_of = {j: by_name[names[j]] for j in used}
+
+    def read(j: int) -> Values:
+        place = place_of[j]
+        held = np.ascontiguousarray(source[:, place]) if isinstance(source, np.ndarray) else source.columns[place]
+        return read_column(held, f"column {names[j]!r}")
+
+    return len(source), read
 
 
-def _read(column: Column, values: Any) -> Array | Numbers:
-    what = f"column {column.name!r}"
-    if column.scale is None:
-        return recode(column, read_values(values, "X", what))
-    return numbers_of(column, read_column(values, what))
+def numbers_of(column: Column, read: Values, unseen: str) -> Numbers:
+    """The values of rows in an ordered column; raises InputError for values of another kind.
+
+    A step that the scale does not have stands above all others.
+    """
+    assert column.scale is not None
+    missing = read.missing
+    if missing.any() and not column.has_gaps:
+        unseen_values(column.name, read, missing, unseen, "take the branch of more rows")
+    if column.scale is not Kind.CATEGORY:
+        return Numbers(numbers_like(column.name, column.scale, read, column.zone), missing)
+    found = places(read, column.categories)
+    strange = (found < 0) & ~missing
+    if strange.any():
+        unseen_values(column.name, read, strange, unseen, "are answered no")
+    return Numbers(np.where(strange, len(column.categories), found), missing)
 
 
-def numbers_of(column: Column, read: Values) -> Numbers:
-    """The values of rows in an ordered column; raises InputError for values of another kind."""
-    n_rows = len(read.values)
-    missing = np.zeros(n_rows, dtype=bool) if read.gaps is None else read.gaps
-    if missing.all():
-        return Numbers(np.zeros(n_rows), missing)
-    if column.scale is Scale.CATEGORY:
-        return Numbers(places(read.values, column.categories, read.gaps, column.name), missing)
-    fits = isinstance(read.values, np.ndarray) and read.time is (None if column.scale is Scale.NUMBER else column.scale)
-    if not fits:
-        example = next(v for v, gap in zip(read.values, missing.tolist(), strict=True) if not gap)
-        found = f"column {column.name!r} has values such as {str(example)!r}, and held {column.scale}s before"
-        raise InputError("X", found, "give the same kind of values")
-    values = read.values
-    assert isinstance(values, np.ndarray)
-    return Numbers(values.astype(np.int64) if values.dtype.kind == "b" else values, missing)
-
-
-def _check_width(width: int, columns: Sequence[Column]) -> None:
-    if width != len(columns):
-        raise InputError(
-            "X", f"it has {width} columns, not {len(columns)}", "give the columns of the first data, in that order"
-        )
+def check_width(width: int, expected: int) -> None:
+    """Raises InputError unless a table without names has as many columns as the data."""
+    if width != expected:
+        found = f"it has {width} columns, not {expected}"
+        raise InputError("X", found, "give the columns of the first data, in that order")

@@ -15,23 +15,31 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.moments import date_text, duration_text
+from streed.data.moments import MICROSECOND, clock_text, date_text, duration_text, moment_of
 from streed.data.thresholds import at_most, between, between_durations, between_integers, between_moments
 
 if TYPE_CHECKING:
     from streed.exact import Array
 
 
-class Scale(enum.StrEnum):
-    """What the values of an ordered column are."""
+class Kind(enum.StrEnum):
+    """What a column holds, and what the numbers of an ordered one are."""
 
     NUMBER = "number"
+    BOOLEAN = "boolean"
+    """0 and 1."""
     DATE = "date"
     """Microseconds since 1970."""
     DURATION = "duration"
     """Microseconds."""
+    TIME = "time"
+    """Of the clock: microseconds since midnight."""
     CATEGORY = "category"
-    """Places in the declared order of the categories."""
+    """Texts; of an ordered column, places in the declared order of the categories."""
+
+
+TIMES = (Kind.DATE, Kind.DURATION, Kind.TIME)
+"""The kinds whose numbers are microseconds."""
 
 
 @attrs.frozen
@@ -42,7 +50,7 @@ class Cut:
     """
 
     threshold: int | float | None
-    """On the column's scale, see `Scale`."""
+    """On the column's scale, see `Kind`."""
     gaps: int
     """The child that rows without a value go to, 0 or 1."""
 
@@ -65,11 +73,13 @@ class OrderedValues:
 
     values: Array
     """(m,) the distinct values on the column's scale, ascending: float64, int64, uint64 or Python's ints as objects."""
-    scale: Scale
+    scale: Kind
     has_gaps: bool
     """Whether some rows have no value; their rank is m."""
     cuts: Array
     """(c,) int64, ascending: there may be a threshold behind the values of these ranks."""
+    zone: str | None = None
+    """Of dates: the zone whose days a threshold begins, if it can."""
 
     @property
     def gap_rank(self) -> int:
@@ -79,11 +89,11 @@ class OrderedValues:
     def threshold(self, limit: int) -> int | float:
         """The threshold behind the value of rank `limit`, which is not the last one."""
         low, high = self.values[limit], self.values[limit + 1]
-        if self.scale is Scale.CATEGORY:
+        if self.scale is Kind.CATEGORY:
             return int(low)
-        if self.scale is Scale.DATE:
-            return between_moments(int(low), int(high))
-        if self.scale is Scale.DURATION:
+        if self.scale in (Kind.DATE, Kind.TIME):
+            return between_moments(int(low), int(high), self._off)
+        if self.scale is Kind.DURATION:
             return between_durations(int(low), int(high))
         if self.values.dtype.kind == "f":
             return between(float(low), float(high))
@@ -96,6 +106,11 @@ class OrderedValues:
         if cut.threshold is None:
             return len(self.values) - 1
         return int(np.count_nonzero(at_most(self.values, cut.threshold))) - 1
+
+    def _off(self, moment: int) -> int:
+        """How many microseconds the clocks of the zone are ahead of UTC at a moment."""
+        off = None if self.zone is None else moment_of(moment, self.zone).utcoffset()
+        return 0 if off is None else off // MICROSECOND
 
     @property
     def n_questions(self) -> int:
@@ -146,7 +161,12 @@ def sides_of_ranks(ranks: Array, limit: int, gaps: int, gap_rank: int) -> Array:
 
 
 def rank(
-    numbers: Array, missing: Array | None, scale: Scale, weights: Array | None, max_cuts: int | None
+    numbers: Array,
+    missing: Array | None,
+    scale: Kind,
+    weights: Array | None,
+    max_cuts: int | None,
+    zone: str | None = None,
 ) -> tuple[OrderedValues, Array]:
     """The values of a column and the rank of every row, (n,) int32.
 
@@ -166,7 +186,7 @@ def rank(
         held = weights if weights is None or missing is None else weights[~missing]
         totals = np.bincount(ranks_of, weights=held, minlength=len(values)).astype(np.float64)
         cuts = np.array(quantiles(totals, max_cuts), np.int64)
-    return OrderedValues(values, scale, missing is not None, cuts), ranks
+    return OrderedValues(values, scale, missing is not None, cuts, zone), ranks
 
 
 def _distinct(numbers: Array) -> tuple[Array, Array]:
@@ -194,20 +214,23 @@ def quantiles(totals: Array, most: int) -> list[int]:
     return sorted(set(nearest.tolist()))
 
 
-def threshold_text(threshold: int | float, scale: Scale, categories: tuple[Any, ...]) -> str:
-    """The threshold as text: a number as `repr` has it, but whole ones without a point, a date by ISO 8601.
+def threshold_text(threshold: int | float, scale: Kind, categories: tuple[Any, ...], zone: str | None = None) -> str:
+    """The threshold as text: a number as `repr` has it, but whole ones without a point; dates and times by ISO 8601.
 
-    A duration is written in days and hours.
+    A date of a zone is written in it; a duration in days and hours.
     """
-    if scale is Scale.DATE:
-        return date_text(int(threshold))
-    if scale is Scale.DURATION:
-        return duration_text(int(threshold))
-    if scale is Scale.CATEGORY:
+    if scale is Kind.DATE:
+        return date_text(int(threshold), zone)
+    if scale in _WRITTEN:
+        return _WRITTEN[scale](int(threshold))
+    if scale is Kind.CATEGORY:
         return str(categories[int(threshold)])
     if isinstance(threshold, float) and threshold.is_integer() and abs(threshold) < 1e15:
         return repr(int(threshold))
     return repr(threshold)
+
+
+_WRITTEN = {Kind.DURATION: duration_text, Kind.TIME: clock_text}
 
 
 def _between_mixed(low: Any, high: Any) -> int | float:

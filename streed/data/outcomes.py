@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streed.data.table import named_columns, read_values
+from streed.data.reading import read_values
+from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.exact import Array
 
@@ -61,7 +62,7 @@ def split_outcome(y: Any) -> Outcome | None:
     told = ", ".join(map(repr, names)) if all(isinstance(name, str) for name in names) else f"{len(names)} columns"
     if len(names) != 2:
         raise InputError("y", f"it has {told}, and survival has an event and a time", _REMEDY)
-    columns = [read_values(column, "y", f"field {name!r}").values for name, column in fields.items()]
+    columns = [read_values(column, "y", f"field {name!r}") for name, column in fields.items()]
     roles = [_role(name) for name in names]
     are_truth = [isinstance(column, np.ndarray) and column.dtype.kind == "b" for column in columns]
     event = roles.index("event") if "event" in roles else 1 - roles.index("time") if "time" in roles else None
@@ -87,7 +88,7 @@ def paired(y: Any) -> list[Outcome]:
 
 def read_events(event: Any) -> Array:
     """(n,) int64: 1 where the event was observed, 0 where the time is censored; raises InputError for all else."""
-    values = read_values(event, "event", "it").values
+    values = read_values(event, "event", "it")
     remedy = "give 1 (or True) for an observed event, 0 (or False) for a censored time"
     if not isinstance(values, np.ndarray):
         strange = next((v for v in values if not isinstance(v, (bool, int, float, np.number))), values[0])

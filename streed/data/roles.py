@@ -21,6 +21,8 @@ class Roles:
     frequency: str | None
     row_data: Mapping[str, str | tuple[str, ...]]
     """A column, or the columns of a table, by the name of the row data."""
+    categorical: tuple[str, ...] = ()
+    """The features that are called categorical."""
 
     @property
     def named(self) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from streed.data.table import named_columns, read_values
+from streed.data.reading import missing_value, read_values
+from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, Range, exact_array, exact_number
 
@@ -20,7 +21,7 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     """
     if sample_weight is None:
         return None
-    read = read_values(sample_weight, "sample_weight", "it").values
+    read = read_values(sample_weight, "sample_weight", "it")
     weights = read if isinstance(read, np.ndarray) else _decimals(read)
     if len(weights) != n:
         raise InputError(
@@ -47,7 +48,7 @@ def read_frequency(frequency: Any, n: int) -> Array | None:
     """
     if frequency is None:
         return None
-    read = read_values(frequency, "frequency", "it").values
+    read = read_values(frequency, "frequency", "it")
     if len(read) != n:
         raise InputError("frequency", f"it has {len(read)} numbers, but X has {n} rows", "give one per row")
     if not isinstance(read, np.ndarray) or read.dtype.kind == "b":
@@ -104,6 +105,7 @@ def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:
 
 
 def _row_array(name: str, data: Any) -> Array:
+    data = unmasked(data, name)
     if isinstance(data, np.ndarray) and data.ndim != 1:
         return data.copy()
     columns = named_columns(data, name)
@@ -111,11 +113,27 @@ def _row_array(name: str, data: Any) -> Array:
         return _structured(name, columns)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple, np.ndarray)):
         return _matrix(name, data)
-    values = read_values(data, name, "it").values
+    values = read_values(data, name, "it")
     return values.copy() if isinstance(values, np.ndarray) else _objects(values)
 
 
+def unmasked(data: Any, name: str) -> Any:
+    """The data, a masked array of several columns as a plain one; raises InputError where it hides entries.
+
+    Of one column, and of fields, `read_values` does the same.
+    """
+    if not isinstance(data, np.ma.MaskedArray) or data.ndim < 2:
+        return data
+    hidden = np.ma.getmaskarray(data).reshape(len(data), -1).any(axis=1)
+    if hidden.any():
+        raise missing_value(name, "it", int(np.argmax(hidden)))
+    return data.data
+
+
 def _matrix(name: str, rows: Sequence[Any]) -> Array:
+    masked = [any(value is np.ma.masked for value in row) for row in rows if not np.isscalar(row)]
+    if any(masked):
+        raise missing_value(name, "it", masked.index(True))
     try:
         array = np.array(rows)
         # A row of texts and numbers would become all texts.
@@ -126,7 +144,7 @@ def _matrix(name: str, rows: Sequence[Any]) -> Array:
 
 def _structured(name: str, columns: Mapping[Any, Any]) -> Array:
     """The columns as fields, which are called by text; a name that is none is the field's title."""
-    read = [read_values(column, name, f"column {label!r}").values for label, column in columns.items()]
+    read = [read_values(column, name, f"column {label!r}") for label, column in columns.items()]
     kinds = [values.dtype if isinstance(values, np.ndarray) else np.dtype(object) for values in read]
     fields = [label if isinstance(label, str) else (label, str(label)) for label in columns]
     array = np.empty(len(read[0]) if read else 0, dtype=list(zip(fields, kinds, strict=True)))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import collections
 import csv
-import datetime as dt
-import decimal
 import importlib.util
 import io
-import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +36,8 @@ _MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
 def read_table(
     source: str | Path, target: str | int | None = None, *, delimiter: str | None = None, header: bool | None = None
-) -> tuple[dict[str, list[Any]], str | None]:
-    """The columns by name, and the name of the target column.
+) -> tuple[dict[str, Any], str | None]:
+    """The columns by name, lists or (of a Parquet file) series, and the name of the target column.
 
     `source`: the name of a bundled data set, the path of a file (write ./berkeley for a file of that name), or "-" for
     standard input. A file whose name ends in .parquet is read by its types (`read_parquet`). The delimiter is the first
@@ -64,70 +61,24 @@ def read_table(
     return {name: _typed([row[j] for _, row in rows], name) for j, name in enumerate(names)}, chosen
 
 
-def read_parquet(path: Path) -> dict[str, list[Any]]:
-    """The columns of a Parquet file: ints (truth values are 0 and 1), floats, texts; dates as texts by ISO 8601,
-    durations as seconds.
+def read_parquet(path: Path) -> dict[str, Any]:
+    """The columns of a Parquet file by name, with their types, as series of polars or pandas.
 
     Raises InputError for a file that is none, and MissingPackageError without polars, or pandas with pyarrow.
     """
-    frame = _frame(path)
-    if not len(frame):
-        raise InputError("data", f"{str(path)!r} has no rows", "give a file with at least one row")
-    if importlib.util.find_spec("polars") is not None:
-        columns = {name: frame[name].to_list() for name in frame.columns}
-    else:
-        columns = {str(name): frame[name].tolist() for name in frame.columns}
-    return {name: [_plain_cell(value) for value in values] for name, values in columns.items()}
-
-
-def plain_table(X: Any) -> dict[str, list[Any]]:
-    """The columns of a pandas or polars table, or of a mapping, with the values that `read_parquet` would give."""
-    if isinstance(X, Mapping):
-        columns = {name: list(values) for name, values in X.items()}
-    else:
-        import narwhals as nw
-
-        frame = nw.from_native(X, eager_only=True)
-        columns = {name: frame[name].to_list() for name in frame.columns}
-    return {str(name): [_plain_cell(value) for value in values] for name, values in columns.items()}
-
-
-def _frame(path: Path) -> Any:
-    """The file as a table of polars, or of pandas."""
     if not path.is_file():
         raise InputError("data", f"there is no file {str(path)!r}", "check the path")
     try:
-        if importlib.util.find_spec("polars") is not None:
-            import polars as pl
-
-            return pl.read_parquet(path)
-        import pandas as pd
-
-        return pd.read_parquet(path)
+        library = importlib.import_module("pandas" if importlib.util.find_spec("polars") is None else "polars")
+        frame = library.read_parquet(path)
     except ImportError:
         raise MissingPackageError("Parquet files need polars, or pandas with pyarrow: pip install polars") from None
     except Exception as error:  # noqa: BLE001 - every library has errors of its own for files that are none
         found = f"{str(path)!r} is no Parquet file ({type(error).__name__})"
         raise InputError("data", found, "check the file, or rename it") from None
-
-
-def _plain_cell(value: Any) -> Any:
-    """The value as one of those that a file of separated values may hold."""
-    if (
-        value is None
-        or (isinstance(value, float) and math.isnan(value))
-        or type(value).__name__ in ("NaTType", "NAType")
-    ):
-        return None
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, (int, float, str)):
-        return value
-    if isinstance(value, decimal.Decimal):
-        return float(value)
-    if isinstance(value, dt.timedelta):
-        return value.total_seconds()
-    return value.isoformat() if isinstance(value, dt.date) else str(value)
+    if not len(frame):
+        raise InputError("data", f"{str(path)!r} has no rows", "give a file with at least one row")
+    return {str(name): frame[name] for name in frame.columns}
 
 
 def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list[str], Cells]:

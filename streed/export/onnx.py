@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.binarize.raw import Kind, RawColumn, read_column
 from streed.data import Cut
-from streed.data.column import shown
-from streed.data.table import read_input
+from streed.data.column import numbers_like
+from streed.data.new_rows import raw_columns
+from streed.data.ordered import TIMES, Kind
+from streed.data.reading import Values
+from streed.data.table import as_table, read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
 from streed.export.questions import ABOVE, AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
@@ -35,7 +37,7 @@ NO_DATE = -(2**63)
 MOST_WHOLE = 2**53
 """Whole numbers from here on are not all doubles, and may be rounded to this one."""
 
-_TIMES = (Kind.DATE.value, Kind.DURATION.value)
+_TIMES = tuple(kind.value for kind in TIMES)
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 
 
@@ -44,11 +46,11 @@ def to_onnx(model: Any) -> ModelProto:
 
     Inputs are the columns of the raw table that the tree asks about, each (m, 1) under its name: numbers and truth
     values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970
-    and durations as int64 microseconds, -2**63 for a gap. Of a table without names, whose columns all are numbers,
-    there is one input, `X` (m, p) double. Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number from left
-    to right. A graph cannot refuse: a value that the tree has no answer to takes the branch of no, and where empty
-    texts are a category, a gap is one of them. Raises InputError for labels that ONNX has no type for, and
-    MissingPackageError without onnx.
+    (of UTC, where they have a zone), clock times and durations as int64 microseconds, -2**63 for a gap. Of a table
+    without names, whose columns all are numbers, there is one input, `X` (m, p) double. Outputs: `prediction` (m,) and
+    `leaf` (m,) int64, the leaf's number from left to right. A graph cannot refuse: a value that the tree has no answer
+    to takes the branch of no, and where empty texts are a category, a gap is one of them. Raises InputError for labels
+    that ONNX has no type for, and MissingPackageError without onnx.
     """
     try:
         import onnx
@@ -82,50 +84,38 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
     """
     tree = tree_of(model)
     nodes = plan(tree)
-    source = read_input(X)
     asked = {question.place: question for question in nodes.questions if question is not None}
     if all(_kind(question) == "number" and not question.named for question in asked.values()):
+        source = read_input(X)
         if isinstance(source, np.ndarray):
             return {"X": source.astype(np.float64)}
-        return {"X": np.column_stack([_reals(read_column(column, "X")) for column in source.columns])}
-    if isinstance(source, np.ndarray):
-        columns = {place: source[:, place] for place in asked}
-    elif source.names is None:
-        columns = {place: source.columns[place] for place in asked}
-    else:
-        by_name = dict(zip(source.names, source.columns, strict=True))
-        absent = [question.name for question in asked.values() if question.name not in by_name]
-        if absent:
-            raise InputError("X", f"it has no column named {shown(absent)}", "give every column that the tree uses")
-        columns = {place: by_name[question.name] for place, question in asked.items()}
-    return {question.name: _held(question, columns[place])[:, None] for place, question in asked.items()}
+        table = as_table(source)
+        return {"X": np.column_stack([_reals(table.read(j)) for j in range(len(table.columns))])}
+    names = [f"x{j}" for j in range(tree.n_columns if tree.recipe is None else len(tree.recipe.columns))]
+    for place, question in asked.items():
+        names[place] = question.name
+    _, read = raw_columns(X, names, asked, named=any(question.named for question in asked.values()))
+    return {question.name: _held(question, read(place))[:, None] for place, question in asked.items()}
 
 
-def _held(question: Question, column: Any) -> Array:
+def _held(question: Question, raw: Values) -> Array:
     """(m,) a raw column as the graph takes it."""
-    raw = read_column(column, question.name)
     kind = _kind(question)
     if kind == "text":
         texts = np.empty(len(raw.values), dtype=object)
         texts[:] = ["" if value is None else str(value) for value in raw.as_categories()]
         return texts
-    if not raw.missing.all() and _kind_of(raw) != kind:
-        raise InputError("X", f"column {question.name!r} holds a {raw.kind.value}", f"the tree asks about a {kind}")
+    if raw.kind is Kind.CATEGORY and not any(isinstance(value, str) for value in raw.order or ("",)):
+        raw = Values(Kind.NUMBER, np.array([0.0 if value is None else value for value in raw.values]), raw.gaps)
+    numbers = numbers_like(question.name, Kind(kind), raw, question.zone)
     if kind in _TIMES:
-        return np.where(raw.missing, NO_DATE, np.where(raw.missing, 0, raw.values).astype(np.int64))
-    return _reals(raw)
+        return np.where(raw.missing, NO_DATE, numbers.astype(np.int64))
+    return np.where(raw.missing, np.nan, numbers).astype(np.float64)
 
 
-def _kind_of(raw: RawColumn) -> str:
-    """The kind of question, as `_kind` says it, that a raw column answers."""
-    if raw.steps and not isinstance(raw.steps[0], str):
-        return "number"
-    return {Kind.BOOLEAN: "number", Kind.CATEGORY: "text"}.get(raw.kind, raw.kind.value)
-
-
-def _reals(raw: RawColumn) -> Array:
+def _reals(raw: Values) -> Array:
     """(m,) float64: the numbers of a column, NaN where they are missing."""
-    return np.where(raw.missing, np.nan, raw.values).astype(np.float64)
+    return np.where(raw.missing, np.nan, numbers_like("X", Kind.NUMBER, raw)).astype(np.float64)
 
 
 class _Graph:
@@ -158,7 +148,7 @@ class _Graph:
     def input(self, name: str, kind: str, width: int) -> str:
         """The name of an input (m, width)."""
         types = self.onnx.TensorProto
-        held = {"number": types.DOUBLE, "text": types.STRING, "date": types.INT64, "duration": types.INT64}[kind]
+        held = {"number": types.DOUBLE, "text": types.STRING, **dict.fromkeys(_TIMES, types.INT64)}[kind]
         self.inputs.append(self.onnx.helper.make_tensor_value_info(name, held, [None, width]))
         return name
 
@@ -190,7 +180,7 @@ def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
 
 def _kind(question: Question) -> str:
     """Whether the column's values are numbers, texts, dates or durations."""
-    if question.kind in (Kind.DATE, Kind.DURATION):
+    if question.kind in TIMES:
         return question.kind.value
     if question.kind in (Kind.NUMBER, Kind.BOOLEAN):
         return "number"

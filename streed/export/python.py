@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from streed.binarize.raw import Kind
-from streed.data.moments import date_text
+from streed.data.moments import clock_text, date_text
+from streed.data.ordered import Kind
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
 from streed.tree.models import tree_of
@@ -18,15 +18,24 @@ from streed.tree.models import tree_of
 _DEEPEST = 18
 """Levels of `if` in one function: Python's parser takes a hundred levels of indentation, readers far fewer."""
 
-_MOMENT = '''def _{name}_moment(value):
-    """A date, datetime or text by ISO 8601 as a datetime without a zone, of UTC where it has one; None of a gap."""
+_MOMENT = '''def _{name}_moment(value, aware):
+    """A date, datetime or text by ISO 8601 as a datetime, which has a zone if `aware`; None of a gap."""
     if value is None or value != value:
         return None
     if isinstance(value, str):
         value = datetime.datetime.fromisoformat(value)
+    elif hasattr(value, "start_time"):
+        value = value.start_time.to_pydatetime()
     elif not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
-    return value if value.tzinfo is None else value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    if (value.tzinfo is not None) != aware:
+        raise ValueError(str(value) + (" has no zone" if aware else " has a zone"))
+    return value
+'''
+
+_CLOCK = '''def _{name}_clock(value):
+    """A clock time or a text by ISO 8601 as a time; None of a gap."""
+    return datetime.time.fromisoformat(value) if isinstance(value, str) else value if value == value else None
 '''
 
 _TEXT = '''def _{name}_text(value):
@@ -57,14 +66,12 @@ def to_python(
     def predict(row):
         if row['sex'] == 'f':
             return 'no'
-        if row['sex'] == 'm':
-            return 'yes'
-        raise ValueError(f"unknown value {row['sex']!r} of column 'sex'")
+        return 'yes'
     <BLANKLINE>
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
-    nodes = plan(tree_of(model), conditions, coded=by_position)
+    nodes = plan(tree_of(model), conditions)
     functions: list[str] = []
     waiting = [(name, 0)]
     for title, root in waiting:
@@ -87,12 +94,11 @@ def to_python(
         functions.append("\n".join(lines) + "\n")
     used = "\n".join(functions)
     imports = []
-    if f"_{name}_moment(" in used:
-        functions.insert(0, _MOMENT.format(name=name))
-    if "datetime." in used or f"_{name}_moment(" in used:
+    for helper, source in (("moment", _MOMENT), ("clock", _CLOCK), ("text", _TEXT)):
+        if f"_{name}_{helper}(" in used:
+            functions.insert(0, source.format(name=name))
+    if "datetime." in used:
         imports.append("import datetime")
-    if f"_{name}_text(" in used:
-        functions.insert(0, _TEXT.format(name=name))
     if "Fraction(" in used:
         imports.append("from fractions import Fraction")
     return ("\n".join(imports) + "\n\n\n" if imports else "") + "\n\n".join(functions)
@@ -119,16 +125,18 @@ def _condition(value: str, question: Question, case: Case, name: str) -> str:
     if case.relation == HOLDS:
         return str(case.values[0])
     if case.relation == GAP:
-        # A column as it is has None alone for a gap; one that was read may have either.
-        return f"{value} is None" if question.kind is None else f"{value} is None or {value} != {value}"
+        return f"{value} is None or {value} != {value}"
     if case.relation == ONE_OF:
         return _one_of(_as_text(value, question, name), case.values)
     if case.relation in (AT_MOST, ABOVE):
         threshold = case.values[0]
         if question.kind is Kind.DATE:
-            moment = f"_{name}_moment({value})"
-            limit = f"datetime.datetime.fromisoformat({date_text(threshold)!r})"
-            return f"{moment} is not None and {moment} {case.relation} {limit}"
+            value = f"_{name}_moment({value}, {question.zone is not None})"
+            limit = f"datetime.datetime.fromisoformat({date_text(threshold, question.zone)!r})"
+            return f"{value} is not None and {value} {case.relation} {limit}"
+        if question.kind is Kind.TIME:
+            limit = f"datetime.time.fromisoformat({clock_text(threshold)!r})"
+            return f"_{name}_clock({value}) is not None and _{name}_clock({value}) {case.relation} {limit}"
         if question.kind is Kind.DURATION:
             limit = f"datetime.timedelta(microseconds={threshold})"
             return f"{value} is not None and {value} == {value} and {value} {case.relation} {limit}"

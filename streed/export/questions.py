@@ -1,7 +1,7 @@
 """What a tree asks of the table that the caller had: columns and values that are there, whatever was made of them.
 
-A tree of an estimator carries the recipe of its questions, one that the shell grew says in its claims how the file was
-read, and any other asks about the columns of its data as they are. What a 0/1 column means that the caller made, only
+A tree whose data were made of a table carries the recipe of its questions, any other asks about the columns of its data
+as they are. What a 0/1 column means that the caller made, only
 the caller can say (`conditions`).
 """
 
@@ -14,8 +14,7 @@ import attrs
 
 from streed.binarize import ColumnRecipe
 from streed.binarize.conditions import questions
-from streed.binarize.raw import Kind
-from streed.data import Column, Cut, Scale
+from streed.data import Column, Cut, Kind
 from streed.errors import InputError
 from streed.tree import Tree, flatten
 
@@ -51,6 +50,8 @@ class Question:
     """Whether the table named its columns."""
     known: tuple[Any, ...] = ()
     """The categories of the column, where it has a recipe."""
+    zone: str | None = None
+    """Of dates that have one."""
 
     @property
     def order(self) -> list[Case]:
@@ -76,20 +77,26 @@ class Plan:
     """The cuts of branching nodes on ordered columns."""
 
 
-def plan(tree: Tree, given: Mapping[str, str] | None = None, *, coded: bool = False) -> Plan:
+def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
     """The tree's nodes and questions.
 
     `given`: by the name of a binary column, the expression that holds where its value is the second one (1, or yes).
-    `coded`: ask about the columns of the data that the shell made of a table, not about the table's. Raises InputError
-    for a name that the tree does not ask about, and for a column of categories.
+    Raises InputError for a name that the tree does not ask about, and for a column of categories.
     """
-    asked = _Asked.of(tree, given or {}, coded=coded)
+    used = {column.name: column for column in tree.columns.values()}
+    for name in given or ():
+        if name in used and used[name].multiway:
+            raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
+    for name in given or ():
+        if name not in used:
+            names = ", ".join(map(repr, used))
+            raise InputError("conditions", f"{name!r} is no column of the tree", f"it asks about {names}")
     shows = iter(tree.shows())
     nodes: list[tuple[tuple[int, ...], int, Question | None, Any, int, Cut | None]] = []
     for first, second, third, *cuts in flatten(tree.root):
         if isinstance(second, tuple):
             cut = cuts[0] if cuts else None
-            asks = asked.question(first) if cut is None else _of_cut(tree.columns[first], first, cut)
+            asks = _question_at(tree, first, given or {}) if cut is None else _of_cut(tree.columns[first], first, cut)
             nodes.append((second, first, asks, None, int(third), cut))
         else:
             nodes.append(((), -1, None, next(shows), second, None))
@@ -97,82 +104,38 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None, *, coded: bool = Fa
     return Plan(*columns)
 
 
-@attrs.frozen(eq=False)
-class _Asked:
-    """What is known of a tree's columns."""
-
-    tree: Tree
-    given: Mapping[str, str]
-    made: Mapping[str, tuple[ColumnRecipe, int]]
-    """By the name of a column: the recipe that made it, and which of its outputs it is."""
-    sources: Mapping[str, tuple[str, Any, tuple[Any, ...]]]
-    """By the name of a column that stands for one category: the table's column, that value, and the other ones."""
-
-    @classmethod
-    def of(cls, tree: Tree, given: Mapping[str, str], *, coded: bool) -> _Asked:
-        used = {column.name: column for column in tree.columns.values()}
-        for name in given:
-            if name in used and used[name].multiway:
-                raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
-        for name in given:
-            if name not in used:
-                names = ", ".join(map(repr, used))
-                raise InputError("conditions", f"{name!r} is no column of the tree", f"it asks about {names}")
-        reading = None if tree.claims is None or coded or tree.recipe is not None else tree.claims.reading
-        recipes = () if reading is None else reading.recipes
-        made = {output.name: (recipe, at) for recipe in recipes for at, output in enumerate(recipe.outputs)}
-        held = {} if reading is None else reading.sources
-        sources = {
-            f"{name}={value}": (name, value, tuple(other for other in values if other != value))
-            for name, values in held.items()
-            for value in values
-        }
-        return cls(tree, given, made, sources)
-
-    def question(self, j: int) -> Question:
-        """What a branching node on column j of the tree's data asks."""
-        column = self.tree.columns[j]
-        if column.name in self.given:
-            case = Case(1, HOLDS, (self.given[column.name],))
-            return Question(j, column.name, None, (case,), 0)
-        recipe = self.tree.recipe
-        if recipe is not None:
-            place = recipe.sources[j]
-            at = sum(source == place for source in recipe.sources[:j])
-            asked = _of_recipe(recipe.columns[place], at, place, strict=recipe.unseen == "error")
-            return attrs.evolve(asked, named=recipe.named)
-        if column.name in self.made:
-            made, at = self.made[column.name]
-            return _of_recipe(made, at, j, strict=True)
-        if column.name in self.sources:
-            name, value, others = self.sources[column.name]
-            return Question(j, name, None, (Case(0, ONE_OF, others), Case(1, ONE_OF, (value,))), None)
+def _question_at(tree: Tree, j: int, given: Mapping[str, str]) -> Question:
+    """What a branching node on column j of the tree's data asks, which is not ordered."""
+    column, recipe = tree.columns[j], tree.recipe
+    if column.name in given:
+        return Question(j, column.name, None, (Case(1, HOLDS, (given[column.name],)),), 0)
+    if recipe is None:
         return _of_column(column, j)
+    place = recipe.sources[j]
+    at = sum(source == place for source in recipe.sources[:j])
+    asked = _of_recipe(recipe.columns[place], at, place, strict=recipe.unseen == "error")
+    return attrs.evolve(asked, named=recipe.named)
 
 
 def _of_column(column: Column, place: int) -> Question:
     """The question about a column as it is."""
-    cases = tuple(
-        Case(code, GAP) if category is None else Case(code, ONE_OF, (category,))
-        for code, category in enumerate(column.categories)
-    )
-    named = column.name != f"x{place}"
-    return Question(place, column.name, None, cases, None, named)
+    cases = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
+    if column.has_gaps:
+        cases.append(Case(len(column.categories) - 1, GAP))
+    kind = Kind.BOOLEAN if column.is_plain else Kind.CATEGORY
+    return Question(place, column.name, kind, tuple(cases), column.usual, column.name != f"x{place}", column.known)
 
 
 def _of_cut(column: Column, place: int, cut: Cut) -> Question:
     """The question at a cut of an ordered column."""
     named = column.name != f"x{place}"
-    kind = Kind((column.scale or Scale.NUMBER).value)
     if cut.threshold is None:
-        return Question(place, column.name, kind, (Case(1, GAP),), 0, named)
-    if column.scale is Scale.CATEGORY:
-        first = int(cut.threshold) + 1
-        sides = (column.categories[:first], column.categories[first:])
-        cases = [Case(child, ONE_OF, values) for child, values in enumerate(sides) if values]
-        return Question(place, column.name, kind, (*cases, Case(cut.gaps, GAP)), None, named)
+        return Question(place, column.name, column.scale, (Case(1, GAP),), 0, named, zone=column.zone)
+    if column.scale is Kind.CATEGORY:
+        steps = Case(0, ONE_OF, column.categories[: int(cut.threshold) + 1])
+        return Question(place, column.name, column.scale, (steps, Case(cut.gaps, GAP)), 1, named)
     case = Case(1, ABOVE, (cut.threshold,)) if cut.gaps == 0 else Case(0, AT_MOST, (cut.threshold,))
-    return Question(place, column.name, kind, (case,), cut.gaps, named)
+    return Question(place, column.name, column.scale, (case,), cut.gaps, named, zone=column.zone)
 
 
 def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Question:
@@ -212,9 +175,10 @@ def _question(
 ) -> Question:
     """The question with those cases, whose gaps and other values go to the children named; None is no answer."""
     found = [case for case in cases if case.relation != GAP]
-    if gap == unseen:
-        return Question(place, recipe.name, recipe.kind, tuple(found), unseen, known=recipe.categories)
-    if gap is None:
-        rest = Case(unseen or 0, PRESENT) if above is None else Case(unseen or 0, ABOVE, (above,))
-        return Question(place, recipe.name, recipe.kind, (*found, rest), None, known=recipe.categories)
-    return Question(place, recipe.name, recipe.kind, (*found, Case(gap, GAP)), unseen, known=recipe.categories)
+    if gap != unseen and gap is not None:
+        found.append(Case(gap, GAP))
+    elif gap != unseen:
+        found.append(Case(unseen or 0, PRESENT) if above is None else Case(unseen or 0, ABOVE, (above,)))
+        unseen = None
+    asked = Question(place, recipe.name, recipe.kind, tuple(found), unseen)
+    return attrs.evolve(asked, known=recipe.categories, zone=recipe.zone)

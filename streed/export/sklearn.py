@@ -85,8 +85,17 @@ def to_sklearn(
         estimator.n_classes_ = np.int64(n_classes)
     estimator.tree_ = Compiled(width, np.array([n_classes], dtype=np.intp), 1)
     estimator.tree_.__setstate__(state)
-    if tree.recipe is None:
-        return estimator
+    return estimator if tree.recipe is None else _pipeline(tree, estimator)
+
+
+def to_pipeline(model: Any) -> Pipeline:
+    """The estimator of `to_sklearn` behind a step that reads raw tables, whether or not the tree has a recipe."""
+    tree = tree_of(model)
+    exported = to_sklearn(tree)
+    return exported if tree.recipe is not None else _pipeline(tree, exported)
+
+
+def _pipeline(tree: Tree, estimator: Any) -> Pipeline:
     from sklearn.pipeline import Pipeline
 
     from streed.export.steps import QuestionsOfTree

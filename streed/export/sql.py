@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from streed.binarize.conditions import sql_duration, sql_moment, sql_number
-from streed.binarize.raw import Kind
+from streed.binarize.conditions import sql_number, sql_time
+from streed.data.ordered import TIMES
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
 from streed.tree.models import tree_of
@@ -33,7 +33,7 @@ def to_sql(
     >>> print(to_sql(tree, "people"))
     SELECT *, CASE
       WHEN "sex" = 'f' THEN 'no'
-      WHEN "sex" = 'm' THEN 'yes'
+      ELSE 'yes'
     END AS "prediction"
     FROM "people"
     """
@@ -72,11 +72,9 @@ def _condition(question: Question, case: Case) -> str:
             return f"{column} = {_literal(case.values[0])}"
         return f"{column} IN ({', '.join(map(_literal, case.values))})"
     if case.relation in (AT_MOST, ABOVE):
-        if question.kind is Kind.DATE:
-            value, limit = sql_moment(column, case.values[0])
+        if question.kind in TIMES:
+            value, limit = sql_time(column, question.kind, case.values[0], question.zone)
             return f"{value} {case.relation} {limit}"
-        if question.kind is Kind.DURATION:
-            return f"{column} {case.relation} {sql_duration(case.values[0])}"
         return f"{column} {_bound(case.relation, case.values[0])}"
     return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
 

@@ -1,6 +1,6 @@
 """A tree: nested nodes, the columns that they ask about, and what each leaf shows; text, JSON and verification."""
 
-from streed.tree.claims import Claims, Reading
+from streed.tree.claims import Claims
 from streed.tree.nodes import Branch, Leaf, Node, flatten, nest, route, used_columns, walk, worth
 from streed.tree.tree import Tree
 
@@ -9,7 +9,6 @@ __all__ = [
     "Claims",
     "Leaf",
     "Node",
-    "Reading",
     "Tree",
     "flatten",
     "nest",

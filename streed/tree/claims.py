@@ -1,41 +1,16 @@
-"""What a solve says about its tree, and how the table that it was grown on was read: kept with the tree."""
+"""What a solve says about its tree, and which columns of a table the shell took for what: kept with the tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from streed.binarize import ColumnRecipe
 from streed.data.dataset import AUTO, Dataset
 
 if TYPE_CHECKING:
+    from streed.data.roles import Roles
     from streed.tree.description import Description
-
-
-@attrs.frozen
-class Reading:
-    """How columns, labels and weights were made of a table, where the shell did that."""
-
-    target: str
-    """The column of the labels."""
-    weights: str | None
-    """The column of the row weights."""
-    categorical: tuple[str, ...]
-    """The columns of numbers that were taken as categories."""
-    one_hot: bool
-    """Whether there is a 0/1 column per category, or one column with a child per category."""
-    sources: Mapping[str, tuple[Any, ...]]
-    """Where `one_hot`: the columns that became several, and the values that each had."""
-    sensitive: tuple[str, ...] = ()
-    """The columns of the groups that limits are about; they are no features."""
-    recipes: tuple[ColumnRecipe, ...] = ()
-    """The columns that questions were made of: numbers, dates, columns with gaps, texts of many values."""
-    frequency: str | None = None
-    """The column that says how many equal rows each row stands for."""
-    ordered: tuple[str, ...] = ()
-    """The columns of numbers and dates that are taken as they are, every threshold a split."""
 
 
 @attrs.frozen
@@ -53,7 +28,8 @@ class Claims:
     max_depth: int | None = None
     max_nodes: int | None = None
     min_leaf: int = 1
-    reading: Reading | None = None
+    roles: Roles | None = None
+    """The columns of the labels, of weights and groups, where the shell read a table."""
     over: str = ""
     """Among which splits the tree is the best, as `extent_text` says it."""
     max_cuts: int | None = None

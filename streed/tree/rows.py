@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from streed.binarize import TableRecipe
-from streed.data import Column, Dataset, Scale, encode
+from streed.data import Column, Dataset, Kind, encode
 from streed.data.new_rows import Numbers, read_rows
 from streed.errors import InputError
 from streed.exact import Array
@@ -39,8 +39,9 @@ class TreeRows:
     def of(cls, X: Any, columns: Mapping[int, Column], n_columns: int, recipe: TableRecipe | None) -> TreeRows:
         """The rows of `X` as `Tree.predict` takes them, for a tree on `columns` of data with `n_columns`.
 
-        `recipe`: how the columns are made of a raw table, as `Tree` has it. Raises InputError for missing columns, and
-        for values and categories that the tree does not know.
+        `recipe`: how the columns are made of a raw table, as `Tree` has it. Warns of values that the tree's data did
+        not have, unless the recipe says otherwise; raises InputError for missing columns and for values of another
+        kind.
         """
         if isinstance(X, Dataset):
             places = _places(X, columns)
@@ -50,9 +51,9 @@ class TreeRows:
             return cls(len(answers), lambda j: answers[:, j])
         every = [columns.get(j, _UNUSED) for j in range(n_columns)]
         if all(column.scale is None for column in columns.values()):
-            codes = encode(every, X, used=columns)
+            codes = encode(every, X, columns, "warn")
             return cls(len(codes), lambda j: codes[:, j])
-        n_rows, read = read_rows(every, X, columns)
+        n_rows, read = read_rows(every, X, columns, "warn")
         rows = cls(n_rows, read)
         for j in columns:
             rows._column(j)  # so that what cannot be read is an error, whatever branch the rows take
@@ -105,8 +106,10 @@ def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:
                 raise InputError("X", f"column {column.name!r} is missing", "give every column that the tree uses")
             place = data.names.index(column.name)
         found = data.column(place)
-        same = attrs.evolve(found, has_gaps=column.has_gaps) == column
-        if not same and not (column.scale is Scale.NUMBER and _holds_numbers(found)):
+        same = found == (column if column.scale is None else attrs.evolve(column, has_gaps=found.has_gaps))
+        other_zone = column.scale is Kind.DATE and found.zone is not None and column.zone is not None
+        same = same or (other_zone and found.scale is Kind.DATE)
+        if not same and not (column.scale is Kind.NUMBER and _holds_numbers(found)):
             raise InputError(
                 "X",
                 f"column {column.name!r} has {_described(found)}, the tree's has {_described(column)}",
@@ -122,6 +125,7 @@ def _holds_numbers(column: Column) -> bool:
 
 
 def _described(column: Column) -> str:
-    if column.scale is None or column.scale is Scale.CATEGORY:
+    if column.scale is None or column.scale is Kind.CATEGORY:
         return f"the categories {column.categories}"
-    return f"{column.scale.value}s in order"
+    zone = "" if column.scale is not Kind.DATE else f" of {'no' if column.zone is None else 'a'} zone"
+    return f"{column.scale.value}s in order{zone}"

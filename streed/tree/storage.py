@@ -19,29 +19,19 @@ from typing import Any
 import attrs
 
 from streed.binarize import ColumnRecipe, TableRecipe
-from streed.binarize.raw import Kind
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
+from streed.data.ordered import TIMES, Kind
+from streed.data.roles import Roles
 from streed.data.strict_json import is_finite, parse
 from streed.errors import InputError
-from streed.tree.claims import Claims, Reading
+from streed.tree.claims import Claims
 from streed.tree.nodes import flatten, nest, worth
-from streed.tree.stored_cuts import (
-    VERSIONS,
-    check_steps,
-    check_version,
-    cut_of,
-    held_column,
-    held_cut,
-    is_duration,
-    is_moment,
-    scale_of,
-    version_of,
-)
-from streed.tree.stored_values import REMEDY, broken, checked_text, distinct, fraction, plain, typed
+from streed.tree.stored_cuts import check_steps, column_of, cut_of, held_column, held_cut, is_time
+from streed.tree.stored_values import REMEDY, broken, distinct, fraction, plain, typed
 from streed.tree.tree import Tree
 
-FORMAT = "streed.tree"
+FORMAT, VERSION = "streed.tree", 4
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
@@ -79,18 +69,9 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         nodes.append(leaf)
     document = {
         "format": FORMAT,
-        "version": version_of(tree.columns, _recipes(tree)),
+        "version": VERSION,
         "n_columns": tree.n_columns,
-        "columns": [
-            {
-                "index": int(j),
-                "name": checked_text(column.name),
-                "categories": [typed(category) for category in column.categories],
-                "multiway": column.multiway,
-                **held_column(column),
-            }
-            for j, column in sorted(tree.columns.items())
-        ],
+        "columns": [{"index": int(j), **held_column(column)} for j, column in sorted(tree.columns.items())],
         "labels": [typed(label) for label in tree.labels],
         "nodes": nodes,
         "claims": None if tree.claims is None else _claims(tree.claims),
@@ -107,9 +88,10 @@ def load(text: str) -> Tree:
     Nothing that the file names is opened or run; `streed.data.strict_json` says what no file may hold.
     """
     document = _parse(text)
-    check_version(document)
     nodes = document["nodes"]
-    columns = {entry["index"]: _column(entry, place) for place, entry in enumerate(document["columns"])}
+    columns = {
+        entry["index"]: column_of(entry, f"$.columns[{place}]") for place, entry in enumerate(document["columns"])
+    }
     labels = distinct(document["labels"], "$.labels")
     if len(columns) < len(document["columns"]):
         raise broken("$.columns", "two of them have the same index")
@@ -132,7 +114,7 @@ def load(text: str) -> Tree:
     claims = document["claims"]
     if claims is not None:
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
-        claims = Claims(**{**claims, **bounds, "reading": _reading(claims["reading"])})
+        claims = Claims(**{**claims, **bounds, "roles": _roles(claims["roles"])})
     recipe = _table_recipe(document["recipe"], columns, document["n_columns"]) if "recipe" in document else None
     return Tree(root, columns, document["n_columns"], labels, 1, shown, claims, recipe)
 
@@ -142,10 +124,9 @@ def _parse(text: str) -> dict[str, Any]:
 
     document = parse(text, "tree", REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
-    known = version in VERSIONS and isinstance(version, int)
-    if isinstance(document, dict) and document.get("format") == FORMAT and not known:
+    if isinstance(document, dict) and document.get("format") == FORMAT and version != VERSION:
         found = f"its format has version {str(version)[:40]!r}" if isinstance(version, str) else f"version {version!r}"
-        raise InputError("tree", found[:80], f"this streed reads the versions {', '.join(map(str, VERSIONS))}")
+        raise InputError("tree", found[:80], f"this streed reads version {VERSION}: grow the tree again")
     # A few errors tell enough of a file that is wrong everywhere.
     worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
@@ -166,18 +147,6 @@ def _validator() -> Any:
     plain = jsonschema.Draft202012Validator
     strict: Any = jsonschema.validators.extend(plain, type_checker=plain.TYPE_CHECKER.redefine("integer", is_whole))
     return strict(schema())
-
-
-def _column(entry: dict[str, Any], place: int) -> Column:
-    where = f"$.columns[{place}]"
-    categories = distinct(entry["categories"], f"{where}.categories")
-    scale = scale_of(entry, categories, where)
-    column = Column(entry["name"], categories, entry["multiway"], scale, entry.get("has_gaps", False))
-    if scale is None and not 0 < len(categories) <= MOST_CATEGORIES:
-        raise broken(where, f"{len(categories)} categories")
-    if scale is None and not column.multiway and len(column.categories) > 2:
-        raise broken(where, f"{len(column.categories)} categories of a column that is not multiway")
-    return column
 
 
 def _cut(node: dict[str, Any], columns: dict[int, Column], place: int) -> tuple[Cut, ...]:
@@ -227,46 +196,34 @@ def _leaves_in_order(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _claims(claims: Claims) -> dict[str, Any]:
     held = attrs.asdict(claims, recurse=False)
     held["task"] = claims.describe_task()
-    if claims.reading is not None:
-        sources = {checked_text(name): list(map(typed, values)) for name, values in claims.reading.sources.items()}
-        held["reading"] = attrs.asdict(claims.reading, recurse=False) | {
-            "categorical": list(claims.reading.categorical),
-            "sources": sources,
-            "sensitive": list(claims.reading.sensitive),
-            "recipes": [_held_recipe(recipe) for recipe in claims.reading.recipes],
+    if claims.roles is not None:
+        held["roles"] = {
+            "target": claims.roles.target,
+            "sample_weight": claims.roles.sample_weight,
+            "frequency": claims.roles.frequency,
+            "sensitive_features": list(claims.roles.row_data.get("sensitive_features", ())),
+            "categorical": list(claims.roles.categorical),
         }
-        if claims.reading.frequency is None:
-            held["reading"].pop("frequency", None)
-        held["reading"].pop("ordered", None)
-        if claims.reading.ordered:
-            held["reading"]["ordered"] = [checked_text(name) for name in claims.reading.ordered]
     for name in ("value", "lower_bound", "upper_bound"):
         held[name] = plain_value(held[name])
     return held
 
 
-def _reading(held: dict[str, Any] | None) -> Reading | None:
+def _roles(held: dict[str, Any] | None) -> Roles | None:
     if held is None:
         return None
-    where = "$.claims.reading"
-    sources = {name: distinct(values, f"{where}.sources") for name, values in held["sources"].items()}
-    listed = {name: tuple(held.get(name, ())) for name in ("categorical", "sensitive", "ordered")}
-    recipes = tuple(_recipe(entry, f"{where}.recipes[{j}]") for j, entry in enumerate(held.get("recipes", ())))
-    if len({recipe.name for recipe in recipes}) < len(recipes):
-        raise broken(f"{where}.recipes", "two of them are of the same column")
-    return Reading(**{**held, **listed, "sources": sources, "recipes": recipes})
-
-
-def _recipes(tree: Tree) -> tuple[ColumnRecipe, ...]:
-    """Of the columns that the tree's data were made of, by an estimator or by the shell."""
-    reading = None if tree.claims is None else tree.claims.reading
-    return (*(tree.recipe.columns if tree.recipe else ()), *(reading.recipes if reading else ()))
+    groups = tuple(held["sensitive_features"])
+    row_data = {"sensitive_features": groups} if groups else {}
+    categorical = tuple(held["categorical"])
+    return Roles((), held["target"], held["sample_weight"], held["frequency"], row_data, categorical)
 
 
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
     categories, usual = [typed(category) for category in recipe.categories], typed(recipe.usual)
     held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
-    return held | {"thresholds": list(recipe.thresholds)}
+    if recipe.zone is None:
+        held.pop("zone")
+    return held | {"thresholds": list(map(plain_number, recipe.thresholds))}
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
@@ -284,8 +241,8 @@ def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns
 def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
     kind, categories = Kind(held["kind"]), distinct(held["categories"], f"{where}.categories")
     read = {"kind": kind, "categories": categories, "usual": plain(held["usual"], f"{where}.usual")}
-    recipe = ColumnRecipe(**{**held, **read, "thresholds": tuple(held["thresholds"])})
-    cut = kind in (Kind.NUMBER, Kind.DATE, Kind.DURATION)
+    recipe = ColumnRecipe(**{**held, **read, "thresholds": _exact(held["thresholds"], where)})
+    cut = kind in (Kind.NUMBER, *TIMES)
     if recipe.is_scale:
         check_steps(recipe, where)
     if (
@@ -298,12 +255,10 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
         raise broken(where, "a boolean has the categories 0 and 1")
     if any(later <= first for first, later in itertools.pairwise(recipe.thresholds)):
         raise broken(where, "the thresholds do not ascend")
-    if not all(is_finite(threshold) for threshold in recipe.thresholds):
-        raise broken(where, "a threshold is too large")
-    if kind is Kind.DATE and not all(map(is_moment, recipe.thresholds)):
-        raise broken(where, "a threshold is no moment of the years 1 to 9999")
-    if kind is Kind.DURATION and not all(map(is_duration, recipe.thresholds)):
-        raise broken(where, "a threshold is no duration of fewer than 2**63 microseconds")
+    if kind in TIMES and not all(is_time(threshold, kind) for threshold in recipe.thresholds):
+        raise broken(where, f"a threshold is no {kind.value} in microseconds")
+    if recipe.zone is not None and kind is not Kind.DATE:
+        raise broken(where, "a zone of what are no dates")
     if recipe.multiway and not categories:
         raise broken(where, "children of no category")
     if not recipe.is_scale and len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:

@@ -1,73 +1,60 @@
-"""The versions of a saved tree, and ordered columns and their cuts in it.
-
-A file is of the least version that has what its tree needs, so that older programs read all that they can: version 2
-has ordered columns and their cuts, version 3 recipes of ordered categories.
-"""
+"""Columns and the cuts of ordered ones in a saved tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from streed.binarize import ColumnRecipe
-from streed.binarize.raw import Kind
-from streed.data import Column, Cut, Scale
-from streed.data.moments import date_text
+from streed.data import Column, Cut, Kind
+from streed.data.column import MOST_CATEGORIES
+from streed.data.moments import FIRST, LAST
 from streed.data.strict_json import is_finite
-from streed.tree.stored_values import broken
-
-PLAIN, WITH_CUTS, WITH_STEPS = VERSIONS = 1, 2, 3
-"""The versions of the format: without and with ordered columns, and with recipes of ordered categories."""
+from streed.tree.stored_values import broken, checked_text, distinct, typed
 
 MOST_STEPS = 65_536
 """Categories of an ordered column."""
 
-
-def version_of(columns: Mapping[int, Column], recipes: Iterable[ColumnRecipe]) -> int:
-    """The version in which a tree on these columns, made by these recipes, is saved."""
-    if any(recipe.is_scale for recipe in recipes):
-        return WITH_STEPS
-    return PLAIN if all(column.scale is None for column in columns.values()) else WITH_CUTS
+_DAY = 24 * 3600 * 10**6
 
 
 def held_column(column: Column) -> dict[str, Any]:
-    """What a file says of an ordered column beside its name and categories; {} of any other one."""
-    return {} if column.scale is None else {"scale": column.scale.value, "has_gaps": column.has_gaps}
+    """What a file says of a column."""
+    held: dict[str, Any] = {
+        "name": checked_text(column.name),
+        "categories": [typed(category) for category in column.categories],
+        "multiway": column.multiway,
+    }
+    if column.scale is not None:
+        held["scale"] = column.scale.value
+    more = {"has_gaps": column.has_gaps, "zone": column.zone, "other": column.other, "usual": column.usual}
+    return held | {name: value for name, value in more.items() if value}
+
+
+def column_of(entry: Mapping[str, Any], where: str) -> Column:
+    """What `held_column` was given; raises InputError where the entry contradicts itself."""
+    categories = distinct(entry["categories"], f"{where}.categories")
+    scale = Kind(entry["scale"]) if "scale" in entry else None
+    held = {name: entry[name] for name in ("has_gaps", "zone", "other", "usual") if name in entry}
+    column = Column(entry["name"], categories, entry["multiway"], scale, **held)
+    if column.zone is not None and scale is not Kind.DATE:
+        raise broken(where, "a zone of what are no dates")
+    if scale is not None:
+        if column.multiway or column.other or column.usual or bool(categories) != (scale is Kind.CATEGORY):
+            raise broken(where, f"children or categories that an ordered column of {scale.value} values does not have")
+        return column
+    if not 0 < len(categories) <= MOST_CATEGORIES:
+        raise broken(where, f"{len(categories)} categories")
+    if not column.multiway and len(categories) > 2:
+        raise broken(where, f"{len(categories)} categories of a column that is not multiway")
+    if column.usual >= len(categories) or column.has_gaps + column.other > len(categories):
+        raise broken(where, "children for gaps or for other values that there are not")
+    return column
 
 
 def held_cut(cut: Sequence[Cut], plain_value: Callable[[Any], Any]) -> dict[str, Any]:
     """What a file says of the cut of a branch, as `flatten` gives it: of one, or of none."""
     return {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
-
-
-def check_version(document: Mapping[str, Any]) -> None:
-    """Raises InputError for ordered columns, cuts or categories in a file of a version that has none."""
-    if document["version"] < WITH_STEPS:
-        recipes = document.get("recipe", {}).get("columns", [])
-        reading = (document["claims"] or {}).get("reading") or {}
-        for recipe in (*recipes, *reading.get("recipes", ())):
-            if recipe["kind"] == Kind.CATEGORY and recipe["thresholds"]:
-                where = f"recipe of {recipe['name'][:40]!r}"
-                raise broken(where, f"thresholds of categories, which version {document['version']} does not have")
-    if document["version"] != PLAIN:
-        return
-    for what, keys in (("columns", ("scale", "has_gaps")), ("nodes", ("threshold", "gaps"))):
-        for place, entry in enumerate(document[what]):
-            found = next((key for key in keys if key in entry), None)
-            if found is not None:
-                raise broken(f"$.{what}[{place}]", f"{found}, which version {PLAIN} does not have")
-
-
-def scale_of(entry: Mapping[str, Any], categories: tuple[Any, ...], where: str) -> Scale | None:
-    """The scale of a column, None of one that is not ordered; raises InputError where the entry contradicts itself."""
-    if "scale" not in entry:
-        if entry.get("has_gaps"):
-            raise broken(where, "gaps in a column that is not ordered")
-        return None
-    scale = Scale(entry["scale"])
-    if entry["multiway"] or bool(categories) != (scale is Scale.CATEGORY):
-        raise broken(where, f"children or categories that an ordered column of {scale.value} values does not have")
-    return scale
 
 
 def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ...]:
@@ -108,23 +95,16 @@ def check_steps(recipe: ColumnRecipe, where: str) -> None:
 
 def _fits(threshold: Any, column: Column) -> bool:
     """Whether the scale of the column has the threshold."""
-    if column.scale is Scale.NUMBER:
+    if column.scale is Kind.NUMBER:
         return True
     if not isinstance(threshold, int):
         return False
-    if column.scale is Scale.CATEGORY:
+    if column.scale is Kind.CATEGORY:
         return 0 <= threshold < len(column.categories)
-    return is_moment(threshold) if column.scale is Scale.DATE else is_duration(threshold)
+    return is_time(threshold, column.scale)
 
 
-def is_duration(threshold: Any) -> bool:
-    """Whether it is a duration in microseconds, of fewer than 2**63 of them."""
-    return isinstance(threshold, int) and abs(threshold) < 2**63
-
-
-def is_moment(threshold: Any) -> bool:
-    """Whether it is a moment of the years 1 to 9999, in microseconds since 1970."""
-    try:
-        return isinstance(threshold, int) and bool(date_text(threshold))
-    except OverflowError:
-        return False
+def is_time(threshold: Any, kind: Kind | None) -> bool:
+    """Whether it is a whole number of microseconds that a date, clock time or duration may have."""
+    least, most = {Kind.DATE: (FIRST, LAST), Kind.TIME: (0, _DAY - 1)}.get(kind, (1 - 2**63, 2**63 - 1))  # type: ignore[arg-type]
+    return isinstance(threshold, int) and least <= threshold <= most

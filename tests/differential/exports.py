@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from streed.binarize import Settings, TableRecipe, make_recipe
-from streed.binarize.raw import read_column
+from streed.data.reading import read_column
 from streed.errors import InputError
 from streed.tree import Branch, Leaf, Node, Tree
 from tests.benchmarks import harness

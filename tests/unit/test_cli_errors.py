@@ -211,8 +211,7 @@ def test_exports_of_any_name(name: str) -> None:
     kind = "kind" + name
     assert scope["predict"]({name: 0, kind: name + "0"}) == "no"
     assert scope["predict"]({name: 1, kind: name + "1"}) == name + "!"
-    with pytest.raises(ValueError, match="unknown value"):
-        scope["predict"]({name: 7, kind: name + "0"})
+    assert scope["predict"]({name: 7, kind: name + "0"}) == "no"
     # Before Python 3.12, the braces of an f-string hold neither a backslash nor the quote around it.
     for line in source.splitlines():
         if 'f"' in line:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from streed.cli.app import app
 from streed.cli.options import SEARCHES
 from streed.data import Dataset
+from streed.data.reading import read_column
 from streed.datasets.reading import read_table
 from streed.drivers import drivers
 from streed.tree import Branch, Leaf, Tree
@@ -44,7 +45,11 @@ def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
         {"a": [1, None], "b": [0.5, float("nan")], "c": ["x", ""], "d": days, "e": [True, False]}
     ).write_parquet(path)
     table, target = read_table(str(path), "c")
-    assert table == {"a": [1, None], "b": [0.5, None], "c": ["x", ""], "d": ["2020-01-02", None], "e": [1, 0]}
+    read = {name: read_column(column, name) for name, column in table.items()}
+    assert [each.kind.value for each in read.values()] == ["number", "number", "category", "date", "boolean"]
+    assert [each.as_categories() for each in read.values()] == [
+        *([1, None], [0.5, None], ["x", ""], ["2020-01-02", None], [True, False])
+    ]
     assert target == "c"
     path.write_bytes(b"no table")
     for file in (path, tmp_path / "absent.parquet"):
@@ -55,9 +60,9 @@ def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
 
 def test_one_is_not_several(tmp_path: Path) -> None:
     told = run("solve", "-", "--target", "y", "--max-depth", "1", given="a,y\n1,u\n1,v\n").stdout
-    assert told.startswith("data    -: 2 rows, 1 column, 2 classes\n")
+    assert told.startswith("data    -: 2 rows, 0 columns, 2 classes\n")
     told = run("solve", "-", "--target", "y", "--max-depth", "1", given="a,b,y\n1,0,u\n").stdout
-    assert told.startswith("data    -: 1 row, 2 columns, 1 class\n")
+    assert told.startswith("data    -: 1 row, 0 columns, 1 class\n")
 
 
 def test_parquet_rows_are_predicted(tmp_path: Path) -> None:

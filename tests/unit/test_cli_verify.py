@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from streed.cli.app import app
 from streed.errors import InputError
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
 from streed.tree import Tree
@@ -15,7 +17,7 @@ from streed.tree.description import describe, rebuild
 from tests.unit.shell import PLAY, change_leaf, refused, run, run_json, saved, solve
 
 
-def test_predict_needs_no_target_and_refuses_new_values(play: str, tmp_path: Path) -> None:
+def test_predict_needs_no_target_and_warns_of_new_values(play: str, tmp_path: Path) -> None:
     tree, out = str(tmp_path / "tree.json"), tmp_path / "answers.csv"
     solve(play, "--target", "play", "--weights", "times", "--out", tree)
     new = tmp_path / "new.csv"
@@ -25,7 +27,9 @@ def test_predict_needs_no_target_and_refuses_new_values(play: str, tmp_path: Pat
     run("predict", tree, str(new), "--out", str(out))
     assert out.read_text(encoding="utf-8") == "prediction\nyes\nno\nyes\n"
     new.write_text("humidity,windy,outlook\n70,1,snow\n70,1,rain\n", encoding="utf-8")
-    assert "column 'outlook' has the value 'snow'" in refused("predict", tree, str(new))
+    told = CliRunner().invoke(app, ["predict", tree, str(new)], prog_name="streed")
+    assert told.stdout.split() == ["no", "no"]
+    assert told.stderr.startswith("warning: column 'outlook' has the value 'snow' in row 0")
     new.write_text("humidity,windy\n70,1\n", encoding="utf-8")
     assert "outlook" in refused("predict", tree, str(new))
 
@@ -86,7 +90,7 @@ def test_verify_a_tree_that_python_saved(play: str, tmp_path: Path) -> None:
     path = tmp_path / "tree.json"
     solve(play, "--target", "play", "--weights", "times", "--multiway", "--out", str(path))
     document = json.loads(path.read_text(encoding="utf-8"))
-    document["claims"]["reading"] = None
+    document["claims"]["roles"] = None
     path.write_text(json.dumps(document), encoding="utf-8")
     assert "give --target" in refused("verify", str(path), play)
     assert run_json("verify", str(path), play, "--target", "play", "--weights", "times")["holds"] is True

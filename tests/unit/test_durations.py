@@ -10,7 +10,7 @@ import pytest
 
 import streed
 from streed.binarize import make_recipe
-from streed.data import Dataset, Scale
+from streed.data import Dataset, Kind
 from streed.data.moments import duration, duration_text
 from streed.data.thresholds import between_durations
 from streed.errors import InputError
@@ -44,7 +44,7 @@ def tables() -> list[Any]:
 def test_every_table_gives_the_same_tree() -> None:
     for table in tables():
         tree = _tree(table, LATE)
-        assert tree.columns[0].scale is Scale.DURATION
+        assert tree.columns[0].scale is Kind.DURATION
         assert "wait <= 0:30:00" in tree.to_text()
         assert tree.predict(table).tolist() == LATE
         assert tree.predict(

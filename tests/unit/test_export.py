@@ -8,14 +8,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
 from streed import InputError, Tree
-from streed.data import Dataset
+from streed.data import Column, Dataset
 from streed.export import codes, feature_names, from_json, to_dot, to_json, to_onnx, to_python, to_sklearn, to_sql
-from streed.tree import Branch, Claims, Leaf, Reading
+from streed.tree import Branch, Leaf
 from tests.unit.grown import make_chain, make_data, make_table, make_tree
 
 Table = dict[str, list[Any]]
@@ -193,17 +192,6 @@ def test_onnx_of_a_table_without_names_has_one_input() -> None:
         assert session.run(None, {"X": X.astype(float)})[0].tolist() == tree.predict(X).tolist()
 
 
-def test_columns_that_the_shell_made_are_asked_in_the_tables_terms() -> None:
-    data = Dataset.make({"dept=A": [1, 0, 0], "dept=B": [0, 1, 0]}, ["no", "yes", "yes"])
-    claims = Claims(None, 0, 0, 0, "optimal", 3, reading=Reading("y", None, (), True, {"dept": ("A", "B", "C")}))
-    tree = attrs.evolve(Tree.grown(Branch(0, (Leaf(1, 2, 0), Leaf(0, 1, 0)), 3), data), claims=claims)
-    predict = call(to_python(tree))
-    assert [predict({"dept": dept}) for dept in "ABC"] == ["no", "yes", "yes"]
-    with pytest.raises(ValueError, match="unknown value 'Z' of column 'dept'"):
-        predict({"dept": "Z"})
-    assert query({"dept": ["A", "B", "C", "Z"]}, to_sql(tree, "people")) == ["no", "yes", "yes", None]
-
-
 def test_conditions_that_the_caller_gives() -> None:
     data = Dataset.make({"age<=30": [1, 0, 0]}, ["no", "yes", "yes"])
     tree = Tree.grown(Branch(0, (Leaf(1, 2, 0), Leaf(0, 1, 0)), 3), data)
@@ -216,16 +204,13 @@ def test_conditions_that_the_caller_gives() -> None:
         to_python(make_tree(make_data(seed=1), seed=1), conditions={"depart'ment": "True", "grade": "True"})
 
 
-def test_missing_values_that_are_a_category() -> None:
-    column = Dataset.make({"a": ["x", "y", "z"]}, [0, 1, 1]).column(0)
-    tree = Tree(
-        Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0), Leaf(0, 1, 0)), 3),
-        {0: attrs.evolve(column, categories=("x", "y", None))},
-        1,
-        (0, 1),
-    )
-    assert query({"a": ["x", "y", None, "z"]}, to_sql(tree, "people")) == [0, 1, 0, None]
-    assert [call(to_python(tree))({"a": value}) for value in ("x", "y", None)] == [0, 1, 0]
+def test_gaps_and_other_values_are_categories() -> None:
+    column = Column("a", ("x", "other", "missing"), True, has_gaps=True, other=True, usual=1)
+    tree = Tree(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0), Leaf(2, 1, 0)), 3), {0: column}, 1, (0, 1, 2))
+    values, expected = ["x", "other", "missing", None, "z"], [0, 1, 1, 2, 1]
+    assert tree.predict({"a": values}).tolist() == expected
+    assert query({"a": values}, to_sql(tree, "people")) == expected
+    assert [call(to_python(tree))({"a": value}) for value in values] == expected
 
 
 def test_trees_of_hundreds_of_levels() -> None:

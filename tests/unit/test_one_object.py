@@ -124,7 +124,7 @@ def test_onnx_takes_the_raw_table(fitted: Any) -> None:
         assert session.run(None, onnx_inputs(fitted, table))[0].tolist() == fitted.predict(X).tolist()
     with pytest.raises(InputError, match="no column named"):
         onnx_inputs(fitted, X[["sex"]])
-    with pytest.raises(InputError, match="the tree asks about a number"):
+    with pytest.raises(InputError, match="held numbers before"):
         onnx_inputs(fitted, X.assign(age="old"))
     array = np.random.default_rng(1).normal(size=(60, 3))
     model = OptimalTreeClassifier(max_depth=1).fit(array, (array[:, 1] > 0.2).astype(int))

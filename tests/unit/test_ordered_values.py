@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.data import Column, Cut, Dataset, Scale
+from streed.data import Column, Cut, Dataset, Kind
 from streed.data.moments import date_text, microseconds
 from streed.data.ordered import threshold_text
 from streed.data.thresholds import at_most, between, between_integers, between_moments
@@ -73,7 +73,7 @@ def test_a_threshold_separates_and_reads_back(a: float, b: float) -> None:
     t = between(low, high)
     assert low <= t < high
     assert float(repr(t)) == t
-    assert float(threshold_text(t, Scale.NUMBER, ())) == t
+    assert float(threshold_text(t, Kind.NUMBER, ())) == t
     with np.errstate(over="ignore"):
         near, far = np.float32(low), np.float32(high)
     if near < far and math.isfinite(near) and math.isfinite(far):
@@ -198,7 +198,7 @@ def test_gaps_are_asked_on_either_side_and_for_themselves(table: Any) -> None:
     data = Dataset.make(table)
     assert data.X[:, 0].tolist() == [1, 2, 0, 2]
     assert cuts_of(data) == [Cut(2.0, 1), Cut(2.0, 0), Cut(None, 1)]
-    assert data.columns == (Column("a", (), False, Scale.NUMBER, has_gaps=True),)
+    assert data.columns == (Column("a", (), False, Kind.NUMBER, has_gaps=True),)
 
 
 def test_whole_numbers_beyond_floats_with_gaps() -> None:
@@ -251,7 +251,7 @@ def test_times_finer_than_a_microsecond_are_refused() -> None:
 def test_ordered_categories() -> None:
     steps = pd.Categorical(["m", "s", None, "l"], categories=["s", "m", "l", "xl"], ordered=True)
     data = Dataset.make(pd.DataFrame({"size": steps}))
-    assert data.columns == (Column("size", ("s", "m", "l", "xl"), False, Scale.CATEGORY, has_gaps=True),)
+    assert data.columns == (Column("size", ("s", "m", "l", "xl"), False, Kind.CATEGORY, has_gaps=True),)
     assert [data.columns[0].written(cut) for cut in cuts_of(data)[::2][:2]] == ["s", "m"]
     listed = Dataset.make(pd.DataFrame({"size": steps}).dropna(), categorical=["size"])
     assert listed.columns == (Column("size", ("s", "m", "l"), True),)

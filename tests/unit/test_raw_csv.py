@@ -102,7 +102,14 @@ def test_predictions_refuse_what_the_tree_does_not_know(tmp_path: Path) -> None:
     run("solve", str(data), "--target", "y", "--max-depth", "1", "--out", saved)
     new.write_text("age\n3\n8\n", encoding="utf-8")
     assert run("predict", saved, str(new))[0].split() == ["0", "1"]
-    for text in ("age\n3\n\nNA\n", "size\n3\n", "age\nold\n"):
+    new.write_text("age\n3\n\nNA\n", encoding="utf-8")
+    shown, told = run("predict", saved, str(new))
+    assert shown.split() == ["0", "1"]
+    assert told == (
+        "warning: column 'age' has a missing value in row 1 (counted from 0), which its data did not have; "
+        "1 such values are answered no\n"
+    )
+    for text in ("size\n3\n", "age\nold\n"):
         new.write_text(text, encoding="utf-8")
         result = CliRunner().invoke(app, ["predict", saved, str(new)], prog_name="streed")
         assert result.exit_code == 2

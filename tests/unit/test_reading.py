@@ -118,9 +118,9 @@ def test_refuses_unknown_targets(write: Any, target: str | int) -> None:
     refused("target", repr(str(target)), "a, b, c", call=lambda: read_table(path, target))
 
 
-def test_missing_cells_are_refused_by_the_dataset(write: Any) -> None:
+def test_missing_cells_are_a_category(write: Any) -> None:
     table, _ = read_table(write("a,b\n1,x\n0,\n"))
-    refused("X", "'b'", "row 1", call=lambda: Dataset.make(table))
+    assert Dataset.make(table).column(1).categories == ("x", "missing")
 
 
 @pytest.mark.parametrize(

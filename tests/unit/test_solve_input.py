@@ -8,7 +8,6 @@ from typing import Any
 import attrs
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import streed
@@ -39,7 +38,6 @@ def attempt(X: Any = XOR, y: Any = Y, task: Any = None, **arguments: Any) -> Res
 @pytest.mark.parametrize(
     ("X", "found"),
     [
-        (pl.DataFrame({"a": [0, 1, 0, 1], "b": ["x", "y", None, "x"]}), "'b' has a missing value in row 2"),
         ([], "empty list"),
         (np.zeros((0, 2)), "no rows"),
         (pd.DataFrame({"a": []}), "no rows"),

@@ -119,14 +119,14 @@ RECIPE = {
 }
 
 RECIPES: dict[str, tuple[dict[str, Any], str]] = {
-    "thresholds of texts": ({"kind": "category"}, "does not have"),
+    "thresholds of texts": ({"kind": "category"}, "no place among"),
     "categories of numbers": ({"categories": [{"int": 1}]}, "does not have"),
     "children of numbers": ({"multiway": True}, "does not have"),
     "children of nothing": ({"kind": "category", "thresholds": [], "multiway": True}, "no category"),
     "thresholds that fall": ({"thresholds": [2, 1]}, "ascend"),
     "thresholds beyond floats": ({"thresholds": [10**400]}, "too large"),
-    "a date after all": ({"kind": "date", "thresholds": [10**30]}, "no moment"),
-    "half a microsecond": ({"kind": "date", "thresholds": [0.5]}, "no moment"),
+    "a date after all": ({"kind": "date", "thresholds": [10**30]}, "no date"),
+    "half a microsecond": ({"kind": "date", "thresholds": [0.5]}, "no date"),
     "a boolean of texts": ({"kind": "boolean", "thresholds": [], "categories": [{"str": "a"}]}, "0 and 1"),
     "one question twice": (
         {"kind": "category", "thresholds": [], "categories": [{"int": 1}, {"str": "1"}, {"int": 2}]},
@@ -138,13 +138,13 @@ RECIPES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("change", "said"), RECIPES.values(), ids=RECIPES)
 def test_recipes_that_no_reading_makes(change: dict[str, Any], said: str) -> None:
     document = _document()
-    reading: dict[str, Any] = {"target": "y", "weights": None, "categorical": [], "one_hot": True, "sources": {}}
-    document["claims"]["reading"] = reading | {"recipes": [RECIPE]}
-    assert Tree.from_json(json.dumps(document)).claims is not None
-    document["claims"]["reading"] = reading | {"recipes": [RECIPE | change]}
+    document.update(columns=[], nodes=[{"label": 0, "rows": 4, "cost": 1}], n_columns=1)
+    document["recipe"] = {"named": True, "unseen": "warn", "columns": [RECIPE]}
+    assert Tree.from_json(json.dumps(document)).recipe is not None
+    document["recipe"]["columns"] = [RECIPE | change]
     with pytest.raises(InputError, match=said):
         Tree.from_json(json.dumps(document))
-    document["claims"]["reading"] = reading | {"recipes": [RECIPE, RECIPE]}
+    document.update(n_columns=2, recipe=document["recipe"] | {"columns": [RECIPE, RECIPE]})
     with pytest.raises(InputError, match="same column"):
         Tree.from_json(json.dumps(document))
 

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.data.roles import Roles
 from streed.errors import InputError
 from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits
-from streed.tree import Branch, Claims, Leaf, Node, Reading, Tree, flatten, nest, walk
+from streed.tree import Branch, Claims, Leaf, Node, Tree, flatten, nest, walk
 from streed.tree.evaluation import evaluate, evaluate_costs, inspect
 from streed.tree.storage import schema
 from tests.unit.specimens import XOR, chain, colour_tree, trees, xor_tree
@@ -47,10 +48,18 @@ def test_predict_multiway_needs_only_the_columns_it_asks_about() -> None:
     assert tree.predict(data).dtype == np.int64
 
 
-def test_predict_refuses_unknown_values_and_missing_columns() -> None:
+def test_values_never_seen_take_the_branch_of_the_most_frequent_one() -> None:
     tree, _ = colour_tree()
-    with pytest.raises(InputError, match=r"column 'colour' has the value 'pink'"):
-        tree.predict({"size": ["large"], "colour": ["pink"]})
+    for value in ("pink", None, 7):
+        with pytest.warns(UserWarning, match=r"column 'colour' has .* take the branch of 'green'"):
+            assert (
+                tree.predict({"size": ["large"], "colour": [value]}).tolist()
+                == tree.predict({"size": ["large"], "colour": ["green"]}).tolist()
+            )
+
+
+def test_predict_refuses_missing_columns() -> None:
+    tree, _ = colour_tree()
     with pytest.raises(InputError, match="size"):
         tree.predict({"colour": ["red"]})
     with pytest.raises(InputError, match="3"):
@@ -130,7 +139,7 @@ def test_dot_escapes_what_graphviz_reads_as_syntax() -> None:
 
 
 def claims() -> Claims:
-    reading = Reading("class", None, ("a",), True, {"a": (1, 2, 2.5), "b": ("x", True)})
+    roles = Roles((), "class", None, "n", {"sensitive_features": ("sex",)}, ("a",))
     return Claims(
         (0.01 * Splits() + Accuracy()).subject_to(MinSupport(1)),
         Fraction(1, 3),
@@ -141,7 +150,7 @@ def claims() -> Claims:
         3,
         None,
         1,
-        reading,
+        roles,
     )
 
 
@@ -195,7 +204,7 @@ def broken(change: Any) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda d: d.update(version=4), "version 4"),
+        (lambda d: d.update(version=3), "version 3"),
         (lambda d: d.update(format="other"), r"\$\.format"),
         (lambda d: d.pop("labels"), "labels"),
         (lambda d: d["nodes"][1].update(cost="x"), r"\$\.nodes\[1\]"),
