@@ -38,7 +38,7 @@ class CostSensitiveTreeClassifier(LabelTree):
     """The tree of least total cost; see `OptimalTreeClassifier` for the rest.
 
     `costs`: what each label costs a row of each class: an array (K, K) in the order of `classes_`, a table whose
-    columns and rows are named by the labels, a dict of dicts, costs[class][label], or a
+    columns and rows are named by the labels, a dict of dicts, `costs[class][label]`, or a
     `streed.tasks.cost_tables.CostTable` with prices of tests, named after the columns of the raw table; None: every
     error costs 1, unless `fit` is given the costs of each row. `cost_complexity`: what a branching node costs, in the
     same units. `value_` is the cost of all training rows.
