@@ -202,7 +202,7 @@ class CostTable:
         """The table of a square matrix of costs >= 0; floats are read as the decimals they print as.
 
         An array or nested list is in the order of `classes`; a table (pandas, polars, pyarrow, a dict of columns) is
-        taken by the names of its columns and rows, a dict of dicts as costs[class][label]. Raises InputError for a
+        taken by the names of its columns and rows, a dict of dicts as `costs[class][label]`. Raises InputError for a
         matrix that is not square, has NaN or negative entries, or names other labels in rows than in columns, and for
         tests of equal name.
         """
