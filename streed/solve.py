@@ -169,7 +169,7 @@ def solve(
             status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
         else:
             status = "optimal" if outcome.stopped is None else "feasible"
-        over_all = _over_all(bound, problem, outcome, totals) if outcome.solutions else None
+        over_all = _over_all(task, problem, outcome, totals) if outcome.solutions else None
         over = extent_text(data.extent, over_all, task.maximize)
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
         front = []
@@ -219,15 +219,15 @@ def solve(
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
 
 
-def _over_all(bound: Task, problem: Problem, outcome: Outcome, totals: Totals) -> Any:
+def _over_all(task: Task, problem: Problem, outcome: Outcome, totals: Totals) -> Any:
     """What no tree over all thresholds is better than, where only some were tried; None where that is not known."""
     data, limits = problem.data, (problem.max_depth, problem.max_nodes)
     if not data.is_cut or problem.min_leaf > 1 or outcome.score_bound is not None or outcome.lower is None:
         return None
-    least = bound_over_all(bound, data, outcome.lower, limits, totals)
+    least = bound_over_all(problem.task, data, outcome.lower, limits, totals)
     if least is None:
         return None
-    return readable_bound(bound.score(least, totals), None, upper=bound.maximize, real=outcome.real)
+    return readable_bound(task.score(least, totals), None, upper=task.maximize, real=outcome.real)
 
 
 def _beating(

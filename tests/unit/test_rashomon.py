@@ -289,7 +289,7 @@ def test_no_depth_limit_with_a_price() -> None:
         (Accuracy(), {"trivial": 1}, "True or False"),
         (Accuracy(), {"epsilon": 0.1, "slack": 1}, "give one of them"),
         (Accuracy(), {"epsilon": -1}, ">= 0"),
-        (Accuracy(), {"budget": True}, "give a value"),
+        (Accuracy(), {"budget": True}, "give a finite number"),
         (Accuracy(), {"min_leaf": 100}, "lower it"),
     ],
 )
