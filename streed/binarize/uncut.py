@@ -25,7 +25,7 @@ def uncut_numbers(recipe: TableRecipe, X: Any) -> tuple[tuple[Array, OrderedValu
     >>> table = {"age": [22, 38, 54, 61], "sex": ["m", "f", "m", "f"]}
     >>> recipe = make_recipe(table, settings=Settings(n_thresholds=1))
     >>> [(values.values.tolist(), values.cuts.tolist()) for _, values in uncut_numbers(recipe, table)]
-    [([22.0, 38.0, 54.0, 61.0], [1])]
+    [([22, 38, 54, 61], [1])]
     """
     _, read = recipe.raw_columns(X, range(len(recipe.columns)))
     found = []

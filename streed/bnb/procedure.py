@@ -55,13 +55,14 @@ class Procedure:
         It returns early when the control words say stop, and when memory is too small to go on. Of several threads, the
         first begins, and all finish together (threads.py).
         """
-        self.begin(workspace, depth, budget, alone=True)
+        # with prices of rows beside it, the search takes turns with them in place of waves
+        self.begin(workspace, depth, budget, alone=workspace.turns is None)
         self.finish(workspace, depth, budget)
 
     def begin(self, workspace: Workspace, depth: int, budget: int, *, alone: bool = False) -> None:
         """Places the rows behind the last node as the root, and sends waves.
 
-        `alone`: in turn with the exact search; else the first ones only, as long as they find better trees.
+        `alone`: in turn with the exact search; else the first one only.
         """
         engine = workspace.engine
         if depth <= SHALLOW:

@@ -102,12 +102,13 @@ class CodeCache(_Cache):  # type: ignore[misc]
         return self._directory / f"{self._function.__name__}-{digest}{SUFFIX}"
 
 
-def _identity(value: Any) -> Any:
+def _identity(value: Any, above: tuple[Any, ...] = ()) -> Any:
     """What tells a function, or what one closes over, from others: the same in every process."""
     function = getattr(value, "py_func", value)  # of what numba compiles, which it pickles with a random number
     if isinstance(function, FunctionType):
         code = function.__code__
-        cells = tuple(_identity(cell.cell_contents) for cell in function.__closure__ or ())
+        closed = [cell.cell_contents for cell in function.__closure__ or () if function not in above]
+        cells = tuple(_identity(each, (*above, function)) for each in closed)
         return (
             function.__module__,
             function.__qualname__,
