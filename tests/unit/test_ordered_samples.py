@@ -144,7 +144,7 @@ def test_a_late_search_without_a_bound_gets_one(task: Task, max_depth: int, monk
     monkeypatch.setattr(samples, "ROWS", 500)
     monkeypatch.setattr(timed, "clock", clock)
     monkeypatch.setattr(Samples, "bound", bound)
-    result = streed.solve(task, X, y.astype(int), max_depth=max_depth, time_limit=seconds)
+    result = streed.solve(task, X, y.astype(int), max_depth=max_depth, max_cuts="all", time_limit=seconds)
     assert len(sampled) == 1
     assert result.status == "feasible"
     assert 0 < result.lower_bound <= result.value
