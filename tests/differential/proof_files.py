@@ -181,8 +181,8 @@ def judge(seed: int, number: int, folder: Path) -> tuple[Counter[str], list[str]
             wrong.append(f"{where}: {seconds:.1f} s")
         if (code, words) != said(folder, data, table, arguments, compiled=True)[:2]:
             wrong.append(f"{where}: the checkers differ")
-        seen[f"{what}: {('accepted', 'rejected', 'unusable')[code]}"] += 1
-        if code == 0:
+        seen[f"{what}: {('accepted', 'rejected', 'unusable', 'bound only')[code]}"] += 1
+        if code in (0, 3):
             found = _SAID.search(words)
             true = optimum(table, arguments)
             if found is None or (true != INFEASIBLE and Fraction(found[1]) > true):

@@ -260,6 +260,6 @@ def test_what_cannot_be_shared_out_is_refused(client: Any) -> None:
     with pytest.raises(streed.TaskError, match="native"):
         streed.frontier(F1(), X, Y, max_depth=4)
     refused("client", "no Dask client", call=lambda: streed.Distributed(object()))
-    refused("slice", "above 0", call=lambda: streed.Distributed(client, slice=0))
+    refused("slice", "> 0", call=lambda: streed.Distributed(client, slice=0))
     with pytest.raises(streed.TaskError, match="front"):
         streed.solve(Accuracy() & BalancedAccuracy(), X, Y, max_depth=2, search=streed.Distributed(client))

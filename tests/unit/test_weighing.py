@@ -24,7 +24,7 @@ class ByWeight(streed.Task):
     """The error rate of the worst leaf, by weight: the first task of the README."""
 
     def statistics(self, data: Any) -> Any:
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s: Any, k: int) -> Any:
         return (s.weight - s.counts[k]) / s.weight if s.weight > 0 else 0.0
@@ -71,7 +71,7 @@ class Errors(streed.Task):
     """Misclassified weight, linear in the sums."""
 
     def statistics(self, data: Any) -> Any:
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s: Any, k: int) -> Any:
         return s.weight - s.counts[k]
@@ -130,7 +130,7 @@ class Mean(streed.Task):
         return attrs.evolve(self, n=data.n_rows)
 
     def statistics(self, data: Any) -> Any:
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
     def leaf_cost(self, s: Any, k: int) -> Any:
         return (s.weight - s.counts[k]) / self.n
