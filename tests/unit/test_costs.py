@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -225,12 +226,13 @@ ROWS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
 SICK = [LABELS[k] for k in [0, 1, 2, 2, 1, 1, 0, 0, 1, 0, 2, 1] * 3]
 BY_NAME = {
     "pandas": SHUFFLED,
-    "pyarrow columns": SHUFFLED.convert_dtypes(dtype_backend="pyarrow"),
     "polars": pl.DataFrame({"class": SHUFFLED.index.tolist(), **{k: SHUFFLED[k].tolist() for k in SHUFFLED}}),
     "columns in order": {k: NAMED[k].tolist() for k in LABELS},
     "dict of dicts": {j: {k: int(SHUFFLED.loc[j, k]) for k in SHUFFLED} for j in SHUFFLED.index},
     "without names": pd.DataFrame(MATRIX),
 }
+if find_spec("pyarrow"):
+    BY_NAME["pyarrow columns"] = SHUFFLED.convert_dtypes(dtype_backend="pyarrow")
 
 
 @pytest.mark.parametrize("costs", BY_NAME.values(), ids=list(BY_NAME))
