@@ -18,7 +18,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.given import row_array, row_matrix, row_numbers
+from streed.data.given import row_array, row_column, row_matrix, row_numbers
+from streed.data.labels import named_labels
 from streed.errors import InputError
 from streed.exact import Array, Range
 
@@ -37,14 +38,14 @@ def treatments(data: Dataset) -> tuple[Any, ...]:
     Columns without names are those of the sorted treatments, or numbered from 0. Raises InputError where the two do not
     fit, and where there is neither.
     """
-    given = None if "treatment" not in data.row_data else _distinct(data.row_data["treatment"])
+    given = None if "treatment" not in data.row_data else _distinct(row_column(data, "treatment", "the policy"))
     if "predicted" not in data.row_data:
         if given is None:
             raise InputError("treatment", "there is neither treatment= nor predicted=", "give one of them to solve")
         return given
     predicted, names = row_matrix(data, "predicted", "the policy")
     width = predicted.shape[1]
-    known = tuple(range(width)) if names is None else names
+    known = named_labels(range(width) if names is None else names, given or ())
     if given is None or set(given) <= set(known):
         return known
     if names is None and len(given) == width:
@@ -68,7 +69,7 @@ def check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
     """Raises InputError if the method cannot value a treatment, because it was never given."""
     if method == "dm":
         return
-    given = set(_distinct(row_array(data, "treatment", f"PolicyValue({method!r})")))
+    given = set(_distinct(row_column(data, "treatment", f"PolicyValue({method!r})")))
     never = [treatment for treatment in known if treatment not in given]
     if never:
         raise InputError("treatment", f"{never[0]!r} was never given", 'leave it out, or use method "dm"')
@@ -81,9 +82,9 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
         assert predicted is not None
         return predicted
     asked_by = f"PolicyValue({method!r})"
-    given = _places(row_array(data, "treatment", asked_by), known)
+    given = _places(row_column(data, "treatment", asked_by), known)
     outcome = row_numbers(data, "outcome", asked_by)
-    propensity = _propensity(data, given, asked_by)
+    propensity = _propensity(data, given, known, asked_by)
     rows = np.arange(data.n_rows)
     estimated = np.zeros((data.n_rows, len(known))) if predicted is None else predicted.astype(np.float64)
     estimated[rows, given] += (outcome - estimated[rows, given]) / propensity
@@ -111,19 +112,26 @@ def _distinct(values: Array) -> tuple[Any, ...]:
         raise InputError("treatment", "its values cannot be sorted", "use texts only, or numbers only") from None
 
 
-def _propensity(data: Dataset, given: Array, asked_by: str) -> Array:
-    """(n,) the propensity of the treatment that each row was given."""
+def _propensity(data: Dataset, given: Array, known: Sequence[Any], asked_by: str) -> Array:
+    """(n,) the propensity of the treatment that each row was given, by its place among those that are known."""
     values = row_array(data, "propensity", asked_by)
     if values.dtype.names is None and values.ndim == 1:
         propensity = row_numbers(data, "propensity", asked_by)
     else:
-        of_all, _ = row_matrix(data, "propensity", asked_by)
-        if of_all.shape[1] <= given.max():
-            found = f"it has {of_all.shape[1]} columns for {len(treatments(data))} treatments"
-            raise InputError("propensity", found, "give one column per treatment, or one number per row")
-        propensity = of_all[np.arange(len(given)), given]
-    known = Range(above=0, most=1, meaning="the probability of what the row was given; raise those near 0")
-    return known.read_rows("propensity", propensity)
+        of_all, names = row_matrix(data, "propensity", asked_by)
+        columns = tuple(known) if names is None else named_labels(names, known)
+        if len(columns) != of_all.shape[1] or set(columns) != set(known):
+            told = f"{of_all.shape[1]} columns for {len(known)} treatments" if names is None else f"columns {names!r}"
+            raise InputError(
+                "propensity", f"it has {told}", f"give one column for each of {known!r}, or one number per row"
+            )
+        if names is None and list(known) != sorted(known):
+            found = f"its columns have no names, and those of predicted are {known!r}"
+            raise InputError("propensity", found, "give a table whose columns are named by the treatments")
+        places = np.array([columns.index(treatment) for treatment in known])
+        propensity = of_all[np.arange(len(given)), places[given]]
+    probability = Range(above=0, most=1, meaning="the probability of what the row was given; raise those near 0")
+    return probability.read_rows("propensity", propensity)
 
 
 @attrs.frozen

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data.given import row_array
+from streed.data.given import row_column
 from streed.data.outcomes import Outcome, read_events
 from streed.errors import InputError
 from streed.exact import Array
@@ -116,7 +116,7 @@ def outcome(data: Dataset) -> Outcome:
             raise InputError("event", "y holds the events already", "give one of the two")
         events, times = (np.array(column)[data.class_numbers] for column in zip(*data.classes, strict=True))
         return Outcome(read_events(events), times)
-    return Outcome(read_events(row_array(data, "event", "RelativeRisk")), data.targets)
+    return Outcome(read_events(row_column(data, "event", "RelativeRisk")), data.targets)
 
 
 @final

@@ -23,12 +23,23 @@ def row_array(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> 
     return row_data[name]
 
 
+def row_column(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
+    """(n,) the row data of that name, one column in whatever form; raises InputError for several."""
+    values = row_array(data, name, asked_by)
+    names = values.dtype.names
+    if names is not None and len(names) == 1:
+        values = values[names[0]]
+    elif values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.dtype.names is not None or values.ndim != 1:
+        found = f"columns {', '.join(names)}" if names else f"shape {values.shape}"
+        raise InputError(name, f"it has the {found}", "give one entry per row")
+    return values
+
+
 def row_numbers(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
     """(n,) finite numbers, int64 or float64; raises InputError for anything else."""
-    values = row_array(data, name, asked_by)
-    if values.dtype.names is not None or values.ndim != 1:
-        raise InputError(name, f"it has the shape {values.shape}", "give one number per row")
-    return _finite(values, name)
+    return _finite(row_column(data, name, asked_by), name)
 
 
 def row_matrix(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> tuple[Array, tuple[Any, ...] | None]:

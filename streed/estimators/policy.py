@@ -20,6 +20,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.table import named_columns, read_values
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
@@ -213,15 +214,20 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
 
     if y is None:
         raise ValueError("This PolicyTree estimator requires y to be passed, but the target y is None.")
-    table = hasattr(y, "columns")
-    outcomes = y if table else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
-    check_consistent_length(np.zeros(n_rows), outcomes)
-    if table or outcomes.ndim == 2:
+    columns = named_columns(y, "y")
+    if columns is not None and len(columns) == 1 and treatment is not None:
+        (y,), columns = columns.values(), None
+        y = read_values(y, "y", "it").values
+    outcomes = y if columns is not None else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+    if columns is None and outcomes.ndim == 2 and outcomes.shape[1] == 1 and treatment is not None:
+        outcomes = outcomes[:, 0]
+    if columns is not None or outcomes.ndim == 2:
         if any(given is not None for given in (treatment, propensity, predicted)):
             raise InputError(
                 "y", "it has a score for each treatment, and there is more", "give y alone, or outcomes (n,)"
             )
         return {"predicted": outcomes}
+    check_consistent_length(np.zeros(n_rows), outcomes)
     if treatment is None:
         raise InputError("treatment", "there is none", "say which treatment each outcome is of, or give scores (n, K)")
     return {"treatment": treatment, "outcome": outcomes, "propensity": propensity, "predicted": predicted}

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
 
 from streed.data import Dataset
+from streed.data.given import row_column
 from streed.data.outcomes import read_events, split_outcome
-from streed.data.rows import weigh_copies
+from streed.data.rows import read_row_data, weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
@@ -143,6 +143,7 @@ def _outcome(times: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
     column = checked_column(times, n_rows, numeric=True)
     if column.dtype.kind not in "iuf":
         raise InputError("y", f"its type is {column.dtype}", "give times as numbers")
-    events = np.ones(n_rows, np.int64) if event is None else read_events(event)
-    check_consistent_length(column, events)
-    return column, events
+    if event is None:
+        return column, np.ones(n_rows, np.int64)
+    given = read_row_data({"event": event}, n_rows)
+    return column, read_events(row_column(given, "event", "SurvivalTree"))
