@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from streed.drivers.depth_first import DepthFirst
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
-    from streed.many import solve_many
     from streed.progress import Progress
     from streed.rashomon import RashomonSet, rashomon
     from streed.result import Result
@@ -58,7 +57,6 @@ __all__ = [
     "minimize",
     "rashomon",
     "solve",
-    "solve_many",
 ]
 
 _HOMES = {
@@ -87,7 +85,6 @@ _HOMES = {
     "minimize": "streed.task.algebra",
     "rashomon": "streed.rashomon",
     "solve": "streed.solve",
-    "solve_many": "streed.many",
 }
 
 _SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from streed.estimators.policy_validation import cross_validate_policy
     from streed.estimators.regressor import OptimalTreeRegressor
     from streed.estimators.survival import SurvivalTree
-    from streed.estimators.tuned import TunedOptimalTreeClassifier, TunedOptimalTreeRegressor
 
 __all__ = [
     "Binarizer",
@@ -31,8 +30,6 @@ __all__ = [
     "OptimalTreeRegressor",
     "PolicyTree",
     "SurvivalTree",
-    "TunedOptimalTreeClassifier",
-    "TunedOptimalTreeRegressor",
     "cross_validate_fair",
     "cross_validate_policy",
     "fairness_margin",
@@ -46,8 +43,6 @@ _HOMES = {
     "OptimalTreeRegressor": "regressor",
     "PolicyTree": "policy",
     "SurvivalTree": "survival",
-    "TunedOptimalTreeClassifier": "tuned",
-    "TunedOptimalTreeRegressor": "tuned",
     "cross_validate_fair": "fair_guidance",
     "cross_validate_policy": "policy_validation",
     "fairness_margin": "fair_guidance",

@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from streed.data import Dataset
 from streed.data.column import shown
-from streed.data.table import read_values
+from streed.data.reading import read_values
 from streed.errors import InputError, brief
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
@@ -70,7 +70,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         X, weights = self._checked(X, sample_weight)
         labels = checked_column(y, len(X))
         if labels.dtype.kind == "O":  # numbers and truth values are labels in whatever they are kept
-            read = read_values(labels, "y", "it").values
+            read = read_values(labels, "y", "it")
             labels = read if isinstance(read, np.ndarray) else labels
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import attrs
 
@@ -89,16 +88,6 @@ def size_path(solve: Solve, most: int | None = None) -> list[Step]:
 def values(steps: Sequence[Step], maximize: bool) -> list[float]:
     """What the steps are worth in the task's units, nodes apart."""
     return [-float(step.loss) if maximize else float(step.loss) for step in steps]
-
-
-def at_cost(steps: Sequence[Step], cost: Any) -> Step:
-    """The step of a complexity path that is optimal at a cost per node."""
-    return max((step for step in steps if step.from_cost <= cost), key=lambda step: step.from_cost)
-
-
-def at_size(steps: Sequence[Step], most: int) -> Step:
-    """The step of a size path for a number of nodes."""
-    return steps[min(most, len(steps) - 1)]
 
 
 def _proved(result: Result) -> Result:

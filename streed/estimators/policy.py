@@ -20,7 +20,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.table import named_columns, read_values
+from streed.data.reading import read_values
+from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
@@ -217,7 +218,7 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
     columns = named_columns(y, "y")
     if columns is not None and len(columns) == 1 and treatment is not None:
         (y,), columns = columns.values(), None
-        y = read_values(y, "y", "it").values
+        y = np.asarray(read_values(y, "y", "it"))
     outcomes = y if columns is not None else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     if columns is None and outcomes.ndim == 2 and outcomes.shape[1] == 1 and treatment is not None:
         outcomes = outcomes[:, 0]

@@ -26,8 +26,6 @@ from streed.estimators import (
     OptimalTreeRegressor,
     PolicyTree,
     SurvivalTree,
-    TunedOptimalTreeClassifier,
-    TunedOptimalTreeRegressor,
 )
 from tests.benchmarks import harness
 
@@ -64,8 +62,6 @@ ESTIMATORS: dict[str, Any] = {
     "FairTreeClassifier(limit=1), even and odd rows as groups": Grouped(),
     "PolicyTree()": PolicyTree(),
     "SurvivalTree()": SurvivalTree(),
-    "TunedOptimalTreeClassifier(max_depths=(1, 2), cv=2)": TunedOptimalTreeClassifier(max_depths=(1, 2), cv=2),
-    "TunedOptimalTreeRegressor(max_depths=(1, 2), cv=2)": TunedOptimalTreeRegressor(max_depths=(1, 2), cv=2),
 }
 """Every estimator, as it is checked."""
 

@@ -27,8 +27,6 @@ from streed.estimators import (
     OptimalTreeRegressor,
     PolicyTree,
     SurvivalTree,
-    TunedOptimalTreeClassifier,
-    TunedOptimalTreeRegressor,
 )
 from streed.tasks import F1, Accuracy, MinSupport, SparseAccuracy, Splits
 from tests.unit.estimator_table import SEX, TABLE, TARGET, TRUTH, N
@@ -41,7 +39,6 @@ ESTIMATORS: list[tuple[Any, Any, dict[str, Any]]] = [
     (CostSensitiveTreeClassifier([[0, 1], [5, 0]], max_depth=2), TRUTH, {}),
     (PolicyTree(max_depth=1), np.column_stack([TARGET, 3 - TARGET]), {}),
     (SurvivalTree(max_depth=1), TARGET - TARGET.min(), {"event": TRUTH}),
-    (TunedOptimalTreeClassifier(max_depths=(1, 2), cv=3), TRUTH, {}),
 ]
 NAMED = pytest.mark.parametrize(
     ("model", "y", "more"), ESTIMATORS, ids=[type(estimator).__name__ for estimator, _, _ in ESTIMATORS]
@@ -264,25 +261,6 @@ def test_a_path_of_a_maximised_task() -> None:
         assert found.value_ == pytest.approx(path.task_values[place] - cost * path.n_nodes[place])
         assert found.score(TABLE, scores) == pytest.approx(found.value_ + cost * found.tree_.n_branches)
         assert found.lower_bound_ <= found.value_ <= found.upper_bound_
-
-
-def test_tuning_finds_the_depth_that_is_needed() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, size=(200, 4))
-    y = X[:, 0] ^ X[:, 1] ^ (rng.random(200) < 0.05)
-    for by, size in (("cost_complexity", None), ("max_nodes", 3), ("max_depth", None)):
-        model = TunedOptimalTreeClassifier(by=by, max_depths=(1, 2, 3), cv=4).fit(X, y)
-        assert model.best_params_["max_depth"] == 2
-        assert model.best_params_.get("max_nodes") == size
-        assert model.get_depth() == 2
-        assert model.best_score_ == pytest.approx(model.cv_results_["mean_test_score"].max())
-        assert model.score(X, y) > 0.9
-        assert model.cv_results_["fold_test_scores"].shape == (len(model.cv_results_["params"]), 4)
-    small = TunedOptimalTreeClassifier(max_depths=(1, 2, 3), cv=4, one_standard_error=True).fit(X, y)
-    assert small.get_n_leaves() <= 4
-    numbers = TunedOptimalTreeRegressor(max_depths=(1, 2), cv=3).fit(X, y * 2.5)
-    assert numbers.best_params_["max_depth"] == 2
-    refused("by", "'size'", call=lambda: TunedOptimalTreeClassifier(by="size").fit(X, y))
 
 
 def test_grid_search_and_pipelines() -> None:

@@ -20,8 +20,6 @@ from streed.estimators import (
     OptimalTreeRegressor,
     PolicyTree,
     SurvivalTree,
-    TunedOptimalTreeClassifier,
-    TunedOptimalTreeRegressor,
 )
 from streed.tasks import MinSupport
 from streed.tasks.cost_tables import CostTable, TestCost
@@ -88,11 +86,9 @@ MODELS: dict[str, tuple[Any, str]] = {
     "policy of scores": (PolicyTree(max_depth=1), "scores"),
     "policy of the past": (PolicyTree("ipw", max_depth=1), "treatments"),
     "survival": (SurvivalTree(max_depth=1), "times"),
-    "tuned": (TunedOptimalTreeClassifier(max_depths=(1, 2), cv=3), "classes"),
-    "tuned by size": (TunedOptimalTreeRegressor(by="max_nodes", max_depths=(1,), cv=3), "numbers"),
 }
 
-TOLD = ("value_", "optimal_", "lower_bound_", "n_features_in_", "best_params_", "gap_between_groups_")
+TOLD = ("value_", "optimal_", "lower_bound_", "n_features_in_", "gap_between_groups_")
 
 
 def _fitted(model: Any, X: Any, y: Any, more: dict[str, Any]) -> dict[str, Any]:
