@@ -143,6 +143,14 @@ def real_number(x: Any, name: str = "number") -> float:
         raise InputError(name, "the number is too large", "give one below 1e308") from None
 
 
+def as_float(x: Any) -> float:
+    """The nearest float; an infinity where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
 @functools.lru_cache(maxsize=1024)
 def read_decimal(text: str, name: str = "number") -> Fraction:
     """The decimal that a text writes, such as "0.01" or "1e-9".
@@ -165,7 +173,7 @@ def readable(value: Any, *, real: bool = False) -> Any:
     if isinstance(value, tuple):
         return tuple(map(readable, value))
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 and not real else float(value)
+        return int(value) if value.denominator == 1 and not real and abs(value) < SURELY_MORE else as_float(value)
     return value
 
 
@@ -216,6 +224,9 @@ def listed_integers(values: Array, name: str) -> tuple[Array | Listed, Fraction]
     if small is not None:
         return small
     whole, place, unit = _any_size(values, name)
+    common = math.gcd(*whole.flat)
+    if common > 1:
+        whole, unit = whole // common, unit * common
     times = None if place is None else np.bincount(place.ravel(), minlength=len(whole))
     if _rough_total(whole, times) < SURELY_MORE and _sum_of_absolutes(whole, times) < LARGEST_TOTAL:
         whole = whole.astype(np.int64)

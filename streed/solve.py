@@ -15,6 +15,7 @@ import attrs
 
 from streed import drivers as searches
 from streed.data import Dataset
+from streed.dp.closing import checked
 from streed.errors import InputError
 from streed.exact import Range, exact_number, readable, readable_bound
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
@@ -155,7 +156,7 @@ def solve(
             beat = known.value if known is not None else value_of_score(task, exact_number(goal), totals)
             search_limits = attrs.evolve(search_limits, beat=beat, hopeless=hopeless)
         with Compilation(functools.partial(_kind, task, bound, data)) as compilation:
-            outcome = driver.search(problem, search_limits)
+            outcome = checked(problem, driver.search(problem, search_limits), time_limit)
         if goal is not None:
             outcome = _beating(task, outcome, goal, known, hopeless, totals)
         if not shipped:

@@ -1,8 +1,8 @@
 """Rows of costs become integers with a stated unit, which the engine adds.
 
 Costs too fine for 64 bits are kept as integers of any size (`WideCosts`), by which trees are measured, and rounded
-once, here, to a multiple of about 2**-50 of their total for the search; `IntegerCosts.exact` then is False, and how far
-rounding moved the cost of any tree is known exactly.
+once, here, to a multiple of about 2**-50 of how far they lie apart for the search; `IntegerCosts.exact` then is False,
+and how far rounding moved the cost of any tree is known exactly.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, SURELY_MORE, Array, Listed, exact_integers, listed_integers
-
-_WORD = 63
-"""Whole numbers of fewer bits fit into int64."""
+from streed.exact import LARGEST_TOTAL, ONE, SURELY_MORE, Array, Listed, as_float, exact_integers, listed_integers
 
 _ROUNDED_BITS = 50
 
@@ -32,7 +29,7 @@ _SMALL_TOTAL = 2**40
 
 @attrs.frozen(eq=False)
 class WideCosts:
-    """Costs as integers of any size, and what was lost when they were rounded down to multiples of 2**shift.
+    """Costs as integers of any size, and what is left of them beside the multiples of 2**shift that are searched.
 
     A tree costs `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
     """
@@ -48,7 +45,10 @@ class WideCosts:
     split_rest: int
     """of which each costs this much more."""
     rests: Array
-    """(n, K): by how much each cost is above its rounded one, below 2**shift; int64, or Python integers if wider."""
+    """(n, K) int64, or Python integers if wider: by how much each cost is above its rounded one.
+
+    That is less than 2**shift and, where costs are large beside how far they lie apart, what any label costs the row.
+    """
 
     @functools.cached_property
     def costs(self) -> Array:
@@ -58,6 +58,11 @@ class WideCosts:
     def lower(self, rounded: int) -> Fraction:
         """A tree that costs at least `rounded` by rounded costs costs at least this."""
         return self.unit * ((rounded << self.shift) + self.least)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether rounded costs tell all trees apart, which only what every tree pays was taken from."""
+        return self.most == self.least and self.split_rest == 0
 
     def rounding(self, branches: int) -> Fraction:
         """How far a tree with so many branching nodes may be above its own `lower`."""
@@ -117,7 +122,7 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
         integers, unit = listed_integers(costs, "costs") if lists else exact_integers(costs, "costs")
         worth = weight if unit is ONE else weight * unit
         parts.append((worth if row_unit is ONE else worth * row_unit, integers))
-    unit = _common_unit([worth for worth, _ in parts] + [Fraction(split)])
+    unit = common_unit([worth for worth, _ in parts] + [Fraction(split)])
     own = _in_units(split, unit)
     largest = abs(own)
     for worth, part in parts:
@@ -143,26 +148,29 @@ def _rounded(
         )
         if weights is not None:
             total = total * weights.astype(object)[:, None]
-    largest = _largest(total)
+    most, apart = _extent(total)
     # a split that costs more than any labels may gain never pays, however much more
-    capped = min(split, 2 * largest + 1)
-    if largest + 2 * abs(capped) + 2 < LARGEST_TOTAL:
+    capped = min(split, 2 * apart + 1)
+    if max(most, apart) + 2 * abs(capped) + 2 < LARGEST_TOTAL:
         return IntegerCosts(np.ascontiguousarray(_array(total), np.int64), capped, unit, True)
-    if not math.isfinite(_as_float(unit * largest)):
+    if not math.isfinite(as_float(unit * most)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
+    numbers: Array = total.numbers if isinstance(total, Listed) else total
+    base, largest = 0, max(most, apart)
+    if apart < most >> 2:  # what a row costs whatever its label needs no bits
+        numbers, largest = _array(total), apart
+        base = numbers.min(axis=1, keepdims=True)
     shift = max(0, largest.bit_length() - _ROUNDED_BITS)
-    if split >> shift >= LARGEST_TOTAL:
-        raise InputError(
-            "costs", f"a branching node costs {_as_float(split * unit):.3g}, far above all rows", "lower its cost"
-        )
-    numbers = total.numbers if isinstance(total, Listed) else total
-    rounded, rest = (numbers >> shift).astype(np.int64), numbers & ((1 << shift) - 1)
-    rests = rest if shift >= _WORD else rest.astype(np.int64)
-    if isinstance(total, Listed):
+    rounded = numbers - base >> shift
+    rests = numbers - (rounded << shift)
+    rests = rests if max(map(abs, rests.flat), default=0) >= LARGEST_TOTAL else rests.astype(np.int64)
+    rounded = rounded.astype(np.int64)
+    if isinstance(total, Listed) and numbers is total.numbers:
         rounded, rests = total.everywhere(rounded), total.everywhere(rests)
-    least, most = (_whole_sum(functools.reduce(extreme, rests.T)) for extreme in (np.minimum, np.maximum))
-    wide = WideCosts(total, split, unit, shift, least, most, split - (split >> shift << shift), rests)
-    return IntegerCosts(np.ascontiguousarray(rounded), split >> shift, unit * (1 << shift), False, wide)
+    lowest, highest = (_whole_sum(functools.reduce(extreme, rests.T)) for extreme in (np.minimum, np.maximum))
+    price = min(split, 2 * (largest + (1 << shift))) >> shift
+    wide = WideCosts(total, split, unit, shift, lowest, highest, split - (price << shift), rests)
+    return IntegerCosts(np.ascontiguousarray(rounded), price, unit * (1 << shift), False, wide)
 
 
 def _array(numbers: Array | Listed) -> Array:
@@ -170,14 +178,14 @@ def _array(numbers: Array | Listed) -> Array:
 
 
 def _whole_sum(numbers: Array) -> int:
-    """The sum of whole numbers >= 0, exactly."""
-    if numbers.dtype == object or int(numbers.max(initial=0)) * len(numbers) >= LARGEST_TOTAL:
+    """The sum of whole numbers, exactly."""
+    if numbers.dtype == object or max(map(abs, numbers.tolist()), default=0) * len(numbers) >= LARGEST_TOTAL:
         return sum(numbers.tolist())
     return int(numbers.sum())
 
 
-def _largest(total: Array | Listed) -> int:
-    """The sum over the rows of their largest cost in absolute value, or of how far costs lie apart if that is more.
+def _extent(total: Array | Listed) -> tuple[int, int]:
+    """The sums over the rows of their largest cost in absolute value, and of how far their costs lie apart.
 
     Of costs that surely do not fit into 64 bits, a little more than that.
     """
@@ -190,12 +198,12 @@ def _largest(total: Array | Listed) -> int:
         near = total.everywhere(near)
     with np.errstate(over="ignore"):
         highest, lowest = functools.reduce(np.maximum, near.T), functools.reduce(np.minimum, near.T)
-        rough = max(float(np.maximum(highest, -lowest).sum()), float((highest - lowest).sum()))
-    if SURELY_MORE <= rough < math.inf:
-        return int(rough) + (int(rough) >> _CLOSE)
+        rough = [float(np.maximum(highest, -lowest).sum()), float((highest - lowest).sum())]
+    if all(SURELY_MORE <= each < math.inf for each in rough):
+        most, apart = (int(each) + (int(each) >> _CLOSE) for each in rough)
+        return most, apart
     every = _array(total)
-    apart = every.max(axis=1) - every.min(axis=1)
-    return int(max(np.abs(every).max(axis=1).sum(), apart.sum()))
+    return int(np.abs(every).max(axis=1).sum()), int((every.max(axis=1) - every.min(axis=1)).sum())
 
 
 def _times(worth: Fraction, numbers: Array, unit: Fraction) -> Array:
@@ -224,15 +232,7 @@ def _largest_total(costs: Array | Listed, weights: Array | None) -> int:
     return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
 
 
-def _as_float(x: Fraction) -> float:
-    """The nearest float; an infinity where no float is that large."""
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf if x > 0 else -math.inf
-
-
-def _common_unit(worths: list[Fraction]) -> Fraction:
+def common_unit(worths: list[Fraction]) -> Fraction:
     """The largest fraction of which every given one is a whole multiple."""
     numerator, denominator = 0, 1
     for worth in worths:

@@ -28,163 +28,167 @@ import attrs
 import numpy as np
 
 from streed.data.database import MOMENTS
-from streed.exact import Array, Range, exact_integers, exact_number
+from streed.errors import InputError, TaskError
+from streed.exact import Array, Range, as_float, exact_integers, exact_number
 from streed.task import State, Task, bound, weight_array
+from streed.task.algebra.sums import combination
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
+_FLOATS = 2**53
+"""Sums of whole numbers below this are exact in float64."""
 
-Exact = tuple[Array, Fraction]
-"""Whole numbers and the worth of 1."""
-
-
-_EXACT = 2**53
-"""Whole numbers below this are floats."""
+_NARROW = 2**62
 
 
-def _offsets(targets: Array, exact: Exact, center: Any) -> Array:
-    """(n,) the targets less the center; of floats, the difference of the decimals that Python prints, rounded once.
+@attrs.frozen(eq=False)
+class _Rows:
+    """Rows by their targets in whole units from an origin, exactly."""
 
-    `exact` are the targets as `exact_integers` reads them.
+    sums: Array
+    """(n,) int64 or objects: the row's target, a fraction in other data than the unit was chosen for,"""
+    squares: Array
+    """its square, each a sum where rows stand for several (`MOMENTS`),"""
+    sizes: Array
+    """and what it weighs, a whole number of units of `weight`."""
+    weight: Fraction
+    weighed: bool
+    """Whether the caller multiplies statistics by what rows weigh."""
+    source: tuple[Any, ...]
+    """The data's arrays that tell all this."""
+
+    def error(self, rows: Array | slice) -> Fraction:
+        """The squared errors of the mean of these rows, in square units."""
+        each = self.sizes[rows] if self.weighed else 1
+        sums = (self.sizes[rows].sum(), (self.sums[rows] * each).sum(), (self.squares[rows] * each).sum())
+        size, total, squares = (exact_number(x) for x in sums)
+        return self.weight * (squares - Fraction(total * total) / size) if size else Fraction(0)
+
+    @property
+    def bits(self) -> int:
+        """By how many bits targets have to be made smaller, where sums of their squares are not exact in float64."""
+        largest = int(np.abs(self.squares).max(initial=0))
+        total = int((self.squares * (self.sizes if self.weighed else 1)).sum())
+        return (largest.bit_length() + 1) // 2 if total >= _FLOATS else 0
+
+
+def _read(
+    data: Dataset, origin: Fraction | None = None, unit: Fraction | None = None
+) -> tuple[_Rows, Fraction, Fraction]:
+    """(rows, origin, unit); if none is given, the median, and as large a unit as there is.
+
+    From the median, rows far from all others cost these no digits.
     """
-    if targets.dtype.kind == "i":
-        offsets: Array = targets - center
-        return offsets
-    whole, unit = exact
-    start = Fraction(exact_number(center))
-    common = math.lcm(unit.denominator, start.denominator)
-    step, origin = int(unit * common), int(start * common)
-    if whole.dtype == np.int64 and common < _EXACT:
-        most = max(int(whole.max(initial=0)), -int(whole.min(initial=0)))
-        if most * step + abs(origin) < _EXACT:
-            narrow: Array = (whole * step - origin) / common
-            return narrow
-    return np.array([(y * step - origin) / common for y in whole.tolist()])
-
-
-def _squared_error(data: Dataset, exact: Exact, rows: Array) -> Fraction:
-    """The (weighted) squared errors of the mean of these rows, from the targets themselves, read exactly."""
-    targets, unit = exact[0][rows], exact[1]
+    source = (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
+    if MOMENTS in data.summed:
+        known = data.row_data[MOMENTS]
+        own, sizes = Fraction(1, int(known["unit"][0])), data.counts.astype(object)
+        sums, squares = known["sum"].astype(object), known["square"].astype(object)
+        start = round(Fraction(int(sums.sum()), data.size)) if origin is None else origin / own
+        squares = squares - start * (2 * sums - start * sizes)
+        return _Rows(sums - start * sizes, squares, sizes, Fraction(1), False, source), start * own, own
+    sums, own = exact_integers(data.targets, "y")
     each = weight_array(data)
-    if each is None and targets.dtype == np.int64 and len(rows):
-        narrow = targets - targets[0]  # their total is below 2**60, so this fits
-        most = max(int(narrow.max()), -int(narrow.min()))
-        if most * most * len(rows) < 2**63:
-            total = int(narrow.sum())
-            return unit * unit * (int(narrow @ narrow) - Fraction(total * total, len(rows)))
-    weights, worth = [1] * len(rows), Fraction(1)
+    sizes, weight = np.ones(len(sums), np.int64), Fraction(1)
     if each is not None:
-        whole, worth = exact_integers(each[rows], "sample_weight")
-        weights = whole.tolist()
-    size: int = sum(weights)
-    if not size:
-        return Fraction(0)
-    offsets = [y - int(targets[0]) for y in targets.tolist()]
-    total = sum(w * y for w, y in zip(weights, offsets, strict=True))
-    squares: int = sum(w * y * y for w, y in zip(weights, offsets, strict=True))
-    return worth * unit * unit * (squares - Fraction(total * total, size))
+        sizes, weight = exact_integers(each, "sample_weight")
+    if origin is None or unit is None:
+        order = np.argsort(sums, kind="stable")
+        reached = sizes[order].cumsum()
+        start = int(sums[order[np.searchsorted(2 * reached, reached[-1])]])
+        sums, origin = sums - start, start * own
+        common = int(np.gcd.reduce(sums)) or 1
+        sums, unit = sums // common, common * own
+    else:
+        sums = (sums.astype(object) * own - origin) / unit
+    if int(np.abs(sums).max(initial=0)) ** 2 * sum(sizes.tolist()) >= _NARROW:
+        sums, sizes = sums.astype(object), sizes.astype(object)
+    return _Rows(sums, sums * sums, sizes, weight, True, source), origin, unit
 
 
-def _moments_error(data: Dataset, rows: Array) -> Fraction:
-    """As `_squared_error`, of rows of which the sums of targets and of their squares are known."""
-    known, size = data.row_data[MOMENTS][rows], data.count(rows)
-    if not size:
-        return Fraction(0)
-    total, squares, unit = int(known["sum"].sum()), int(known["square"].sum()), int(known["unit"][0])
-    return (squares - Fraction(total * total, size)) / unit**2
-
-
-def _moments_from(data: Dataset, center: Any) -> dict[str, Array]:
-    """The statistics of such rows, of targets as measured from the center, which has the units' decimals."""
-    known, counts = data.row_data[MOMENTS], data.counts.astype(object)
-    unit = int(known["unit"][0])
-    start = int(exact_number(center) * unit)
-    sums, squares = known["sum"].astype(object), known["square"].astype(object)
-    offsets, spread = sums - counts * start, squares - 2 * start * sums + counts * start * start
-    if unit == 1:
-        return {"weight": data.counts, "sum": offsets.astype(np.int64), "square": spread.astype(np.int64)}
-    return {
-        "weight": data.counts,
-        "sum": (offsets / unit).astype(np.float64),
-        "square": (spread / unit**2).astype(np.float64),
-    }
-
-
-def _decimals(moments: Array) -> int:
-    return len(str(int(moments["unit"][0]))) - 1
-
-
-@final
 @attrs.frozen
-class SquaredError(Task):
-    """The (weighted) squared errors of leaves that predict their mean, and a cost per branching node."""
+class _Squares(Task):
+    """What is true of squared errors in any unit."""
 
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
     pushes_down: ClassVar[tuple[str, ...]] = (MOMENTS,)
 
-    cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
-    normalized: bool = False
-    center: Any = bound(0)
-    """Targets are measured from here, near their mean, lest sums of squares of large numbers cancel."""
-    offsets: Any = bound((None, None, None, 0))
-    """The data set, its targets as measured from the center, and as they are, exactly; if normalised, the squared
-    errors of all of them, too."""
-    scale: float = bound(1)
-    """What squared errors are multiplied by: a division per leaf would take longer than all else of it."""
-
-    def bind(self, data: Dataset) -> Task:
-        if MOMENTS in data.summed:
-            known = data.row_data[MOMENTS]
-            center = int(known["sum"].sum()) / (int(known["unit"][0]) * data.size)
-            center = round(center) if known["unit"][0] == 1 else round(center, _decimals(known))
-            squares = float(_moments_error(data, np.arange(data.n_rows))) if self.normalized else 0.0
-            return attrs.evolve(self, center=center, scale=1 / squares if squares > 0 else 1)
-        targets = data.targets
-        center = np.average(targets, weights=data.weights).item()
-        center = round(center) if targets.dtype.kind == "i" else float(f"{center:.6g}")
-        exact = exact_integers(targets, "y")
-        whole = _squared_error(data, exact, np.arange(data.n_rows)) if self.normalized else 0
-        squares = float(whole)
-        offsets = data, _offsets(targets, exact, center), exact, whole
-        return attrs.evolve(self, center=center, offsets=offsets, scale=1 / squares if squares > 0 else 1)
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        if MOMENTS in data.summed:
-            return _moments_from(data, self.center)
-        known, offsets, *_ = self.offsets
-        if known is not data:
-            offsets = _offsets(data.targets, exact_integers(data.targets, "y"), self.center)
-        return {"weight": np.ones(data.n_rows, np.int64), "sum": offsets, "square": offsets**2}
-
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("mean",)
+
+
+@final
+@attrs.frozen
+class SquaredError(_Squares):
+    """The (weighted) squared errors of leaves that predict their mean, and a cost per branching node."""
+
+    cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
+    normalized: bool = False
+
+    def bind(self, data: Dataset) -> Task:
+        """A multiple of `SquaresOfUnits`, which are the same whatever y is measured in, and from where."""
+        rows, origin, unit = _read(data)
+        total, bits = rows.error(slice(None)), rows.bits
+        worth = 1 / (total or Fraction(1)) if self.normalized else unit * unit
+        if as_float(worth * total) == math.inf:
+            raise InputError("y", "its squared errors are beyond the range of floats", "divide y by a common factor")
+        worth *= 4**bits
+        price = Fraction(exact_number(self.cost_complexity)) / worth
+        return combination([(worth, SquaresOfUnits(origin, unit, Fraction(2**bits), price, rows=rows))])
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        raise TaskError("bind SquaredError to its data before you ask for statistics")
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        raise TaskError("bind SquaredError to its data before you ask for costs")
+
+
+@final
+@attrs.frozen
+class SquaresOfUnits(_Squares):
+    """Squared errors of targets that are measured from an origin in so many units."""
+
+    origin: Fraction
+    unit: Fraction
+    units: Fraction
+    """A power of two: of 1, targets are whole numbers, else 1 or less in size."""
+    price: Fraction
+    """Of a branching node."""
+    rows: Any = bound(None)
+    """Of the data."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        rows = self._rows(data)
+        size = np.ones(data.n_rows, np.int64) if rows.weighed else rows.sizes.astype(np.int64)
+        return {"weight": size, "sum": self._plain(rows.sums, 1), "square": self._plain(rows.squares, 2)}
+
+    def _rows(self, data: Dataset) -> _Rows:
+        source = (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
+        known: _Rows = self.rows
+        same = all(a is b for a, b in zip(source, known.source, strict=True))
+        return known if same else _read(data, self.origin, self.unit)[0]
+
+    def _plain(self, values: Array, power: int) -> Array:
+        """Whole numbers as they are; else floats, rounded once."""
+        if self.units == 1 and (values.dtype == np.int64 or all(x.denominator == 1 for x in values.tolist())):
+            return values.astype(np.int64)
+        return np.array([float(Fraction(x) / self.units**power) for x in values.tolist()])
 
     def leaf_cost(self, s: State, k: int) -> Any:
         if s.weight == 0:
             return 0.0
         # Rounding may leave a little less than nothing.
-        return max(s.square - s.sum * s.sum / s.weight, 0.0) * self.scale
+        return max(s.square - s.sum * (s.sum / s.weight), 0.0)
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         """The squared errors as a fraction: 0 of equal targets."""
-        error = self._error(data, rows)
-        if not self.normalized or self.scale == 1:
-            return error
-        known, _, _, whole = self.offsets
-        return error / ((whole if known is data else self._error(data, np.arange(data.n_rows))) or 1)
-
-    def _error(self, data: Dataset, rows: Array) -> Fraction:
-        """The squared errors of the mean of these rows."""
-        if MOMENTS in data.summed:
-            return _moments_error(data, rows)
-        known, _, exact, _ = self.offsets
-        return _squared_error(data, exact if known is data else exact_integers(data.targets, "y"), rows)
+        return self._rows(data).error(rows) / self.units**2
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return self.cost_complexity
+        return self.price
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """The square of the distance to the farthest target: a row adds w n / (n + w) (y - mean)^2.
@@ -193,8 +197,8 @@ class SquaredError(Task):
         """
         if MOMENTS in data.summed:
             return None
-        targets = data.targets.astype(np.float64)
-        farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2 * self.scale
+        targets = self._plain(self._rows(data).sums, 1).astype(np.float64)
+        farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2
         return farthest
 
     def lower_bound(self, s: State) -> Any:
@@ -202,8 +206,5 @@ class SquaredError(Task):
 
     def leaf_label(self, s: State, k: int) -> Any:
         """The mean of the leaf's targets."""
-        if s.weight == 0:
-            return float(self.center)
-        if isinstance(s.sum, float) and isinstance(self.center, float):
-            return self.center + s.sum / float(s.weight)
-        return float(self.center + Fraction(s.sum) / Fraction(s.weight))
+        mean = Fraction(s.sum) / Fraction(s.weight) if s.weight else 0
+        return float(self.origin + self.unit * self.units * mean)

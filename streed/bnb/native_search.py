@@ -55,7 +55,7 @@ def search_native(
     """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one.
 
     `row_prices`: a search that takes long is helped by prices of its rows (bnb/pricing_beside.py). `close` is tried
-    before what the encoding itself does, where rounding keeps the bounds apart.
+    where rounding keeps the bounds apart.
     """
     begin = time.perf_counter()
     costs = row_costs_of(problem)
@@ -69,12 +69,8 @@ def search_native(
         except TooImprecise as coarse:
             encoding = coarse.finer
             continue
-        if outcome is not None and outcome.stopped == "rounding":
-            left = _left(search_limits, begin)
-            if close is not None:
-                outcome = close(problem, encoding, left, procedure, outcome)
-                left = _left(search_limits, begin)
-            return encoding.closed(problem, outcome, left.time_limit) if outcome.stopped == "rounding" else outcome
+        if outcome is not None and outcome.stopped == "rounding" and close is not None:
+            outcome = close(problem, encoding, _left(search_limits, begin), procedure, outcome)
         if outcome is not None:
             return outcome
         encoding = encoding.less_precise()
@@ -210,10 +206,9 @@ def certify(
         if not is_whole:
             stopped = stopped or "memory"
         if not encoding.exact:
-            rounding = encoding.rounding(preorder)
-        if stopped is None:
-            if encoding.settles and bound is not None and problem.task.better(bound, solution.value):
-                stopped = "rounding"
-            elif bound is None or encoding.exact or encoding.settles or problem.task.better(solution.value, bound):
-                bound = solution.value
-    return Outcome(solutions, bound, stopped, {**stats, "rounding": rounding}, encoding.unit, encoding.real)
+            rounding = encoding.rounding(preorder, upper)
+        if stopped is None and (encoding.exact or bound is None or not problem.task.better(bound, solution.value)):
+            bound = solution.value
+    stats["rounding"] = rounding
+    found = Outcome(solutions, bound, stopped, stats, encoding.unit, encoding.real, size=encoding.size)
+    return attrs.evolve(found, stopped="rounding") if stopped is None and not found.is_proved else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     """The row weights as int64 or float64 (n,), or None where all are 1.
 
     Rows of weight 0 are legal. Raises InputError for a wrong length, negative, missing or infinite weights, weights
-    that are all zero, and a total beyond 2**60.
+    that are all zero, and a total beyond 2**60, or of floats beyond their range.
     """
     if sample_weight is None:
         return None
@@ -32,8 +33,7 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     Range(0).read_rows("sample_weight", weights)
     if not weights.any():
         raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
-    if float(weights.sum(dtype=np.float64)) >= LARGEST_TOTAL:
-        raise InputError("sample_weight", "the total is beyond 2**60", "divide all weights by a common factor")
+    _check_total(weights, weights, "the total")
     return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64)
 
 
@@ -80,14 +80,23 @@ def weigh_copies(weights: Array | None, frequency: Array | None) -> Array | None
         raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
     if weights is None or frequency is None:
         return frequency if weights is None else weights
-    if float(weights.astype(np.float64) @ frequency) >= LARGEST_TOTAL:
-        raise InputError("sample_weight", "times frequency, the total is beyond 2**60", "divide all by a common factor")
+    _check_total(weights, weights.astype(np.float64) * frequency, "times frequency, the total")
     if weights.dtype.kind != "f":
         return weights * frequency
     whole, unit, exact = exact_array(weights, "sample_weight")
     if exact and float(whole.astype(np.float64) @ frequency) < LARGEST_TOTAL:
         return whole * frequency * unit.numerator / unit.denominator
     return weights * frequency
+
+
+def _check_total(weights: Array, each: Array, name: str) -> None:
+    """Raises InputError where what rows weigh together is more than numbers of the weights' type hold."""
+    real = weights.dtype.kind == "f"
+    with np.errstate(over="ignore"):
+        if float(each.sum(dtype=np.float64)) < (math.inf if real else LARGEST_TOTAL):
+            return
+    found = f"{name} is beyond {'the range of floats' if real else '2**60'}"
+    raise InputError("sample_weight", found, "divide all weights by a common factor")
 
 
 def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:

@@ -25,7 +25,6 @@ from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import TOTAL, State, Task
-from streed.task.constrained import objective
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector
 
@@ -37,9 +36,6 @@ _ROUNDING = 1e-9
 
 _REAL = 2.0**-44
 """Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
-
-_NOISE = 2.0**-40
-"""Part of the largest sums that rounding of the statistics may cost."""
 
 _FRAMES = 8
 """Calls that a level of the tree takes, generously."""
@@ -83,14 +79,12 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         searched = time.perf_counter()
         solutions = _measured(problem, [] if search is None else search.solutions, states)
     exact = states is not None and states.exact and all(_is_exact(each.value) for each in solutions)
-    exact = exact and not _measures_apart(problem.task)
-    lower, rounding = None, 0.0
+    lower, rounding, size = None, 0.0, None
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else beat) if complete else search.bound()
         if isinstance(lower, numbers.Real) and not exact:
-            rounding = _REAL * max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
-            if states is not None and _measures_apart(problem.task):
-                rounding = max(rounding, _REAL * _largest_sum(states))
+            size = max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
+            rounding = _REAL * size
             lower = _widened(problem.task, lower, rounding, states)
         if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
             lower = solutions[0].value
@@ -111,7 +105,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         "rounding": rounding,
     }
     ideal = ideal_score(problem) if stopped is not None and not is_total else None
-    return Outcome(solutions, lower, stopped, stats, score_bound=ideal)
+    return Outcome(solutions, lower, stopped, stats, score_bound=ideal, size=size)
 
 
 def _is_rounded_below(value: Value, bound: Value) -> bool:
@@ -141,8 +135,7 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         bare = _grow(solution, states.root.rows, states)
         tree = Tree.grown(bare, data, labels)
         seen = inspector.inspect(tree)
-        noise = _NOISE * _largest_sum(states) if _measures_apart(task) else 0.0
-        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs, noise)
+        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
         costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
         measured.append(Solution(seen.value, _costed(bare, costs)))
     if task.order != TOTAL:
@@ -159,11 +152,9 @@ def _check(
     leaf_rows: tuple[int, ...],
     broken: tuple[Any, ...],
     leaf_costs: tuple[Value, ...],
-    noise: float,
 ) -> None:
     """Raises MismatchError if the tree does not have the value that the search claimed, or breaks a limit."""
-    near = isinstance(value, numbers.Real) and abs(claimed - value) <= noise
-    if not near and not _agree(claimed, value, leaf_costs):
+    if not _agree(claimed, value, leaf_costs):
         raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
     smallest = min(rows for rows in leaf_rows if rows)
     kept = {
@@ -192,18 +183,6 @@ def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
         return False
     scale = max([abs(float(value)), *(abs(float(cost)) for cost in leaf_costs)])
     return math.isclose(claimed, value, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale)
-
-
-def _measures_apart(task: Task) -> bool:
-    """Whether trees are measured by more than the sums that are searched by."""
-    return objective(task).overrides("exact_cost")
-
-
-def _largest_sum(states: States) -> float:
-    """The largest size of the sums over all rows."""
-    sums = vars(states.state(states.root))
-    flat = [x for total in sums.values() for x in (total if isinstance(total, tuple) else (total,))]
-    return max((abs(float(x)) for x in flat if isinstance(x, numbers.Real)), default=0.0)
 
 
 def _widened(task: Task, bound: Any, rounding: float, states: States | None) -> Any:

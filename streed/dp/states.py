@@ -80,6 +80,11 @@ class States:
         self._columns: list[int] = self._questions.column.tolist()
         self._literals, self._codes = _indicators(self._questions.data)
         self._sums = ExactSums(task, data)
+        self._sums.exact = self._takes_fractions()
+        everyone = np.arange(data.n_rows)
+        self._apart = inner.overrides("exact_cost") and task.exact_cost(data, everyone, 0) is not None
+        self._by_row_sets = task.reads_rows or self._apart
+        """Whether the sums of a set of rows do not tell what it costs as a leaf."""
         self._by_sums: dict[Sums, list[Found]] = {}
         self._by_rows: dict[int, list[Found]] = {}
         self._cells: dict[int, Cell] = {}
@@ -131,12 +136,23 @@ class States:
         packed = np.frombuffer(rows.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
         return np.flatnonzero(np.unpackbits(packed, count=n, bitorder="little"))
 
+    def _takes_fractions(self) -> bool:
+        """Whether methods can compute with exact sums; those that call numpy, for one, need floats."""
+        try:
+            state = self.state_of_rows((1 << self.data.n_rows) - 1)
+            for k in self.labels:
+                self.task.leaf_cost(state, k)
+            self.task.lower_bound(state)
+            return all(limit.allows(state) in (True, False) for limit in self.limits)
+        except Exception:  # noqa: BLE001 - whatever the task's own code raises
+            return False
+
     # -- leaves ----------------------------------------------------------------------------------------------------
 
     def leaves(self, cell: Cell) -> list[Found]:
         """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
         if cell.leaves is None:
-            if self.task.reads_rows:
+            if self._by_row_sets:
                 cell.leaves = self._leaves_of_rows(cell.rows)
             else:
                 assert cell.sums is not None
@@ -156,17 +172,22 @@ class States:
             if len(self._by_rows) >= _MOST_LEAVES:
                 self._by_rows.clear()
             enough = self.count(rows) >= self.min_leaf
-            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows)) if enough else []
+            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows), rows) if enough else []
         return found
 
-    def _ask(self, state: State) -> list[Found]:
+    def cost(self, state: State, rows: int, k: int) -> Value:
+        """What a leaf of these rows, which have this state, costs with a label: exactly, where the task knows that."""
+        exact = self.task.exact_cost(self.data, self.members(rows), k) if self._apart else None
+        return self.task.leaf_cost(state, k) if exact is None else exact
+
+    def _ask(self, state: State, rows: int = 0) -> list[Found]:
         task = self.task
         if not all(limit.allows(state) for limit in self.limits):
             return []
         self.asked += 1
         found: list[Found] = []
         for k in self.labels:
-            value = task.leaf_cost(state, k)
+            value = self.cost(state, rows, k)
             if task.feasible(value) and not any(old[0] == value or task.better(old[0], value) for old in found):
                 found = [old for old in found if not task.better(value, old[0])]
                 found.append((value, k, None))
@@ -180,7 +201,7 @@ class States:
 
     def state(self, cell: Cell) -> State:
         """The state of the cell."""
-        if self.task.reads_rows or cell.sums is None:
+        if self._by_row_sets or cell.sums is None:
             return self.state_of_rows(cell.rows)
         return self._sums.state(cell.sums)
 
@@ -192,7 +213,7 @@ class States:
         Of splits that separate them in the same way, only the first one is there, unless costs depend on the column.
         """
         if cell.splits is None:
-            sums = None if self.task.reads_rows else self.child_sums(cell)
+            sums = None if self._by_row_sets else self.child_sums(cell)
             cell.splits = []
             seen: set[tuple[int, ...]] = set()
             rows = cell.rows
@@ -210,7 +231,7 @@ class States:
 
         Of splits whose children have the same sums, only the first one is there, unless costs depend on the column.
         """
-        if self.task.reads_rows:
+        if self._by_row_sets:
             return self._stumps_by_rows(cell)
         sums = self.child_sums(cell)
         stumps = []
@@ -306,7 +327,7 @@ class States:
         for place, rows in zip(first.tolist(), np.split(order, np.cumsum(np.bincount(groups))[:-1]), strict=True):
             bits = sum(1 << row for row in rows.tolist())
             state = self.state_of_rows(bits)
-            best = min(self.task.leaf_cost(state, k) for k in self.labels)
+            best = min(self.cost(state, bits, k) for k in self.labels)
             if isinstance(best, tuple):
                 return None
             floors[place] = best

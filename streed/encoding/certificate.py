@@ -84,7 +84,7 @@ def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, pr
 def _sums_of_wide(group_of: Array, rounded: IntegerCosts, costs: WideCosts, n_groups: int) -> list[list[int]]:
     """What the rows of every group cost by each label, of any size: what was rounded, and what that took away."""
     rests = costs.rests
-    if rests.dtype != object and (len(rests) << costs.shift) >= LARGEST_TOTAL:
+    if rests.dtype != object and int(np.abs(rests).max(initial=0)) * len(rests) >= LARGEST_TOTAL:
         rests = rests.astype(object)
     high, low = (sums_by(group_of, part, n_groups).tolist() for part in (rounded.costs, rests))
     return [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -11,16 +13,20 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.encoding.overflow import magnitudes
+from streed.encoding.terms import ScoredTerm, split_table
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.task.analysis.facts import is_larger_better
+from streed.task.analysis.facts import first_states, is_larger_better
 from streed.task.constrained import objective
 
 _LARGEST_NATIVE = 2.0**62
+
+_SMALL, _LARGE = 2.0**-900, 2.0**900
+"""Between these, costs are computed as they are."""
 
 _CHANGE = 2.0**-20
 """By which part of itself a sum is changed to see how steep a cost is in it."""
@@ -30,8 +36,8 @@ _ROUNDING = 2.0**-53
 _OPERATIONS = 16
 """Roundings of what is computed of sums."""
 
-_DIFFERENCES = 2.0**-51
-"""By which part of the sum over all rows one over some may be off."""
+_DIFFERENCES = 2.0**-52
+"""By which part of the sum over all rows one over some may be off for each root of the number of rows, and twice so."""
 
 _ROWS_TRIED = 4
 """Of the least in each statistic."""
@@ -42,28 +48,47 @@ class CostSamples:
     """What was seen of the costs."""
 
     whole: bool
-    """Whether all costs are whole numbers."""
+    """Whether all costs are whole numbers,"""
+    real: bool
+    """and whether some are floats."""
     wide: bool
     """Whether the methods compute with numbers beyond int64."""
     larger: bool
     largest: float
-    """Of the costs that were seen."""
+    """Of the costs that were seen, in units of `unit`."""
+    unit: Fraction
+    """What native code computes costs in, a power of two: 1 unless they are near the ends of what floats hold."""
 
     @classmethod
-    def of(cls, problem: Problem, table: Array | None) -> CostSamples:
-        """Of the problem; `table` holds the branching costs that depend on the split only, if there are any."""
+    def of(cls, problem: Problem, terms: Sequence[ScoredTerm]) -> CostSamples:
+        """Of the problem, whose task is the sum of these terms."""
         task, sums = problem.task, problem.sums
         own = objective(task)
+        table = split_table(terms, problem)
         seen = [*problem.first_costs, *_branching_costs(task, problem.data)]
         if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
-        largest = max((abs(float(x)) for x in seen if math.isfinite(x)), default=0.0)
+        sizes = [abs(Fraction(x)) for x in seen if isinstance(x, Fraction) or math.isfinite(x)]
         if table is not None:
-            largest = max(largest, float(np.abs(table).max()))
+            sizes += [abs(Fraction(x)) for x in table.tolist() if math.isfinite(x)]
+        largest, unit = max(sizes, default=Fraction(0)), Fraction(1)
+        if own.adds_values and not _SMALL < largest < _LARGE:
+            # a product with a weight may be too small for floats, or too large, and what is weighed is not
+            states, labels = first_states(sums, problem.data), range(len(task.labels(problem.data)))
+            for term in (each for each in terms if each.weight):
+                costs = [term.own_cost(s, k) for s in states for k in labels]
+                largest = max([largest, *(abs(term.weight * Fraction(x)) for x in costs if math.isfinite(x))])
+            unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() if largest else 0)
         record = magnitudes(task, sums, len(task.labels(problem.data)), problem.data.size)
-        wide = record.whole >= _LARGEST_NATIVE
-        return cls(whole and largest < coding.LARGEST_CODE, wide, bool(is_larger_better(own)), largest)
+        return cls(
+            whole and largest < coding.LARGEST_CODE,
+            any(isinstance(x, float) for x in seen),
+            record.whole >= _LARGEST_NATIVE,
+            bool(is_larger_better(own)),
+            float(largest / unit),
+            unit,
+        )
 
 
 def _branching_costs(task: Task, data: Dataset) -> list[Value]:
@@ -84,8 +109,8 @@ def _branching_costs(task: Task, data: Dataset) -> list[Value]:
     return known
 
 
-def lost_in_sums(problem: Problem, inexact: bool) -> float:
-    """How far the rounding of sums in float64 may move the cost of a tree of the bound task.
+def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -> float:
+    """How far the rounding of sums in float64 may move the cost of a tree of a task that is the sum of these terms.
 
     Leaves share the rows, so errors in proportion to their sums add up to what the same errors do to the cost of all
     rows. `inexact`: sums are of real numbers, and those of a leaf are also found as differences of larger ones, so each
@@ -94,13 +119,15 @@ def lost_in_sums(problem: Problem, inexact: bool) -> float:
     """
     sums = {name: values.astype(np.float64) for name, values in problem.sums.items()}
     totals = {name: values.sum(axis=0) for name, values in sums.items()}
-    lost = _moved(problem, problem.data.size, totals, {name: _CHANGE * np.abs(each) for name, each in totals.items()})
+    changes = {name: _CHANGE * np.abs(each) for name, each in totals.items()}
+    lost = _moved(problem, terms, problem.data.size, totals, changes)
     lost *= _OPERATIONS * _ROUNDING / _CHANGE
     if inexact:
-        errors = {name: _DIFFERENCES * np.abs(values).sum(axis=0) for name, values in sums.items()}
+        apart = _DIFFERENCES * (2 + math.sqrt(len(problem.data.X)))
+        errors = {name: apart * np.abs(values).sum(axis=0) for name, values in sums.items()}
         copies = problem.data.counts
         most = max(
-            (_moved(problem, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors))
+            (_moved(problem, terms, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors))
             for i in _least_rows(sums)
         )
         limits = [problem.max_nodes, None if problem.max_depth is None else 2**problem.max_depth - 1]
@@ -109,7 +136,9 @@ def lost_in_sums(problem: Problem, inexact: bool) -> float:
     return lost
 
 
-def _moved(problem: Problem, rows: int, sums: dict[str, Array], errors: dict[str, Array]) -> float:
+def _moved(
+    problem: Problem, terms: Sequence[ScoredTerm], rows: int, sums: dict[str, Array], errors: dict[str, Array]
+) -> float:
     """How much the cost of a leaf moves when its sums are off by the errors, one after the other.
 
     Sums that the task's methods do not suit, such as a number of rows below zero, tell nothing.
@@ -122,7 +151,7 @@ def _moved(problem: Problem, rows: int, sums: dict[str, Array], errors: dict[str
         if changed is not None:
             setattr(s, changed, _plain(sums[changed] + sign * errors[changed]))
         try:
-            return [float(problem.task.leaf_cost(s, label)) for label in labels]
+            return [sum(float(term.weight) * term.own_cost(s, k) for term in terms if term.weight) for k in labels]
         except Exception:  # noqa: BLE001 - whatever the task's own code raises
             return [math.nan] * len(labels)
 

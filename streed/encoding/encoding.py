@@ -12,7 +12,7 @@ from typing import Any
 from streed.exact import Array
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import INFINITE
-from streed.problem import Outcome, Problem, Solution
+from streed.problem import Problem, Solution
 from streed.row_prices.leaves import Leaves
 
 
@@ -26,8 +26,8 @@ class Encoding(abc.ABC):
     """Whether no number was rounded."""
     real: bool = False
     """As in `Outcome`."""
-    settles: bool = False
-    """Whether the values are known exactly, so that bounds meet only where they are equal."""
+    size: Any = None
+    """As in `Outcome`."""
     route: str
     """What the user is told: the kind of kernels."""
 
@@ -43,8 +43,8 @@ class Encoding(abc.ABC):
         """A code that every tree of a better value than this is below (default: INFINITE, which all are)."""
         return INFINITE
 
-    def rounding(self, preorder: Array) -> Any:
-        """How far the value of this tree may be from its `bound`, where the search was complete (default: 0)."""
+    def rounding(self, preorder: Array, code: int) -> Any:
+        """How far a tree's value may be from the `bound` of its code, if the search was complete (default: 0)."""
         return 0
 
     @abc.abstractmethod
@@ -63,13 +63,6 @@ class Encoding(abc.ABC):
         None (the default) where the bound does not hold: it needs costs per row and label, and a price per split.
         """
         return None
-
-    def closed(self, problem: Problem, outcome: Outcome, seconds: float | None) -> Outcome:
-        """The outcome of a complete search whose bounds rounding keeps apart, with bounds that meet where possible.
-
-        `seconds` are left of the time limit, None without one.
-        """
-        return outcome
 
     def on_grid(self, scale: float) -> Encoding:
         """The same with codes for multiples of 1 / scale (default: itself, whose codes are on no grid)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, final
 
 import attrs
@@ -24,17 +25,19 @@ from streed.encoding.overflow import Record, note_costs
 from streed.encoding.statistics import StatisticsMatrix
 from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
-from streed.exact import Array
+from streed.exact import Array, as_float
 from streed.kernels import coding
 from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
 from streed.kernels.records import INFINITE, LOWEST
-from streed.problem import Problem, Solution
+from streed.problem import Problem, Solution, agree
 from streed.task import State, Task, Value
+from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.constrained import objective
 from streed.task.row_sums import state_of_first
+from streed.whole_costs import common_unit
 
 _GRID_BITS = 44
 """Bits of a code for the largest cost that was seen beforehand."""
@@ -43,6 +46,9 @@ _MOST_GRAINS = 2**49
 """Costs below so many grains are rounded to their whole number of them, whatever float64 made of them."""
 
 _COARSER = 2.0**-16
+
+_MOST_BITS = 1000
+"""Of a native cost of 1: what floats hold."""
 
 NOISE = 2.0**-40
 """Part of the largest numbers that rounding may cost, in all sums together."""
@@ -54,7 +60,7 @@ _BITS_STEP = 2.0**-49
 """Part of a value that coding it by its bits may lose."""
 
 TOLERANCE = 1e-9
-"""Native values and Python's may differ by this part of 1 + |value|."""
+"""Native values and Python's may differ by this part of them."""
 
 
 @final
@@ -70,10 +76,9 @@ class Scored(Encoding):
     scale: float
     sign: int
     exact: bool
-    largest: float
-    """Of the costs that were seen beforehand."""
+    probe: CostSamples
     lost: float
-    """What the rounding of sums may add to the value of any tree, or take from it."""
+    """What the rounding of sums may add to the value of any tree, or take from it, in units of the probe."""
     settled: bool = False
     """Whether a finer grid was found to be too fine."""
     route = "generated"
@@ -88,8 +93,9 @@ class Scored(Encoding):
         own = objective(task)
         methods = CompiledMethods.of(task, data.n_columns)
         planes = StatisticsMatrix.of(problem, methods.reads_weight)
+        probe = CostSamples.of(problem, methods.terms)
+        methods = methods.in_units(probe.unit)
         table = split_table(methods.terms, problem)
-        probe = CostSamples.of(problem, table)
         wide = planes.integral and probe.wide
         whole = planes.exact and probe.whole and not (wide or real)
         kind = coding.WHOLE if whole else coding.BITS if methods.combines else coding.GRID
@@ -115,9 +121,9 @@ class Scored(Encoding):
             floors=summed and own.superadditive and not methods.combines and free,
         )
         compiled = compile_kernels(shape, methods.functions, task)
-        # where all costs cancel, what rounding leaves of the sums must have codes, too
-        largest = max(probe.largest, NOISE * _largest_sum(planes)) if kind == coding.GRID else 0.0
-        scale, on_grains = grid_of(kind, own, largest)
+        adds_exactly = planes.integral or planes.per_unit is not None
+        lost = 0.0 if whole else lost_in_sums(problem, methods.terms, not adds_exactly)
+        scale, on_grains = grid_of(kind, problem, probe, lost)
         numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
         packed = planes.pack(problem, merge=alike and not methods.calls)
@@ -138,15 +144,28 @@ class Scored(Encoding):
             kept=kept,
         )
         packed = attrs.evolve(packed, scoring=scoring)
-        exact = whole or (on_grains and (planes.integral or planes.per_unit is not None))
-        lost = 0.0 if exact else lost_in_sums(problem, not (planes.integral or planes.per_unit is not None))
-        return cls(packed, problem, task, planes, kind, scale, sign, exact, probe.largest, lost)
+        return cls(packed, problem, task, planes, kind, scale, sign, whole or (on_grains and adds_exactly), probe, lost)
+
+    @property
+    def size(self) -> Any:
+        if self.exact or not self.probe.real:
+            return None
+        return self._worth(self._cancelling)
+
+    @functools.cached_property
+    def _cancelling(self) -> float:
+        """The size of native costs that may cancel; 0 where a bound of the task's own says that none do."""
+        return self.probe.largest if self._own_bound is None else 0.0
 
     def value(self, code: int) -> Value:
-        return self.sign * coding.decoded(code, self.coding, self.scale)
+        return self._worth(self.sign * coding.decoded(code, self.coding, self.scale))
+
+    def _worth(self, native: float) -> Value:
+        """What native code computed, in the task's own units."""
+        return native if self.probe.unit == 1 else Fraction(native) * self.probe.unit
 
     def bound(self, code: int) -> Value:
-        widened = self.value(code) - self.sign * self._slack(code)
+        widened = self.value(code) - self.sign * self._worth(self._slack(code))
         own = self._own_bound
         return own if own is not None and self.task.better(widened, own) else widened
 
@@ -156,10 +175,11 @@ class Scored(Encoding):
         if self.coding == coding.WHOLE:
             above: int = math.ceil(beat)
             return above
-        reach = float(beat) * self.scale
-        if self.coding != coding.GRID or not abs(reach) < coding.LARGEST_CODE:
+        native = as_float(Fraction(beat) / self.probe.unit)
+        if self.coding != coding.GRID or not abs(native * self.scale) < coding.LARGEST_CODE:
             return INFINITE
-        return math.ceil((float(beat) + self._slack(math.ceil(reach))) * self.scale) + (not self.exact)
+        slack = self._slack(math.ceil(native * self.scale))
+        return math.ceil((native + slack) * self.scale) + (not self.exact)
 
     @functools.cached_property
     def _own_bound(self) -> Value | None:
@@ -169,15 +189,19 @@ class Scored(Encoding):
         data = self.problem.data
         return self.task.lower_bound(state_of_first(self.problem.sums, data.n_rows, data))
 
-    def rounding(self, preorder: Array) -> float:
-        return 0.0 if self.exact else self._slack(0)
+    def rounding(self, preorder: Array, code: int) -> float:
+        return as_float(self._worth(self._slack(code)))
 
     def _slack(self, code: int) -> float:
-        """How far rounding may have moved the value of any tree: on the grid by half a step for each leaf and split."""
+        """How far rounding may have moved the native value of the best tree, or of one that is better than this code.
+
+        On the grid by half a step for each leaf and split.
+        """
         if self.exact:
             return 0.0
-        size, branches = max(self.largest, abs(float(self.value(code)))), self._most_branches
-        steps = (2 * branches + 1) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
+        size = max(abs(coding.decoded(code, self.coding, self.scale)), self._cancelling)
+        branches = self._most_branches
+        steps = (branches + 0.5) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
         return steps + _REAL * size + self.lost
 
     @property
@@ -207,17 +231,17 @@ class Scored(Encoding):
         solution = self._measured(problem, preorder)
         value, claimed = solution.value, self.value(code)
         apart = abs(value - claimed)
-        near = bool(apart <= TOLERANCE * (1 + max(abs(value), abs(claimed))))
-        if not near and complete and self.coding == coding.GRID and not self.settled:
+        if complete and self.coding == coding.GRID and not (self.settled or agree(value, self.bound(lower), self.size)):
             # a tree of this value exists, so costs far above it need no codes, nor what rounding leaves of the sums
-            finer = _scale(max(abs(float(value)), NOISE * _largest_sum(self.planes)))
+            finer = _scale(max(as_float(abs(Fraction(value)) / self.probe.unit), self.lost))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
-        near = near or bool(apart <= max(self.lost, self._noise(problem, preorder)))
+        allowed = max(TOLERANCE * max(abs(value), abs(claimed)), self._worth(self._slack(code)))
+        near = bool(apart <= allowed) or bool(apart <= self._worth(self._noise(problem, preorder)))
         if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
-                f"the tree is worth {float(value)!r} by the task's Python methods and {claimed!r} by its native ones; "
-                f"{self._cause()}"
+                f"the tree is worth {as_float(value)!r} by the task's Python methods and {as_float(claimed)!r} by its "
+                f"native ones; {self._cause()}"
             )
         return solution, near
 
@@ -236,7 +260,7 @@ class Scored(Encoding):
     def _measured(self, problem: Problem, preorder: Array) -> Solution:
         """The tree by the task's Python methods, at exact sums where statistics are real numbers."""
         planes = self.planes
-        if planes.integral:
+        if planes.integral and not objective(self.task).overrides("exact_cost"):
             return measure_task(problem, preorder, planes.codes, planes.sums, planes.counts)
         sums, counts = problem.exact_sums, problem.data.counts
         codes = writable(problem.data.X)
@@ -255,7 +279,8 @@ class Scored(Encoding):
         if lower <= LOWEST:
             return False
         bound = self.value(lower)
-        return bool(self.sign * (bound - value) > TOLERANCE * (1 + max(abs(value), abs(bound))))
+        allowed = max(TOLERANCE * max(abs(value), abs(bound)), self._worth(self._slack(lower)))
+        return bool(self.sign * (bound - value) > allowed)
 
     def _noise(self, problem: Problem, preorder: Array) -> float:
         """How far apart rounding may bring native values and Python's, by the numbers that the tree's leaves meet."""
@@ -297,17 +322,35 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
 
 def _scale(largest: float) -> float:
     """The grid on which the largest cost has a code of _GRID_BITS bits."""
-    return 2.0 ** (_GRID_BITS - math.frexp(max(largest, 1e-290))[1])
+    return math.ldexp(1.0, min(_GRID_BITS - math.frexp(largest or 1.0)[1], _MOST_BITS))
 
 
-def grid_of(kind: str, own: Task, largest: float) -> tuple[float, bool]:
-    """(codes per unit of cost, whether every cost has a code of its own), by the largest cost that was seen."""
+def grid_of(kind: str, problem: Problem, probe: CostSamples, lost: float) -> tuple[float, bool]:
+    """(codes per native unit of cost, whether every cost has a code of its own).
+
+    `lost` is what rounding may leave where costs cancel, which must have codes, too.
+    """
     if kind != coding.GRID:
         return 1.0, False
-    grain = own.grain
-    if grain is None or grain.numerator != 1 or largest / grain >= _MOST_GRAINS:
-        return _scale(largest), False
-    return float(grain.denominator), True
+    grain = grain_of(problem) if probe.unit == 1 else None
+    if grain is None or probe.largest / grain >= _MOST_GRAINS:
+        return _scale(max(probe.largest, lost)), False
+    return float(1 / grain), True
+
+
+def grain_of(problem: Problem) -> Fraction | None:
+    """A number of which every value is a whole multiple; None where none is known."""
+    own, grains = objective(problem.task), []
+    if len(own.summands) == 1:
+        return own.grain
+    for weight, task in own.summands:
+        form = row_cost_form(task, problem.data)
+        costs = None if form is None else exact_costs(form, problem.data)
+        grain = task.grain if costs is None else costs.unit if costs.exact else None
+        if grain is None:
+            return None
+        grains.append(weight * grain)
+    return common_unit(grains)
 
 
 def _costs_of_splits(table: Array, packed: PackedProblem, data: Dataset, sign: int, whole: bool) -> Array:

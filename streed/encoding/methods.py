@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -47,6 +48,10 @@ class CompiledMethods:
         read = [capture.numbers_of(term.task, term.functions) for term in terms]
         read_by_limits = [capture.numbers_of(limit, {"allows": type(limit).allows}) for limit, _ in limits]
         return cls(terms, limits, functions, members, read, read_by_limits)
+
+    def in_units(self, unit: Fraction) -> CompiledMethods:
+        """The same for costs in multiples of the unit."""
+        return self if unit == 1 else attrs.evolve(self, terms=[each.in_units(unit) for each in self.terms])
 
     @property
     def combines(self) -> bool:

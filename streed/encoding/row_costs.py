@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, final
 
 import attrs
 import numpy as np
 
 from streed.encoding.certificate import check_claim, measure_costs, measure_widely
-from streed.encoding.closing import close_exactly
 from streed.encoding.encoding import Encoding
 from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array
@@ -20,7 +20,7 @@ from streed.kernels.counting.groups import NO_TIMES
 from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
-from streed.problem import Outcome, Problem, Solution
+from streed.problem import Problem, Solution
 from streed.row_prices.leaves import Leaves, leaves_of
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
@@ -41,7 +41,6 @@ class RowCosts(Encoding):
     tests: CostsOfTests | None = None
     """What splits cost by the rows and the columns above; None where all cost the same."""
     route = "row costs"
-    settles = True
 
     @property
     def real(self) -> bool:  # type: ignore[override]
@@ -49,7 +48,7 @@ class RowCosts(Encoding):
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
-        return self.costs.exact
+        return self.costs.wide is None or self.costs.wide.is_settled
 
     @property
     def unit(self) -> Any:
@@ -74,7 +73,8 @@ class RowCosts(Encoding):
     def packing(cls, problem: Problem, costs: IntegerCosts, tests: CostsOfTests | None) -> RowCosts:
         """The problem of these costs, and of test costs in the same unit, packed."""
         data = problem.data
-        divisor = int(common_divisor(costs.costs, costs.split if tests is None else tests.divisor))
+        prices = costs.split if tests is None else math.gcd(costs.split, tests.divisor)
+        divisor = int(common_divisor(costs.costs, prices))
         counts_rows = tests is not None or problem.min_leaf > 1
         rows = group_problem(problem, costs.costs, divisor, counts_rows=counts_rows)
         labels, split = costs.costs.shape[1], costs.split // divisor
@@ -106,7 +106,7 @@ class RowCosts(Encoding):
         depth = problem.max_depth or UNLIMITED
         return leaves_of(self.packed, self.costs.costs, self.divisor, self.packed.split_cost, min_leaf, depth)
 
-    def rounding(self, preorder: Array) -> Any:
+    def rounding(self, preorder: Array, code: int) -> Any:
         wide = self.costs.wide
         return 0 if wide is None else wide.rounding(int(np.count_nonzero(preorder != LEAF)))
 
@@ -121,10 +121,6 @@ class RowCosts(Encoding):
         if self.costs.wide is not None:
             return measure_widely(problem, self.costs, self.costs.wide, preorder), cost == claimed
         return Solution(self.costs.value(cost), root), cost == claimed
-
-    def closed(self, problem: Problem, outcome: Outcome, seconds: float | None) -> Outcome:
-        wide = self.costs.wide
-        return outcome if wide is None else close_exactly(problem, wide, outcome, seconds)
 
     def _total(self, code: int) -> int:
         """A code in whole costs."""

@@ -12,13 +12,14 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.exact import Array, exact_number
+from streed.exact import Array, as_float, exact_number
 from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
-from streed.task import Limit, Task
+from streed.task import Limit, State, Task
 from streed.task.algebra import Term
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
 from streed.task.constrained import LimitOfPart, Watched
+from streed.task.states import StateOfPart
 
 
 @attrs.frozen(eq=False)
@@ -41,6 +42,14 @@ class ScoredTerm:
     @property
     def bounded(self) -> bool:
         return self.task.overrides("lower_bound")
+
+    def in_units(self, unit: Fraction) -> ScoredTerm:
+        return attrs.evolve(self, weight=self.weight / unit)
+
+    def own_cost(self, s: State, k: int) -> float:
+        """What a leaf of the whole's state costs by its methods alone."""
+        own = StateOfPart(s, self.prefix) if self.prefix else s
+        return float(self.task.leaf_cost(own, 0 if self.task.any_label else k))
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -77,7 +86,10 @@ class ScoredTerm:
 
 
 def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
-    """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none."""
+    """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none.
+
+    Those beyond all floats are infinite: no tree pays them.
+    """
     p, n = problem.data.n_columns, problem.data.size
     total: list[Any] | None = None
     for term in terms:
@@ -92,7 +104,7 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
     whole = all(cost.denominator == 1 for cost in total) and not any(
         isinstance(term.task.branching_cost(n, (), 0), float) for term in terms
     )
-    return np.array([int(cost) for cost in total]) if whole else np.array([float(cost) for cost in total])
+    return np.array([int(cost) for cost in total]) if whole else np.array([as_float(cost) for cost in total])
 
 
 def functions_of(own: Task, terms: Sequence[ScoredTerm]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:

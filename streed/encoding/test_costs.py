@@ -67,7 +67,7 @@ def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | No
     unit = Fraction(math.gcd(int(costs.unit * common), int(linear.unit * common)), common)
     of_costs, of_prices = int(costs.unit / unit), int(linear.unit / unit)
     largest = float(np.abs(costs.costs).max(initial=0)) * of_costs + 4 * float(linear.full.max(initial=0)) * of_prices
-    if largest * data.size >= LARGEST_TOTAL:
+    if largest * data.size + 4 * costs.split * of_costs >= LARGEST_TOTAL:
         return None
-    scaled = IntegerCosts(costs.costs * of_costs, 0, unit, costs.exact)
+    scaled = IntegerCosts(costs.costs * of_costs, costs.split * of_costs, unit, costs.exact)
     return scaled, CostsOfTests(linear.full * of_prices, linear.given * of_prices)

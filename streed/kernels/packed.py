@@ -153,7 +153,8 @@ class PackedProblem:
         if self.prices is None:
             return narrowest_lane(worst, self.split_cost, self.min_leaf, places)
         paid = self.prices.n_rows * int(self.prices.full.max(initial=0))
-        return narrowest_lane(2 * (worst + paid), 0, max(self.min_leaf, 2), max(places, self.prices.n_rows))
+        rows = max(places, self.prices.n_rows)
+        return narrowest_lane(2 * (worst + paid), self.split_cost, max(self.min_leaf, 2), rows)
 
 
 def narrowest_lane(worst: int, split_cost: int, min_leaf: int, places: int) -> Any:

@@ -3,24 +3,26 @@
 The search needs costs that grow with the rows, and is much quicker if they grow by no more than is known of each: what
 `worst_per_row` promises. The first also holds of costs from 0 on that splits never raise (`superadditive`).
 Whole costs are exact. Real costs are rounded down to a grid, by a step more than the methods can lose, and worst costs
-up; then every bound of the search is one of the true costs, and what it cannot tell apart lies within a few steps.
+up; then every bound of the search is one of the true costs, and what it cannot tell apart lies within a few steps: of a
+part of the largest cost first and, where the best tree costs far less, of its own cost.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, final
 
 import attrs
 import numpy as np
 
 from streed.encoding.compile_errors import compile_kernels
-from streed.encoding.cost_samples import CostSamples, asks_whole
-from streed.encoding.generated import NOISE, grid_of
+from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
+from streed.encoding.generated import grid_of
 from streed.encoding.methods import CompiledMethods
 from streed.encoding.statistics import add_exactly, place_statistics
 from streed.encoding.terms import split_table
-from streed.exact import Array
+from streed.exact import Array, as_float
 from streed.kernels import coding
 from streed.kernels.codegen.generate import Kernels
 from streed.kernels.codegen.spec import KernelSpec
@@ -40,6 +42,11 @@ _MOST = 2**57
 _LARGEST_SUM = 2**53
 """Below this, float64 adds whole numbers exactly."""
 
+_TINY = 1e-290
+
+_GRID = 2.0**44
+"""What rounding may lose is no more than a step of the grid of so many times as much."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -51,7 +58,10 @@ class GeneratedRows:
     price: int
     min_leaf: int
     scale: float
-    """Units of cost in 1."""
+    """Codes in a cost of `unit`."""
+    unit: Fraction
+    is_real: bool
+    """Whether costs are floats by their nature."""
     whole: bool
     bounded: bool
     superadditive: bool
@@ -103,26 +113,30 @@ class GeneratedRows:
             raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {self.n_rows})")
 
 
-def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
+def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> GeneratedRows | None:
     """The rows of a problem whose columns have these ranks (F, n); None for a task that the search does not take.
 
-    Raises TaskError, with the line, for methods that do not compile.
+    `known`: what a tree costs, where costs beyond that need no codes. Raises TaskError, with the line, for methods that
+    do not compile.
     """
     task, data = problem.task, problem.data
     own = objective(task)
     if task.reads_rows or not can_generate(task, data, problem.sums):
         return None
     worst = own.worst_per_row(data)
+    if worst is not None and 0 < float(worst.max()) < _TINY:
+        worst = None  # a bound that may have been rounded down
     methods = CompiledMethods.of(task, data.n_columns)
     if methods.calls or methods.combines or methods.limits:
         return None
     # costs from 0 on that splits never raise grow with the rows, too; but only that is known then
     if worst is None and (not own.superadditive or not own.adds_values):
         return None
+    probe = CostSamples.of(problem, methods.terms)
+    methods = methods.in_units(probe.unit)
     table = split_table(methods.terms, problem)
     if table is not None and ((table != table[0]).any() or table[0] < 0):
         return None
-    probe = CostSamples.of(problem, table)
     sums, counts = problem.sums, data.counts
     asked = {name: values for name, values in sums.items() if methods.reads_weight or name != "weight"}
     values, places = place_statistics(asked, counts)
@@ -153,15 +167,20 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
         wide=wide,
     )
     compiled = compile_kernels(shape, methods.functions, task, ordered=True)
-    scale, on_grains = grid_of(shape.coding, own, max(probe.largest, NOISE * largest_sum))
-    on_grains = on_grains and (integral or per_unit is not None)
+    adds_exactly = integral or per_unit is not None
+    lost = 0.0 if is_whole else lost_in_sums(problem, methods.terms, not adds_exactly)
+    if known is not None:
+        probe = attrs.evolve(probe, largest=as_float(abs(Fraction(known)) / probe.unit))
+    scale, on_grains = grid_of(shape.coding, problem, probe, lost * _GRID)
+    on_grains = on_grains and adds_exactly
     numbers, kept = methods.words(scale, per_unit)
     first, place = places_of(ranks)
     amounts = sums_by(place, np.column_stack([values, counts]).astype(np.float64), len(first))
     merged = np.zeros(len(first), np.int64)
     if worst is not None:
         weights = counts if data.weights is None else data.weights  # those of all rows that a row stands for
-        steps = np.ceil(worst.astype(np.float64) * weights * scale * (1 + 2.0**-40))
+        with np.errstate(over="ignore"):
+            steps = np.ceil(worst.astype(np.float64) / float(probe.unit) * weights * scale * (1 + 2.0**-40))
         if not (steps >= 0).all() or steps.sum() >= _MOST:
             return None
         merged = sums_by(place, steps + (0 if is_whole else 1), len(first)).astype(np.int64)
@@ -173,6 +192,8 @@ def generated_rows(problem: Problem, ranks: Array) -> GeneratedRows | None:
         min(price, dearest),
         problem.min_leaf,
         scale,
+        probe.unit,
+        probe.real,
         is_whole or on_grains,
         worst is not None,
         own.superadditive,

@@ -13,15 +13,16 @@ from streed.encoding.certificate import measure_exactly, measure_task
 from streed.encoding.generated import TOLERANCE
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError, StreedError
-from streed.exact import Array
+from streed.exact import Array, as_float
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features
-from streed.ordered.generated import generated_rows
+from streed.ordered.generated import GeneratedRows, generated_rows
 from streed.ordered.search import NO_TREE, left_of, run_session
 from streed.ordered.session import Cut, Inexact, OrderedNode, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
+from streed.task.constrained import objective
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
 
@@ -37,13 +38,30 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
         return None
     features = Features.of(data)
     rows = generated_rows(problem, features.ranks)
-    if rows is None:
-        return None
+    outcome = None if rows is None else _searched(problem, search_limits, name, features, rows, (begin, started))
+    if outcome is not None and outcome.stopped is None and not outcome.is_proved:
+        rows = generated_rows(problem, features.ranks, outcome.solutions[0].value)
+        finer = None if rows is None else _searched(problem, search_limits, name, features, rows, (begin, started))
+        outcome = outcome if finer is None or not finer.solutions else finer
+    return outcome
+
+
+def _searched(
+    problem: Problem,
+    search_limits: SearchLimits,
+    name: str,
+    features: Features,
+    rows: GeneratedRows,
+    clocks: tuple[float, float],
+) -> Outcome | None:
+    """The outcome on the grid of the rows; `clocks` are when all began, by both clocks."""
+    begin, started = clocks
     session = OrderedSession(rows)
     trace = Trace()
 
     def bound(code: int) -> Value:
-        return code if rows.scale == 1.0 else code / rows.scale
+        native = code if rows.scale == 1.0 else code / rows.scale
+        return native if rows.unit == 1 else Fraction(native) * rows.unit
 
     def value(code: int) -> Value | None:
         return None if code >= NO_TREE else bound(code)
@@ -62,14 +80,15 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
         solutions = (solution,)
         claimed = bound(answer.cost)
         apart = abs(solution.value - claimed)
-        if apart > (0 if rows.whole else TOLERANCE * (1 + abs(float(claimed)))):
+        steps = (2 * _branches(answer.tree) + 1) * bound(2)
+        if apart > (0 if rows.whole else max(steps, TOLERANCE * max(abs(solution.value), abs(claimed)))):
             raise MismatchError(
-                f"the tree is worth {float(solution.value)!r} by the task's Python methods and {float(claimed)!r} by "
-                "its native ones; a method that depends on more than the sums could be why"
+                f"the tree is worth {as_float(solution.value)!r} by the task's Python methods and "
+                f"{as_float(claimed)!r} by its native ones; a method that depends on more than the sums could be why"
             )
         if not rows.whole:
             lower = min(Fraction(lower), Fraction(solution.value))
-            rounding = float(apart)
+            rounding = as_float(apart)
         elif answer.stopped is None:
             lower = solution.value
     stats = {
@@ -91,7 +110,14 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
         "rounding": rounding,
         "trace": trace.decoded(value, bound),
     }
-    return Outcome(solutions, lower, answer.stopped, stats, 1, not rows.whole or rows.scale != 1.0)
+    real = not rows.whole or rows.scale != 1.0
+    return Outcome(
+        solutions, lower, answer.stopped, stats, 1, real, size=0 if rows.is_real and not rows.whole else None
+    )
+
+
+def _branches(tree: OrderedNode) -> int:
+    return 1 + _branches(tree.left) + _branches(tree.right) if isinstance(tree, Cut) else 0
 
 
 def _measured(problem: Problem, features: Features, tree: OrderedNode) -> Solution:
@@ -139,7 +165,8 @@ def _measured(problem: Problem, features: Features, tree: OrderedNode) -> Soluti
 def _worth(asked: Problem, problem: Problem, preorder: Array, codes: Array) -> Solution:
     """The tree with its value, exact wherever the task's methods take fractions."""
     data = problem.data
-    if all(values.dtype.kind in "iu" for values in problem.sums.values()):
+    whole = all(values.dtype.kind in "iu" for values in problem.sums.values())
+    if whole and not objective(problem.task).overrides("exact_cost"):
         return measure_task(asked, preorder, codes, problem.sums, data.counts)
     try:
         return measure_exactly(asked, preorder, codes, problem.exact_sums, data.counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import numbers
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -89,6 +90,20 @@ class Solution:
     """The task's score of the value, where a driver knows it."""
 
 
+CLOSE = 2.0**-30
+"""Part of its size by which rounding may keep a value and the bound on it apart."""
+
+
+def agree(value: Value, bound: Value, size: Any) -> bool:
+    """Whether a bound proves a value: they are equal or, of real numbers of a size, as near as rounding lets them be.
+
+    `size`: as in `Outcome`.
+    """
+    if value == bound:
+        return True
+    return size is not None and bool(abs(value - bound) <= CLOSE * max(abs(value), size))
+
+
 @attrs.frozen(eq=False)
 class Outcome:
     """What a search found."""
@@ -109,3 +124,13 @@ class Outcome:
 
     Of a front whose scores are tuples: none has a better score in any component.
     """
+    size: Any = None
+    """Of real numbers, what costs may cancel to the value: 0 where none do; None, where numbers are exact."""
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether value and bound meet, where the order is total and both are known."""
+        if not self.solutions or not isinstance(self.lower, numbers.Real):
+            return True
+        value = self.solutions[0].value
+        return not isinstance(value, numbers.Real) or agree(value, self.lower, self.size)

@@ -188,8 +188,9 @@ def _objective(task: Task, bound: Task, data: Dataset, table: CodedTable, *, lim
         and rated.fraction(Totals(rated, data)) is not None
     ):
         return _of_score(rated, table)
-    if type(rated).__name__ == "SquaredError" and is_shipped(rated) and not limited and MOMENTS not in data.summed:
-        return _of_squares(rated, table)
+    own = objective(task)
+    if type(own).__name__ == "SquaredError" and is_shipped(own) and not limited and MOMENTS not in data.summed:
+        return _of_squares(own, table)
     raise TaskError(
         f"{task!r}: there are proofs of costs per row and label with a price per split, and of F1, F-beta and Jaccard, "
         "with limits on sums, and of squared errors without; not of this task"

@@ -68,7 +68,8 @@ class ExactSums:
             self._small = self._small.astype(np.float64)
         self._bits = _FLOAT_BITS - 1 - data.n_rows.bit_length()
         self._digits, self._ends = _cut(large, self._bits, data.n_rows)
-        self.exact = all(place.denominator == 1 or not place.wide for place in self._named)
+        self.exact = True
+        """Whether sums are given exactly; else, where they are too fine for 64 bits, rounded once."""
 
     def total(self, members: Array) -> tuple[Any, ...]:
         """The number of these rows (m,), then their sums, flat."""
@@ -93,14 +94,14 @@ class ExactSums:
         return list(map(tuple, sums))
 
     def named(self, sums: Sequence[Any]) -> dict[str, Any]:
-        """The sums by the names of the statistics: exact, or where they are too fine for 64 bits, rounded once."""
+        """The sums by the names of the statistics; see `exact`."""
         shift = self._small.shape[1]
         found: dict[str, Any] = {}
         for place in self._named:
             begin = place.first + (shift if place.wide else 0)
             numbers: Sequence[Any] = sums[begin : begin + (1 if place.width is None else place.width)]
             if place.denominator > 1:
-                divided = int.__truediv__ if place.wide else _fraction
+                divided = _fraction if self.exact or not place.wide else int.__truediv__
                 numbers = [divided(x, place.denominator) for x in numbers]
             found[place.name] = numbers[0] if place.width is None else tuple(numbers)
         return found

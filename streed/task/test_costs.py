@@ -15,13 +15,13 @@ from streed.task.base import RowCostTask, Task
 
 @attrs.frozen(eq=False)
 class CostsWithTests:
-    """A task whose leaves cost what those of `costs` do, and whose branching nodes cost, at `rows` rows,
+    """A task whose leaves and branching nodes cost what those of `costs` do, and the latter, at `rows` rows, besides
 
     rows * unit * min(full[split], min over the columns f tested above of given[f, split]).
     """
 
     costs: RowCostTask
-    """Bound; its splits cost nothing."""
+    """Bound."""
     full: Array
     """(p,) int64 >= 0: the price of a column where nothing was tested above."""
     given: Array

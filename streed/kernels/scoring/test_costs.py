@@ -1,8 +1,8 @@
 """Depth-two scoring of costs per row and label where splits have prices that depend on the columns tested above.
 
-As in `many_labels.py`, and a side that is split pays, for each of its rows, the price of the second column: the least
-of what it costs here and of what it costs given the first. `pair_test_costs[j, k]` is the price of column j where k was
-tested besides the path of the node.
+As in `many_labels.py`, and a side that is split pays, beside the cost of any split, for each of its rows the price of
+the second column: the least of what it costs here and of what it costs given the first. `pair_test_costs[j, k]` is
+the price of column j where k was tested besides the path of the node.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     prices = matrix(e.pair_test_costs, stride, stride, lane)
     plane = e.rows_plane
+    penalty = fill(sums, e.split_cost)
     for k in range(0, stride, LANES):
         rows1 = load(sums, plane, k)
         rows0 = fill(sums, totals[plane]) - rows1
@@ -78,8 +79,8 @@ def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyp
             asked = load(prices, j, k)
             if column >= 0:
                 asked = minimum(asked, broadcast(prices, j, column))
-            cost1 = c11 + c10 + rows1 * asked
-            cost0 = c01 + c00 + rows0 * asked
+            cost1 = c11 + c10 + rows1 * asked + penalty
+            cost0 = c01 + c00 + rows0 * asked + penalty
             if e.min_leaf > 1:
                 cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
             split1 = minimum(split1, cost1)
@@ -114,7 +115,7 @@ def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
         values[rows.WEIGHT, k] = 0
         values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
         values[rows.LEAF0, k] = cost_in(scores, LEAF0, k)
-        cost = totals[e.rows_plane] * here[k]
+        cost = totals[e.rows_plane] * here[k] + e.split_cost
         values[rows.COST, k] = cost
         sides = _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k)
         values[rows.KEY, k] = min(cost + sides, int64(INFINITE))
@@ -142,9 +143,9 @@ def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
             both = int64(pairs[first + j, k])
             asked = int64(prices[j, k])
             if 0 < both < with_k:
-                values[rows.LEAST1, k] = min(values[rows.LEAST1, k], asked * with_k)
+                values[rows.LEAST1, k] = min(values[rows.LEAST1, k], asked * with_k + e.split_cost)
             if 0 < with_j - both < total - with_k:
-                values[rows.LEAST0, k] = min(values[rows.LEAST0, k], asked * (total - with_k))
+                values[rows.LEAST0, k] = min(values[rows.LEAST0, k], asked * (total - with_k) + e.split_cost)
     for k in range(e.n_active):
         values[rows.LEAST1, k] = min(values[rows.LEAST1, k], values[rows.LEAF1, k])
         values[rows.LEAST0, k] = min(values[rows.LEAST0, k], values[rows.LEAF0, k])
@@ -162,7 +163,7 @@ def _depth_two_optimum(e, lane, sums, totals):  # type: ignore[no-untyped-def]
     for k in range(e.n_active):
         if not 0 < int64(sums[e.rows_plane, k]) < totals[e.rows_plane]:
             continue
-        cost = totals[e.rows_plane] * int64(prices[k, e.asked_column])
+        cost = totals[e.rows_plane] * int64(prices[k, e.asked_column]) + e.split_cost
         best = min(best, cost + _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k))
     return best
 

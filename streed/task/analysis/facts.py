@@ -140,11 +140,16 @@ def _sizes(values: Array) -> float:
     return float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
 
 
-def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
-    """The costs of a few leaves under every label: of all rows, the first half of them, the first three, the first."""
+def first_states(sums: dict[str, Array], data: Dataset) -> list[State]:
+    """A few states: of the first row, the first three, the first half of them, and all."""
     sizes = sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
+    return [state_of_first(sums, m, data) for m in sizes]
+
+
+def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
+    """The costs of leaves at the `first_states` under every label."""
     labels = range(len(task.labels(data)))
-    return [task.leaf_cost(s, k) for s in (state_of_first(sums, m, data) for m in sizes) for k in labels]
+    return [task.leaf_cost(s, k) for s in first_states(sums, data) for k in labels]
 
 
 def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:
