@@ -135,7 +135,7 @@ class Scored(Encoding):
             row_floors=np.zeros(len(packed.row_bits)) if shape.floors else None,
             lane=lane,
             real=not whole,
-            worst_unit=_worst_unit(problem, scale) if bounded else 0,
+            worst_unit=_worst_unit(problem, probe.unit, scale) if bounded else 0,
             split_costs=None if table is None else _costs_of_splits(table, packed, data, sign, whole),
             calls_costs=methods.calls,
             path_words=(data.n_columns + 63) // 64 if methods.by_path else 0,
@@ -359,10 +359,10 @@ def _costs_of_splits(table: Array, packed: PackedProblem, data: Dataset, sign: i
     return np.ascontiguousarray(costs, np.int64 if whole else np.float64)
 
 
-def _worst_unit(problem: Problem, scale: float) -> int:
+def _worst_unit(problem: Problem, unit: Fraction, scale: float) -> int:
     """The code of what a row costs at worst; 0 if the task does not say."""
     worst = objective(problem.task).worst_per_row(problem.data)
     if worst is None:
         return 0
     weights = 1 if problem.data.weights is None else problem.data.weights
-    return min(math.ceil(float(np.max(worst * weights)) * scale), INFINITE)
+    return min(math.ceil(float(np.max(worst * weights)) / float(unit) * scale), INFINITE)
