@@ -232,7 +232,7 @@ def patients() -> streed.Dataset:
 def best(task: streed.Task, data: streed.Dataset, max_depth: int = 2) -> list[Any]:
     """What every nondominated tree is worth, best first."""
     result = streed.solve(task, data, max_depth=max_depth)
-    return sorted((value for value, _ in result.front), reverse=task.maximize)
+    return sorted((value for value, _ in result.front), reverse=task.larger_is_better)
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ class Result:
         size = size_text(self.tree)
         if self._is_front:
             known = f"front   {len(self.front)} nondominated values, of which this is the best"
-            ideal = self.upper_bound if self.task.maximize else self.lower_bound
+            ideal = self.upper_bound if self.task.larger_is_better else self.lower_bound
             if self.status != "optimal" and ideal is not None:
                 known += f"; no tree is better than {number(ideal)} in any component"
         else:
@@ -141,7 +141,7 @@ class Result:
         from streed.tree.claims import extent_text
 
         extent, bound = self.stats.get("searched_over", ""), self.stats.get("bound_over_all_thresholds")
-        return extent_text(extent, bound, self.task.maximize)
+        return extent_text(extent, bound, self.task.larger_is_better)
 
     @property
     def _is_front(self) -> bool:

@@ -24,7 +24,7 @@ from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
 from streed.task import Task, Totals
-from streed.task.algebra import objective
+from streed.task.algebra import as_costs, objective
 from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 from streed.task.analysis.extent import affordable
 from streed.task.constrained import leaf_limits, limited
@@ -96,6 +96,7 @@ def solve(
     begin = time.perf_counter()
     check_task(task)
     _check_names(row_data)
+    given, task = task, as_costs(task)
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
@@ -112,7 +113,7 @@ def solve(
     with reporter(progress) as listener:
         shipped = is_shipped(task)
         if not shipped:
-            check_contract(task, data)
+            check_contract(given, data)
         data = affordable(task, data, most_depth, most_nodes)
         if proof is not None:
             from streed.proof.files import ProofFiles
@@ -165,13 +166,13 @@ def solve(
         bound_score, score_bound = readable(outcome.score_bound), None
         if bound_score is None and outcome.lower is not None:
             score_bound = task.score(outcome.lower, totals)
-            bound_score = readable_bound(score_bound, None, upper=task.maximize, real=outcome.real)
+            bound_score = readable_bound(score_bound, None, upper=task.larger_is_better, real=outcome.real)
         if not outcome.solutions:
             status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
         else:
             status = "optimal" if outcome.stopped is None else "feasible"
         over_all = _over_all(task, problem, outcome, totals) if outcome.solutions else None
-        over = extent_text(data.extent, over_all, task.maximize)
+        over = extent_text(data.extent, over_all, task.larger_is_better)
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
         front = []
         for solution in outcome.solutions:
@@ -180,7 +181,7 @@ def solve(
             score = task.score(solution.value, totals) if solution.score is None else solution.score
             value = readable(score, real=outcome.real)
             if score_bound is not None:
-                bound_score = readable_bound(score_bound, score, upper=task.maximize, real=outcome.real)
+                bound_score = readable_bound(score_bound, score, upper=task.larger_is_better, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
             claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf, None, over, cuts)
@@ -210,7 +211,7 @@ def solve(
             tightest = _tightest_limits(task, data, search=search, **limits, **more)
         lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
         return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
-    value, tree = (max if task.maximize else min)(front, key=operator.itemgetter(0))
+    value, tree = (max if task.larger_is_better else min)(front, key=operator.itemgetter(0))
     if files is not None:
         try:
             stats["proof"] = files.write(tree)
@@ -228,7 +229,7 @@ def _over_all(task: Task, problem: Problem, outcome: Outcome, totals: Totals) ->
     least = bound_over_all(problem.task, data, outcome.lower, limits, totals)
     if least is None:
         return None
-    return readable_bound(task.score(least, totals), None, upper=task.maximize, real=outcome.real)
+    return readable_bound(task.score(least, totals), None, upper=task.larger_is_better, real=outcome.real)
 
 
 def _beating(
@@ -360,7 +361,7 @@ def _tree(solution: Solution, problem: Problem, unit: Any, claims: Claims) -> Tr
 
 def _bounds(task: Task, value: Any, bound: Any) -> tuple[Any, Any]:
     """(lower bound, upper bound) of a value that is known; a maximised task's change places."""
-    return (value, bound) if task.maximize else (bound, value)
+    return (value, bound) if task.larger_is_better else (bound, value)
 
 
 def _progress(value: Any, bound: Any, nodes: int, elapsed: float, phase: str) -> Progress:

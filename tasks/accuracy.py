@@ -96,7 +96,9 @@ class BalancedAccuracy(Composition):
     accuracy itself. Classes whose rows all weigh nothing do not count.
     """
 
-    maximize: ClassVar[bool] = True
+    @property
+    def larger_is_better(self) -> bool:
+        return True
 
     def compose(self, data: Dataset) -> Task:
         totals = data.class_totals()

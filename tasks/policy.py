@@ -65,9 +65,11 @@ class PolicyLoss(RowCostTask):
 class PolicyValue(Composition):
     """The (weighted) mean of the estimated outcomes, maximised; `method` is "dm", "ipw" or "dr"."""
 
-    maximize: ClassVar[bool] = True
-
     method: str = attrs.field(default="dr", validator=_known_method)
+
+    @property
+    def larger_is_better(self) -> bool:
+        return True
 
     def compose(self, data: Dataset) -> Task:
         known = treatments(data)

@@ -70,6 +70,7 @@ class States:
         self.limits = [limit for limit in task.limits if limit.support is None]
         inner = objective(task)
         self.is_sum = inner.adds_values
+        self.is_cost = inner.adds_values and inner.plain_order
         self.free = isinstance(inner, RowCostTask) or not inner.overrides("branching_cost")
         """Whether no split costs anything, or all the same."""
         self.path_counts = not self.free and reads_path(inner)
@@ -290,7 +291,7 @@ class States:
             inner = objective(self.task)
             if inner.overrides("lower_bound"):
                 cell.floor = self.task.lower_bound(self.state(cell))
-            if cell.floor is None and self.is_sum and inner.worsening and self.task.order == TOTAL:
+            if cell.floor is None and self.is_cost and inner.worsening and self.task.order == TOTAL:
                 leaves = self.leaves(cell)
                 cell.floor = min(0, leaves[0][0]) if leaves else 0
             if self._floors is not None:
@@ -317,7 +318,7 @@ class States:
 
     def _group_floors(self, inner: Task) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
-        if not (self.task.superadditive and self.is_sum and self._never_pays(inner)):
+        if not (self.task.superadditive and self.is_cost and self._never_pays(inner)):
             return None
         data = self.data
         _, first, groups = np.unique(self._questions.data.X, axis=0, return_index=True, return_inverse=True)

@@ -56,7 +56,7 @@ def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | N
     """How many splits cost as much as all rows in one leaf, about kappa of Branches' Theorem 4.4; None if not known."""
     costs = [task.branching_cost(data.size, (), split) for split in range(data.n_columns)]
     prices = [abs(float(cost)) for cost in costs if isinstance(cost, numbers.Real) and cost]
-    if not prices or task.maximize:
+    if not prices or task.larger_is_better:
         return None
     rows = np.arange(data.n_rows)
     whole = state_of(sums, rows, data, beside_sums(task, data, rows))

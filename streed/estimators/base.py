@@ -165,7 +165,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         self.tree_ = tree
         self.value_, self.optimal_, self.gap_ = result.value, result.status == "optimal", result.gap
         self.lower_bound_, self.upper_bound_ = result.lower_bound, result.upper_bound
-        if self._objective(0).maximize and not result.task.maximize:
+        if self._objective(0).larger_is_better and not result.task.larger_is_better:
             # Nodes that cost something were added to a gain, which turned it into a loss.
             self.value_, self.lower_bound_, self.upper_bound_ = (
                 None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
@@ -210,7 +210,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         steps = complexity_path(lambda **given: other._solve(data, **given))
         return Bunch(
             cost_complexities=np.array([float(step.from_cost) for step in steps]),
-            task_values=np.array(values(steps, other._objective(0).maximize)),
+            task_values=np.array(values(steps, other._objective(0).larger_is_better)),
             n_nodes=np.array([step.n_nodes for step in steps]),
             trees=[step.result.tree for step in steps],
         )
@@ -224,7 +224,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         data = other._prepare(*other._present(X, y, sample_weight, row_data))
         steps = size_path(lambda **given: other._solve(data, **given), self.max_nodes)
         return Bunch(
-            task_values=np.array(values(steps, other._objective(0).maximize)),
+            task_values=np.array(values(steps, other._objective(0).larger_is_better)),
             n_nodes=np.array([step.n_nodes for step in steps]),
             trees=[step.result.tree for step in steps],
         )
@@ -294,7 +294,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """The fitted tree and its proof; empty before there is one."""
         if not hasattr(self, "tree_"):
             return ""
-        over = extent_text(self.searched_over_, self.bound_over_all_thresholds_, self._objective(0).maximize)
+        over = extent_text(self.searched_over_, self.bound_over_all_thresholds_, self._objective(0).larger_is_better)
         bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
         return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, over=over))
 
@@ -329,7 +329,7 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
     from streed.tasks import Splits
 
     price = cost_complexity * Splits()
-    summed: Task = task - price if task.maximize else task + price
+    summed: Task = task - price if task.larger_is_better else task + price
     return summed
 
 

@@ -106,7 +106,7 @@ def _step(result: Result, cost: Fraction) -> Step:
     # What is shown is rounded; a rate of errors is found again as the fraction that it is.
     value = Fraction(result.value).limit_denominator(_DIGITS * 1000)
     # A maximised task that nodes are added to is the loss that it makes of itself, and minimised.
-    return Step(nodes, (-value if result.task.maximize else value) - cost * nodes, result)
+    return Step(nodes, (-value if result.task.larger_is_better else value) - cost * nodes, result)
 
 
 def _tolerance(a: Step, b: Step) -> float:

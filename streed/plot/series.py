@@ -110,7 +110,7 @@ def trace_of(result: Result) -> Trace:
         tuple(map(_known, bounds)),
         tuple(map(int, nodes)),
         result.status == "optimal",
-        bool(result.task.maximize),
+        bool(result.task.larger_is_better),
     )
 
 

@@ -39,7 +39,7 @@ def beats(task: Task, score: Any, goal: Any) -> bool:
         raise InputError(argument, f"the values of {type(objective(task)).__name__} are tuples", remedy)
     if isinstance(goal, float):
         score = readable(score, real=True)
-    return bool(score > goal if task.maximize else score < goal)
+    return bool(score > goal if task.larger_is_better else score < goal)
 
 
 def value_of_score(task: Task, score: int | Fraction, totals: Totals) -> Value | None:

@@ -18,6 +18,7 @@ from streed.rashomon.rashomon_set import RashomonSet
 from streed.rashomon.recursion import Watch
 from streed.solve import check_stops, solve, whole_limit
 from streed.task import Task
+from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
 from streed.task.contract import check_task
 from streed.task.weighing import check_weights, in_copies
@@ -67,6 +68,7 @@ def rashomon(
     reason; TaskError as `streed.solve` does.
     """
     check_task(task)
+    task = as_costs(task)
     near = _Nearness.of(epsilon, slack, budget, n_best)
     if not isinstance(trivial, bool):
         raise InputError("trivial", f"{trivial!r}", "give True or False")
@@ -165,4 +167,4 @@ class _Nearness:
     def budget(self, question: Question, best: Any) -> Budget:
         """The budget, of the best score; of so many trees that of the best ones."""
         beyond = {"epsilon": abs(best) * self.size, "slack": self.size}.get(self.name, 0)
-        return budget_of(question, best - beyond if question.task.maximize else best + beyond)
+        return budget_of(question, best - beyond if question.task.larger_is_better else best + beyond)

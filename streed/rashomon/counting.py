@@ -350,7 +350,7 @@ def _value_budget(question: Question, rank: Any) -> Any:
     """The largest value whose score is no worse; scores are affine in the value."""
     zero, one, two = (Fraction(question.rank(value)) for value in (0, 1, 2))
     slope = one - zero
-    if slope == 0 or two - one != slope or (slope < 0) != question.task.maximize:
+    if slope == 0 or two - one != slope or (slope < 0) != question.task.larger_is_better:
         raise InputError(
             "task",
             f"the score of {type(question.task).__name__} is no affine function of its value, so that no budget on the "

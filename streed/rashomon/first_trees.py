@@ -34,7 +34,7 @@ def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], W
     unit = Fraction(sums[0].unit) if len(sums) == 1 else Fraction(1, 64)
     least = sums[0].split // 64 if len(sums) == 1 else 0
     slack = max(abs(Fraction(best)) / 64, abs(unit) * max(1, least))
-    sign = -1 if question.task.maximize else 1
+    sign = -1 if question.task.larger_is_better else 1
     for _ in range(_STEPS_OF_SUMS if len(sums) == 1 else _STEPS):
         budget = budget_of(question, best + sign * slack)
         counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch(), enough=k if cuts else None)

@@ -45,7 +45,7 @@ def quantity(given: Any, question: Question) -> Quantity:
         sums = tuple(RowSum(ratio.costs * each, unit=unit) for ratio in ratios)
         return Quantity(_fitting(sums, question), tuple(ratio.size for ratio in ratios))
     if isinstance(given, Task):
-        if given.maximize or given.overrides("score"):
+        if given.larger_is_better or given.overrides("score"):
             raise InputError("by", f"{given!r} shows a score that is not its sum", "give the task whose sum is meant")
         return Quantity(_fitting((row_sum(given.bind(data), data),), question), None)
     raise InputError("by", f"{given!r} is no quantity", "give a task such as Splits(), or DemographicParity()")

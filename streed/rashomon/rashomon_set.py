@@ -113,7 +113,7 @@ class RashomonSet:
         for key in counted.histogram.keys.tolist():
             value = counted.value(key)
             by_rank.setdefault(question.rank(value), (value, []))[1].append(key)
-        return [by_rank[rank] for rank in sorted(by_rank, reverse=question.task.maximize)]
+        return [by_rank[rank] for rank in sorted(by_rank, reverse=question.task.larger_is_better)]
 
     # -- trees -----------------------------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class RashomonSet:
         costs = iter(found.leaf_costs)
         root = _with_costs(root, costs)
         shown = question.shown(value)
-        worst = (shown, self.optimum) if task.maximize else (self.optimum, shown)
+        worst = (shown, self.optimum) if task.larger_is_better else (self.optimum, shown)
         status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
         depth, nodes, min_leaf = question.max_depth, question.max_nodes, question.min_leaf
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
@@ -312,7 +312,7 @@ class RashomonSet:
 
     @property
     def _sign(self) -> int:
-        return -1 if self.counted.question.task.maximize else 1
+        return -1 if self.counted.question.task.larger_is_better else 1
 
     def _joint(self, quantities: Sequence[Any]) -> dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]]:
         """By exact score and quantities a value that has the score, and how many trees there are."""

@@ -54,7 +54,7 @@ class Task(Composable):
     """What a good tree is. Subclass it, as a frozen attrs class whose fields are the task's parameters."""
 
     maximize: ClassVar[bool] = False
-    """Whether a larger `score` is better. The search always minimises values; only the score is turned round."""
+    """Whether values are gains, larger ones being better: those of `leaf_cost` and `branching_cost`, and their sums."""
 
     def bind(self, data: Dataset) -> Task:
         """This task with every constant that depends on the whole data set made explicit (default: itself).
@@ -130,13 +130,17 @@ class Task(Composable):
         return tuple(x + y for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a + b
 
     def better(self, a: Value, b: Value) -> bool:
-        """Whether value a is strictly better than b, by the declared order (default: smaller is better)."""
-        return bool(a < b) if self.order == TOTAL else self.dominates(a, b)
+        """Whether value a is strictly better than b, by the declared order (default: smaller; larger if `maximize`)."""
+        if self.order != TOTAL:
+            return self.dominates(a, b)
+        return bool(a > b) if self.maximize else bool(a < b)
 
     def dominates(self, a: Value, b: Value) -> bool:
         """Whether value a dominates b, a strict partial order (default: the componentwise one)."""
         if self.order == TOTAL:
             return self.better(a, b)
+        if self.maximize:
+            a, b = b, a
         return bool(a != b and all(x <= y for x, y in zip(a, b, strict=True)))
 
     @property
@@ -199,7 +203,7 @@ class Task(Composable):
     def score(self, value: Value, totals: State) -> Any:
         """What the user sees as the value of a solution (default: the value); `totals` is the state of all rows.
 
-        Of a front, the solution of least score (largest, if `maximize`) is the result's tree.
+        Of a front, the solution of least score (largest, if `larger_is_better`) is the result's tree.
         """
         return value
 
@@ -307,7 +311,7 @@ class RowCostTask(Task):
     @final
     @restates
     def better(self, a: Value, b: Value) -> bool:
-        return bool(a < b)
+        return bool(a > b) if self.maximize else bool(a < b)
 
     @final
     @restates

@@ -97,13 +97,26 @@ class Composable(abc.ABC):  # noqa: B024 - the answers are the defaults, what is
     """Whether its methods are its own, fit to be compiled; False of a task that asks others."""
 
     def overrides(self, name: str) -> bool:
-        """Whether a member of the contract says something else of this task than it says by default."""
+        """Whether a member of the contract says something else of this task than of one whose values are costs."""
+        task = cast("Task", self)
+        if task.maximize and name == ("better" if task.order == "total" else "dominates"):
+            return True
         return _overrides(type(self), name)
 
     @property
     def adds_values(self) -> bool:
         """Whether values are added up, entry by entry if they are tuples."""
         return not self.overrides("combine")
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether a larger `score` is better: of gains (`maximize`), and of a score that falls with the costs."""
+        task = cast("Task", self)
+        if task.maximize or self.overrides("score") or not self.overrides("better") or task.order != "total":
+            return bool(task.maximize)
+        from streed.task.analysis.facts import is_larger_better
+
+        return is_larger_better(task) is True
 
     @property
     def plain_order(self) -> bool:

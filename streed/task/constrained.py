@@ -27,8 +27,8 @@ class Holding(Task):
     task: Task
 
     @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
+    def larger_is_better(self) -> bool:
+        return self.task.larger_is_better
 
     @property
     def reads_rows(self) -> bool:  # type: ignore[override]
@@ -65,6 +65,10 @@ class Holding(Task):
 @attrs.frozen
 class Wrapping(Holding):
     """A task that is `task` in all that it does not say itself."""
+
+    @property
+    def maximize(self) -> bool:  # type: ignore[override]
+        return self.task.maximize
 
     @property
     def order(self) -> str:  # type: ignore[override]

@@ -7,20 +7,21 @@ task's own source that did it. What holds on a few states may fail on others: `s
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import inspect
+import itertools
 import keyword
 import linecache
 import math
 import numbers
+import operator
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-import attrs
 import numpy as np
 
 from streed.errors import InputError, TaskError, brief
@@ -35,8 +36,9 @@ from streed.task.base import (
     Value,
 )
 from streed.task.constrained import LimitOfPart
-from streed.task.row_sums import beside_sums, in_columns, is_weighted, row_statistics
+from streed.task.row_sums import Totals, beside_sums, in_columns, is_weighted, row_statistics
 from streed.task.states import State
+from streed.task.weighing import parts_of
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -83,7 +85,7 @@ def check_task(task: object) -> None:
 
 def is_shipped(task: Task) -> bool:
     """Whether the task and all tasks that it is made of are streed's own."""
-    return type(task).__module__.startswith("streed.") and all(map(is_shipped, _parts(task)))
+    return all(type(part).__module__.startswith("streed.") for part in parts_of(task))
 
 
 def own_line(error: BaseException) -> str | None:
@@ -107,7 +109,11 @@ class ContractCheck:
     def check(self) -> None:
         if self.task.order not in (TOTAL, COMPONENTWISE, PARTIAL):
             self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
-        self.check_direction(self.task)
+        given = self.task
+        for part in parts_of(given):
+            turned = part is not given and (part.maximize or part.overrides("score"))
+            if turned and part.stands_alone and not is_shipped(part):
+                ContractCheck(part, self.data).check()
         bound = self.call("bind", self.data)
         if not isinstance(bound, Task):
             self.refuse("bind", (self.data,), bound, "return a Task, such as self")
@@ -124,6 +130,7 @@ class ContractCheck:
                 costs.append(cost)
         self.check_operators(costs)
         self.check_bounds(states, costs)
+        self.check_direction(given, costs[: len(labels)])
 
     def statistics(self) -> dict[str, Array]:
         """The statistics by name, as arrays."""
@@ -179,19 +186,37 @@ class ContractCheck:
             sums.setdefault("weight", self.data.weights[rows].sum().item())
         return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
 
-    def check_direction(self, task: Task) -> None:
-        """Complain where smaller values are better, and shown as they are, although they are to be maximised."""
-        if type(task).maximize is True and task.plain_order and not task.overrides("score"):
-            self.name = type(task).__name__
-            self.task = task
+    def check_direction(self, given: Task, costs: list[Value]) -> None:
+        """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
+        if given.order != TOTAL or _shape(costs[0]) is not None:
+            return
+        least, most = min(costs), max(costs) + 1
+        rising = self.task.better(most, least)
+        if given.maximize and not rising:
+            self.fail("better", "prefers smaller values, and maximize says that larger ones are", "leave it out")
+        if given.maximize and self.data.n_columns:
+            asked = (self.data.size, (), 0)
+            price = self.call("branching_cost", *asked)
+            if price is not None and price > 0:
+                remedy = "with maximize it is added to what leaves gain: return -price, or leave maximize out"
+                self.fail("branching_cost", f"returns {_brief(price)} for a split", remedy, asked)
+        if not given.overrides("score"):
+            return
+        totals = Totals(given, self.data)
+        shown = [self.call("score", value, totals) for value in costs]
+        with contextlib.suppress(Exception):  # of a value that no tree need have
+            shown += [given.score(value, totals) for value in (least, most)]
+        pairs = [(a, b) for a, b in zip([*costs, least, most], shown, strict=False) if isinstance(b, numbers.Real)]
+        ordered: list[Any] = [b for _, b in sorted(pairs, key=lambda pair: pair[0])]
+        falls, rises = (any(less(b, a) for a, b in itertools.pairwise(ordered)) for less in (operator.lt, operator.gt))
+        if falls != rises and falls == (given.larger_is_better == rising):
             self.fail(
-                "maximize",
-                "is True, but smaller values are better and `score` shows them as they are",
-                "leave it out, let leaf_cost be what is gained, and write streed.maximize(task); or define `score`, "
-                "such as -value",
+                "score",
+                f"{'falls' if falls else 'rises'} with the value, of which the {'larger' if rising else 'smaller'} is "
+                f"better, and larger_is_better is {given.larger_is_better}",
+                "with maximize = True, leaf_cost is a gain, and score may be left out; without it, what is paid, and "
+                "a score that falls with that declares larger_is_better = True",
             )
-        for part in _parts(task):
-            self.check_direction(part)
 
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]
@@ -328,22 +353,6 @@ class ContractCheck:
             if code is not None and _is_own(code.co_filename):
                 return _line(code.co_filename, _def_line(code.co_filename, code.co_firstlineno))
         return _class_line(type(self.task))
-
-
-def _parts(thing: object) -> Iterator[Task]:
-    """The tasks in the fields of a task, or in nested tuples."""
-    inside = thing if isinstance(thing, tuple) else [getattr(thing, name) for name in _field_names(type(thing))]  # type: ignore[arg-type]
-    for part in inside:
-        if isinstance(part, Task):
-            yield part
-        elif isinstance(part, tuple):
-            yield from _parts(part)
-
-
-@functools.lru_cache(maxsize=1024)
-def _field_names(kind: type) -> tuple[str, ...]:
-    """Those of an attrs class; none of any other."""
-    return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
 
 
 def _is_own(file: str) -> bool:

@@ -69,9 +69,12 @@ class SumTask(Task):
     """
 
     order: ClassVar[str] = COMPONENTWISE
-    maximize: ClassVar[bool] = True
     components: ClassVar[tuple[str, ...]]
     """The names of the sums, in the order of the values."""
+
+    @property
+    def larger_is_better(self) -> bool:
+        return True
 
     @abc.abstractmethod
     def sums(self, data: Dataset) -> Mapping[str, Array]:

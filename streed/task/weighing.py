@@ -7,6 +7,7 @@ asks how many rows there are beside. Where it does not say itself whether it tak
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -71,8 +72,14 @@ def check_summed_rows(task: Task, data: Dataset) -> None:
 def parts_of(task: Task) -> Iterator[Task]:
     """The task, and those that it is made of."""
     yield task
-    for field in attrs.fields(type(task)) if attrs.has(type(task)) else ():
-        yield from _tasks_in(getattr(task, field.name, None))
+    for name in _field_names(type(task)):
+        yield from _tasks_in(getattr(task, name, None))
+
+
+@functools.lru_cache(maxsize=1024)
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Those of an attrs class; none of any other."""
+    return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
 
 
 def _tasks_in(value: Any) -> Iterator[Task]:
@@ -87,9 +94,9 @@ def _objection(task: Task) -> tuple[str, str] | None:
     """(what stands against weights, what to do); None if the task takes them."""
     kind = type(task)
     name = kind.__name__
-    if kind.takes_weights or not task.stands_alone:
+    if task.takes_weights or not task.stands_alone:
         return None
-    if kind.takes_weights is not None:
+    if task.takes_weights is not None:
         return f"{name} takes no weights", "leave it out; whole numbers of equal rows go into frequency="
     asked = ("score",) if issubclass(kind, RowCostTask) else ("leaf_cost", "lower_bound", "score")
     for method in asked:

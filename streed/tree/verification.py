@@ -93,7 +93,7 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
     if claims.over and data.ordered:
         over, found_over = claims.over.partition(";")[0], claims.cut(data).extent
         checks.append(Check(f"{claims.status} over", over, found_over, over == found_over))
-    checks.extend(_bounds(claims.status, task.maximize, claims.value, claims.lower_bound, claims.upper_bound))
+    checks.extend(_bounds(claims.status, task.larger_is_better, claims.value, claims.lower_bound, claims.upper_bound))
     smallest = min((rows for rows in found.leaf_rows if rows), default=0)
     checks.append(_limit("fewest rows in a leaf", f"at least {claims.min_leaf}", smallest, smallest >= claims.min_leaf))
     for what, most, size in (

@@ -268,7 +268,7 @@ def differences(family: str, seed: int, number: int, search: str = "depth-first"
         limits |= {"max_nodes": min(limits["max_nodes"] or 3, 3)}
         result = streed.solve(task, data, search=search, **limits)
         shown = [_first(task.score(value, totals)) for value, _ in best_trees(task, data, **limits)]
-        expected = (max if task.maximize else min)(shown) if shown else None
+        expected = (max if task.larger_is_better else min)(shown) if shown else None
     else:
         found = optimum(task, data, **limits) if task.order == "total" else _best_of_front(task, data, limits)
         expected = None if found is None else _first(task.score(found[0], totals))

@@ -244,7 +244,7 @@ def judge(posed: Posed) -> tuple[str, list[str]]:
     single = len(result.front) == 1 and "reduction" in result.stats and route != "trade-off"
     if single:
         scores = [task.score(value, _totals(task, data)) for value in values]
-        best = (max if task.maximize else min)(scores)
+        best = (max if task.larger_is_better else min)(scores)
         if abs(float(result.value) - float(best)) > 1e-12:
             wrong.append(f"value {result.value!r}, the optimum is {best!r}")
     elif front != expected_front:

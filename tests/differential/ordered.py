@@ -249,7 +249,7 @@ def judge(instance: Instance) -> tuple[str, list[str]]:
     scores = [task.score(value, totals) for value in found]
     if not scores:
         return "infeasible", [] if result.status == "infeasible" else [f"no tree is feasible, but {result!r}"]
-    best = (max if task.maximize else min)(scores)
+    best = (max if task.larger_is_better else min)(scores)
     if result.tree is None or result.status != "optimal":
         return "unsolved", [f"status {result.status}, the optimum is {best}"]
     tree, wrong = result.tree, []

@@ -230,7 +230,7 @@ def differences(posed: Posed) -> list[str]:
         for score, _, root in counted_trees(task, data, **posed.shape, **posed.options)
         if posed.max_nodes is None or _nodes(root) <= posed.max_nodes
     ]
-    expected = sorted(trees, key=lambda each: each[0], reverse=task.maximize)
+    expected = sorted(trees, key=lambda each: each[0], reverse=task.larger_is_better)
     if not expected:
         return [] if found.count == 0 and found.optimum is None else [f"{found} where there are no trees"]
     best = expected[0][0]
@@ -240,7 +240,7 @@ def differences(posed: Posed) -> list[str]:
     beyond = Fraction(exact_number(size)) * (abs(Fraction(best)) if name == "epsilon" else 1)
     # a score that is shown as a float is that of a fraction: no two of so few rows are so close
     close = Fraction(1, 10**9) if isinstance(best, float) else Fraction(0)
-    if task.maximize:
+    if task.larger_is_better:
         kept = [each for each in expected if Fraction(each[0]) >= Fraction(best) - beyond - close]
     else:
         kept = [each for each in expected if Fraction(each[0]) <= Fraction(best) + beyond + close]
@@ -254,7 +254,7 @@ def differences(posed: Posed) -> list[str]:
     if histogram != given or found.count != len(kept):
         wrong.append(f"histogram {found.histogram}, not {dict(histogram)}")
         return wrong
-    if list(found.histogram) != sorted(found.histogram, reverse=task.maximize):
+    if list(found.histogram) != sorted(found.histogram, reverse=task.larger_is_better):
         wrong.append("the histogram is out of order")
     if _shown(found.optimum, is_real) != _shown(best, is_real):
         wrong.append(f"optimum {found.optimum}, not {best}")

@@ -183,7 +183,7 @@ def judge(instance: Reduced, search: str = "depth-first", threads: int = 1) -> t
     scores = [task.score(value, totals) for value, _ in optimal_front(task, data, **limits)]
     if not scores:
         return "infeasible", [] if result.status == "infeasible" else [f"no tree is feasible, but {result!r}"]
-    best = (max if task.maximize else min)(scores)
+    best = (max if task.larger_is_better else min)(scores)
     if result.tree is None or result.status != "optimal":
         return "unsolved", [f"status {result.status}, the optimum is {best}"]
     wrong = []

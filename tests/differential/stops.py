@@ -164,9 +164,9 @@ def judge(posed: Posed) -> tuple[str, list[str]]:
 
 
 def _judge_value(posed: Posed, result: streed.Result, whole: streed.Result) -> tuple[str, list[str]]:
-    sign = -1 if posed.task.maximize else 1
+    sign = -1 if posed.task.larger_is_better else 1
     optimum = sign * whole.value
-    bound = result.upper_bound if posed.task.maximize else result.lower_bound
+    bound = result.upper_bound if posed.task.larger_is_better else result.lower_bound
     wrong = []
     if result.status == "infeasible":
         wrong.append("infeasible, and there is a tree")
@@ -185,7 +185,7 @@ def _judge_front(posed: Posed, result: streed.Result, whole: streed.Result) -> t
     """Components are smaller-is-better, but for the first one of a maximised task."""
 
     def turned(value: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (-value[0], *value[1:]) if posed.task.maximize else value
+        return (-value[0], *value[1:]) if posed.task.larger_is_better else value
 
     front, known = ([turned(value) for value, _ in each.front] for each in (whole, result))
     wrong = []
@@ -193,7 +193,7 @@ def _judge_front(posed: Posed, result: streed.Result, whole: streed.Result) -> t
         wrong.append(f"complete with {len(known)} points of {len(front)}")
     beyond = [value for value in known if not any(all(map(_at_most, point, value)) for point in front)]
     wrong.extend(f"{value} is on the better side of the front" for value in beyond)
-    bound = result.upper_bound if posed.task.maximize else result.lower_bound
+    bound = result.upper_bound if posed.task.larger_is_better else result.lower_bound
     if result.status == "optimal":
         return "complete", wrong
     if bound is None:

@@ -46,7 +46,7 @@ def test_deep_trees_agree_with_reference(seed: int, max_depth: int | None, notio
         totals = Totals(task, data)
         # with so few columns, deeper trees have no more to split on
         values = optimal_front(task, data, max_depth=data.n_columns)
-        best = (max if task.maximize else min)(task.score(value, totals) for value, _ in values)
+        best = (max if task.larger_is_better else min)(task.score(value, totals) for value, _ in values)
         for search in NATIVE:
             result = streed.solve(task, data, max_depth=max_depth, search=search)
             assert result.status == "optimal"

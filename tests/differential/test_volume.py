@@ -51,7 +51,7 @@ def test_judges_agree_with_the_reference(family: str) -> None:
         if not scores:
             assert truth.optimum is None
             continue
-        best = max(scores) if task.maximize else min(scores)
+        best = max(scores) if task.larger_is_better else min(scores)
         assert float(truth.shown(truth.optimum)) == pytest.approx(best, rel=1e-9, abs=1e-9)
         judged_so_far += 1
     assert judged_so_far > 3

@@ -46,5 +46,5 @@ def check(result: Result, data: Dataset, limits: dict[str, Any]) -> None:
     assert evaluation.broken_limits(root, **limits) == []
     assert result.status == "optimal"
     assert 0 <= result.gap <= 2 * result.stats.get("rounding", 0)
-    assert result.value == (result.lower_bound if task.maximize else result.upper_bound)
+    assert result.value == (result.lower_bound if task.larger_is_better else result.upper_bound)
     assert result.front == ((result.value, result.tree),)

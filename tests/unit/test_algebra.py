@@ -178,7 +178,7 @@ def test_a_product_of_other_orders_is_partial(data: Dataset) -> None:
 def test_a_product_scores_part_by_part() -> None:
     data = some_data()
     joint = BalancedAccuracy() & Splits()
-    assert joint.maximize
+    assert joint.larger_is_better
     totals = Totals(joint, data)
     assert joint.score((Fraction(1, 4), 2), totals) == (Fraction(3, 4), 2)
     assert (Spread() & Splits()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None

@@ -58,7 +58,7 @@ def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tupl
         assert scores == []
     else:
         best = task.score(min(within), Totals(task, data))
-        assert (max if limited.maximize else min)(scores) == best
+        assert (max if limited.larger_is_better else min)(scores) == best
 
 
 def test_thresholds_and_limits_join_in_any_order() -> None:
@@ -111,7 +111,7 @@ def test_limits_of_the_parts_are_kept(make: Any) -> None:
 @settings(max_examples=15, deadline=None)
 def test_the_largest_value_is_found_and_shown(data: Dataset) -> None:
     task = maximize(Gain())
-    assert task.maximize
+    assert task.larger_is_better
     ((value, tree),) = best_trees(task, data, max_depth=2)
     shown = task.score(value, Totals(task, data))
     assert shown == max(values(Gain(), data)) == Evaluation(Gain(), data).cost(tree)

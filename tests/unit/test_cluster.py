@@ -94,7 +94,7 @@ def test_many_machines_prove_what_one_process_proves(name: str, client: Any) -> 
     row_data = {key: value for key, value in asked.items() if key == "sensitive_features"}
     if name not in ("reduced", "fair"):
         assert float(evaluate(many.tree, task, streed.Dataset.make(X, y, **row_data))) == pytest.approx(
-            float(1 - many.value if task.maximize else many.value), rel=1e-9
+            float(1 - many.value if task.larger_is_better else many.value), rel=1e-9
         )
 
 

@@ -91,7 +91,7 @@ def test_no_tree_over_all_thresholds_is_better(name: str) -> None:
             given["max_nodes"] = 2
         cut = streed.solve(task, X, y, **given, max_cuts=int(rng.integers(2, 7)))
         best = streed.solve(task, X, y, **given)
-        sign = -1 if task.maximize else 1
+        sign = -1 if task.larger_is_better else 1
         assert sign * best.value <= sign * cut.value
         if OVER_ALL in cut.stats:
             told += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -13,9 +13,20 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.reference import Evaluation, every_tree
-from streed.task import State, Task
-from streed.tasks import F1, Accuracy, BalancedAccuracy, Gini, MinSupport, Misclassifications, PolicyValue, Splits
+from streed.reference import Evaluation, every_tree, optimal_front
+from streed.task import GeneralTask, RowCostTask, State, Task, Totals
+from streed.task.algebra import at_most
+from streed.tasks import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    DemographicParity,
+    Gini,
+    MinSupport,
+    Misclassifications,
+    PolicyValue,
+    Splits,
+)
 from streed.tree.description import describe, rebuild
 from tests.searches import NATIVE
 
@@ -45,25 +56,108 @@ class Purity(Hits):
 
 
 @attrs.frozen
-class ShownNegative(Hits):
-    maximize: ClassVar[bool] = True
+class ByField(Hits):
+    maximize: bool = True  # type: ignore[misc]
+
+
+@attrs.frozen
+class ByProperty(Hits):
+    aim: str = "most"
+
+    @property
+    def maximize(self) -> bool:  # type: ignore[override]
+        return self.aim == "most"
+
+
+@attrs.frozen
+class ByPostInit(Hits):
+    maximize: bool = attrs.field(init=False)  # type: ignore[misc]
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "maximize", True)
+
+
+@attrs.frozen
+class ByBetter(Hits):
+    def better(self, a: Any, b: Any) -> bool:
+        return bool(a > b)
+
+
+@attrs.frozen
+class Paid(Purity):
+    """Purity less a price of every branching node."""
+
+    maximize: bool = True  # type: ignore[misc]
+    superadditive: bool = True  # type: ignore[misc]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return -0.75
+
+    def lower_bound(self, s: State) -> Any:
+        return float(sum(s.n))
+
+
+@attrs.frozen
+class OfRows(RowCostTask):
+    maximize: bool = True  # type: ignore[misc]
+
+    def row_costs(self, data: Dataset) -> Any:
+        return 3 * (data.class_numbers[:, None] == np.arange(data.n_classes)) - 1
+
+    def split_cost(self) -> int:
+        return -1
+
+
+@attrs.frozen
+class PurestOfTheLeast(Hits):
+    """The largest share of hits in the worst leaf."""
+
+    maximize: bool = True  # type: ignore[misc]
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.n[k] / s.rows
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return min(a, b)
+
+
+@attrs.frozen
+class SpreadOfRows(GeneralTask):
+    maximize: bool = True  # type: ignore[misc]
+
+    def labels(self, data: Dataset) -> Any:
+        return ("spread",)
+
+    def rows_cost(self, data: Dataset, rows: Any, k: int) -> Any:
+        return int(data.class_numbers[rows].sum()) ** 2
+
+
+@attrs.frozen
+class HitsOfBoth(Hits):
+    maximize: bool = True  # type: ignore[misc]
+    order: str = "componentwise"  # type: ignore[misc]
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return tuple(n if j == k else 0 for j, n in enumerate(s.n))
+
+
+@attrs.frozen
+class Share(ByField):
+    def score(self, value: Any, totals: State) -> Any:
+        return value / totals.rows
+
+
+@attrs.frozen
+class ShownPositive(Hits):
+    """Paid, and shown as a gain."""
+
+    larger_is_better: bool = True
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return -s.n[k]
 
-
-@attrs.frozen
-class ShownPositive(ShownNegative):
     def score(self, value: Any, totals: State) -> Any:
         return -value
-
-
-@attrs.frozen
-class LargerIsBetter(Hits):
-    maximize: ClassVar[bool] = True
-
-    def better(self, a: Any, b: Any) -> bool:
-        return bool(a > b)
 
 
 def worth(tree: Any, hits: Any) -> Any:
@@ -99,7 +193,7 @@ def test_maxima_add_up_and_scale() -> None:
     alone = streed.solve(streed.maximize(Hits()), DATA, max_depth=2)
     assert streed.solve(streed.maximize(Hits()) + streed.maximize(Hits()), DATA, max_depth=2).value == 2 * alone.value
     assert streed.solve(0.5 * streed.maximize(Hits()), DATA, max_depth=2).value == alone.value / 2
-    assert (streed.maximize(Hits()) + streed.maximize(Purity())).maximize
+    assert (streed.maximize(Hits()) + streed.maximize(Purity())).larger_is_better
 
 
 @pytest.mark.parametrize("search", NATIVE)
@@ -134,7 +228,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "minimum - B": (lambda: Misclassifications() - Splits(), "gets a price by \\+"),
     "score - leaf costs": (lambda: BalancedAccuracy() - Gini(), "costs per row"),
     "own score": (lambda: ShownPositive() - Splits(), "streed.maximize\\(gain\\)"),
-    "larger is better": (lambda: 2 * LargerIsBetter(), "streed.maximize\\(gain\\)"),
+    "larger is better": (lambda: 2 * ByBetter(), "streed.maximize\\(gain\\)"),
     "minimize a maximum": (lambda: streed.minimize(F1()), "F1 is maximised"),
     "negative weight": (lambda: -1 * Hits(), "streed.maximize\\(A\\)"),
     "limits first": (lambda: streed.maximize(Hits()).subject_to(MinSupport(2)) - Splits(), "subject_to last"),
@@ -148,23 +242,96 @@ def test_what_would_turn_a_sign_round_is_refused_with_what_to_write(name: str) -
         make()
 
 
-def test_maximised_values_that_would_be_shown_negated_are_refused() -> None:
-    for task in (ShownNegative(), ShownNegative().subject_to(MinSupport(1))):
-        with pytest.raises(TaskError, match=r"ShownNegative\.maximize is True.*streed\.maximize\(task\)"):
-            streed.solve(task, DATA, max_depth=1)
+GAINS: dict[str, Any] = {
+    "field": ByField(),
+    "property": ByProperty(),
+    "set after init": ByPostInit(),
+    "better": ByBetter(),
+    "no sum of rows": Paid(),
+    "costs per row": OfRows(),
+    "no sum": PurestOfTheLeast(),
+    "function of rows": SpreadOfRows(),
+    "front": HitsOfBoth(),
+    "scored": Share(),
+    "a cost that is shown as a gain": ShownPositive(),
+    "less a price": ByField() - 0.5 * Splits(),
+    "weighted": 2 * ByField() + ByProperty(),
+    "limited leaves": PurestOfTheLeast().subject_to(MinSupport(5)),
+    "limited splits": ByField().subject_to(at_most(Splits(), 1)),
+    "limited gaps": ByField().subject_to(DemographicParity() <= 0.25),
+}
 
 
-def test_the_three_ways_of_writing_a_maximum_agree() -> None:
-    values = [
-        streed.solve(task, DATA, max_depth=2).value
-        for task in (streed.maximize(Hits()), ShownPositive(), LargerIsBetter())
-    ]
-    assert (
-        values[0]
-        == values[1]
-        == values[2]
-        == max(Evaluation(Hits(), DATA).cost(t) for t in every_tree(Hits(), DATA, max_depth=2))
-    )
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", GAINS)
+def test_what_is_maximised_is_as_large_as_can_be(name: str) -> None:
+    task = GAINS[name]
+    data = Dataset.make(X, Y, sensitive_features=X[:, 0])
+    totals = Totals(task, data)
+    best = max(task.score(value, totals) for value, _ in optimal_front(task, data, max_depth=2))
+    for search in ("depth-first", "branches", "general"):
+        if name == "front" or name.startswith("limited"):
+            search = "depth-first"
+        result = streed.solve(task, data, max_depth=2, search=search)
+        assert result.status == "optimal"
+        assert result.value == pytest.approx(best)
+        assert task.larger_is_better
+        if result.upper_bound is not None:
+            assert result.lower_bound == result.value
+            assert result.upper_bound == pytest.approx(best)
+
+
+@attrs.frozen
+class Falling(ByField):
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return -s.n[k]
+
+    def score(self, value: Any, totals: State) -> Any:
+        return -value
+
+
+@attrs.frozen
+class OtherWay(ByField):
+    def better(self, a: Any, b: Any) -> bool:
+        return bool(a < b)
+
+
+@attrs.frozen
+class Rewarded(ByField):
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return 0.5
+
+
+@attrs.frozen
+class Undeclared(ShownPositive):
+    larger_is_better: bool = False
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        (Falling(), r"Falling\.score falls with the value.*maximize = True, leaf_cost is a gain"),
+        (OtherWay(), r"OtherWay\.better prefers smaller values"),
+        (Rewarded(), r"Rewarded\.branching_cost returns 0\.5 for a split.*return -price"),
+        (Undeclared(), r"Undeclared\.score falls with the value.*larger_is_better = True"),
+    ],
+)
+def test_what_says_both_ways_is_refused(task: Task, said: str) -> None:
+    for given in (task, task.subject_to(MinSupport(1))):
+        with pytest.raises(TaskError, match=said):
+            streed.solve(given, DATA, max_depth=1)
+
+
+def test_estimators_and_near_optimal_trees_take_what_is_maximised() -> None:
+    pytest.importorskip("sklearn")
+    from streed.estimators import OptimalTreeClassifier
+
+    most = streed.solve(ByField(), DATA, max_depth=2).value
+    model = OptimalTreeClassifier(ByField(), max_depth=2).fit(X, Y)
+    assert (model.predict(X) == Y).sum() == most
+    near, same = (streed.rashomon(task, DATA, max_depth=2, slack=3) for task in (ByField(), Misclassifications()))
+    assert (near.optimum, near.count) == (most, same.count)
+    assert {(tree.predict(X) == Y).sum() for tree in near} == {(tree.predict(X) == Y).sum() for tree in same}
 
 
 def test_a_maximum_less_a_cost_is_explained_term_by_term() -> None:

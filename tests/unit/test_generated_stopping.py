@@ -115,7 +115,7 @@ def check(result: Result) -> None:
     assert result.status == "feasible"
     assert result.tree is not None
     assert result.value == pytest.approx(float(cost_of_tree(result.task, DATA, result.tree.root)), rel=1e-9)
-    if result.task.maximize:
+    if result.task.larger_is_better:
         assert result.lower_bound == result.value
         assert result.upper_bound is None or result.value < result.upper_bound <= len(X)
     else:
@@ -152,7 +152,7 @@ def test_a_callable_hears_sane_numbers(task: Task) -> None:
     result = solve(task, DATA, max_depth=7, time_limit=0.8, progress=told.append)
     assert len(told) >= 2
     assert [p.nodes for p in told] == sorted(p.nodes for p in told)
-    sign = -1 if task.maximize else 1
+    sign = -1 if task.larger_is_better else 1
     costs = [sign * p.incumbent for p in told if p.incumbent is not None]
     bounds = [sign * p.lower_bound for p in told if p.lower_bound is not None]
     assert costs == sorted(costs, reverse=True)

@@ -46,7 +46,7 @@ def test_squared_error_and_f1(search: str) -> None:
         result = streed.solve(task, data, max_depth=2, search=search)
         best = reference.optimal_front(task, data, max_depth=2)
         scores = [task.score(value, streed.task.Totals(task, data)) for value, _ in best]
-        assert result.value == pytest.approx(float((max if task.maximize else min)(scores)), rel=1e-12)
+        assert result.value == pytest.approx(float((max if task.larger_is_better else min)(scores)), rel=1e-12)
 
 
 def test_thresholds_lie_between_neighbours_and_go_left() -> None:

@@ -91,9 +91,9 @@ def test_a_common_factor_of_all_weights_changes_nothing(search: str) -> None:
             for weights in (small, small * 2**40, np.round(small * 1e-9, 9))
         )
         assert whole.status == large.status == tiny.status == "optimal"
-        shares = [r.value if r.task.maximize else r.value / float(w) for r, w in ((whole, 1), (large, 2.0**40))]
+        shares = [r.value if r.task.larger_is_better else r.value / float(w) for r, w in ((whole, 1), (large, 2.0**40))]
         assert shares[0] == shares[1]
-        if whole.task.maximize:
+        if whole.task.larger_is_better:
             assert tiny.value == whole.value
 
 

@@ -89,7 +89,7 @@ def check(result: Result, found: float) -> None:
     """Assert that a stopped result has a tree of its value, and a proved bound on the side of the optimum."""
     assert result.status == "feasible"
     assert result.value == pytest.approx(found, rel=1e-12)
-    if result.task.maximize:
+    if result.task.larger_is_better:
         assert result.lower_bound == result.value < result.upper_bound <= 1
     else:
         assert 0 <= result.lower_bound < result.value == result.upper_bound
@@ -137,14 +137,14 @@ def test_a_callable_hears_sane_numbers(task: Task) -> None:
     assert len(told) >= 2
     assert [p.elapsed for p in told] == sorted(p.elapsed for p in told)
     assert [p.nodes for p in told] == sorted(p.nodes for p in told)
-    sign = -1 if task.maximize else 1
+    sign = -1 if task.larger_is_better else 1
     known = [p for p in told if p.incumbent is not None]
     costs, bounds = [sign * p.incumbent for p in known], [sign * p.lower_bound for p in told]
     assert costs == sorted(costs, reverse=True)
     assert bounds == sorted(bounds)
     assert all(p.gap == abs(p.incumbent - p.lower_bound) for p in known)
     assert {p.phase for p in told[:-1]} <= {"compiling", "searching"}
-    proved = result.upper_bound if task.maximize else result.lower_bound
+    proved = result.upper_bound if task.larger_is_better else result.lower_bound
     end = told[-1]
     assert (end.phase, end.incumbent, end.lower_bound, end.gap) == ("done", result.value, proved, result.gap)
     assert end.nodes == result.stats["nodes"] > 0

@@ -49,9 +49,9 @@ def test_a_value_that_none_beats_is_proved_and_one_just_above_the_optimum_gives_
     assert best.status == "optimal"
     proved = streed.solve(task, X, y, max_depth=2, upper_bound=best.value, **more)
     assert (proved.status, proved.tree, proved.value, proved.front) == ("no better", None, None, ())
-    bound = proved.upper_bound if task.maximize else proved.lower_bound
+    bound = proved.upper_bound if task.larger_is_better else proved.lower_bound
     assert bound == pytest.approx(best.value, rel=1e-9)
-    worse = best.value - step if task.maximize else best.value + step
+    worse = best.value - step if task.larger_is_better else best.value + step
     found = streed.solve(task, X, y, max_depth=2, upper_bound=worse, **more)
     assert (found.status, found.value) == ("optimal", best.value)
     assert found.tree is not None

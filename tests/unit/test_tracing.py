@@ -295,7 +295,7 @@ def test_score_and_display_stay_the_tasks_own() -> None:
 
     form = row_cost_form(Shown(), some_data())
     assert form is not None
-    assert form.maximize
+    assert form.larger_is_better
     assert form.score(3, State(6, place=10)) == 7
     assert form.leaf_label(State(6, place=10), 1) == "1: 10"
 

@@ -67,7 +67,7 @@ def test_solve_finds_what_enumeration_finds(name: str) -> None:
         if not every:
             assert result.status == "infeasible"
         elif task.order == "total" or isinstance(objective(task), Thresholded):  # of limited tasks the best is asked
-            best = (max if task.maximize else min)(task.score(value, totals) for value in every)
+            best = (max if task.larger_is_better else min)(task.score(value, totals) for value in every)
             assert result.status == "optimal"
             assert same([result.value], [best])
         else:
@@ -86,7 +86,7 @@ def test_the_best_tree_is_worth_what_is_said(name: str) -> None:
         assert evaluation.broken_limits(tree, max_depth=2) == []
     scores = EXAMPLE["best"](task, data)
     totals = Totals(task, data)
-    assert same([scores[0]], [(max if task.maximize else min)(task.score(value, totals) for value, _ in front)])
+    assert same([scores[0]], [(max if task.larger_is_better else min)(task.score(value, totals) for value, _ in front)])
 
 
 @pytest.mark.compiles

@@ -31,13 +31,16 @@ Terms = tuple[tuple[Fraction, Composition], ...]
 class NetGain(Composition):
     """The weighted sum of scores that are a constant minus costs per row, such as balanced accuracy, minus costs."""
 
-    maximize: ClassVar[bool] = True
     stands_alone: ClassVar[bool] = False
 
     gains: Terms
     """Weights > 0 and what is maximised."""
     costs: tuple[tuple[Fraction, RowCostTask], ...] = ()
     """Weights > 0 and what is taken from it."""
+
+    @property
+    def larger_is_better(self) -> bool:
+        return True
 
     def compose(self, data: Dataset) -> Task:
         return combination([(weight, task.bind(data)) for weight, task in (*self.gains, *self.costs)])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from streed.errors import TaskError
+from streed.task.algebra.directions import as_costs
 from streed.task.algebra.parts import (
     Joint,
     check_operand,
@@ -54,9 +55,9 @@ class Product(Joint):
         return ["front of", *(line for part in self.parts for line in indented(part.outline()))]
 
     @property
-    def maximize(self) -> bool:  # type: ignore[override]
+    def larger_is_better(self) -> bool:
         """As the first part, whose score chooses the result's tree from the front."""
-        return self.parts[0].maximize
+        return self.parts[0].larger_is_better
 
     @property
     def order(self) -> str:  # type: ignore[override]
@@ -131,6 +132,7 @@ def _parts(task: Task) -> tuple[Task, ...]:
     if isinstance(task, Product):
         return task.parts
     check_operand(task, "&")
+    task = as_costs(task)
     if task.order != TOTAL:
         raise TaskError(
             f"the operator & joins tasks whose order is total, and that of {name(task)} is {task.order}; make each of "

@@ -18,6 +18,7 @@ import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, Range, exact_number
+from streed.task.algebra.directions import as_costs
 from streed.task.algebra.parts import (
     Joint,
     check_operand,
@@ -244,7 +245,7 @@ def _sum(terms: Terms) -> Task:
 
 def _terms(task: Task, operator: str) -> Terms:
     check_operand(task, operator)
-    if not adds(task):
+    if not adds(task) and as_costs(task) is task:  # what is maximised is here as a part of what is negated as a whole
         raise NotSeparableError(
             f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
             "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"

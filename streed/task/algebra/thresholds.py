@@ -16,6 +16,7 @@ import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, Range
+from streed.task.algebra.directions import as_costs
 from streed.task.algebra.parts import name, part_state
 from streed.task.algebra.products import Product
 from streed.task.analysis.exact_costs import exact_costs
@@ -106,7 +107,7 @@ def at_most(task: Task, limit: Any) -> Threshold:
         raise TaskError("put subject_to last: a limit is on the value of an objective, not of a constrained task")
     if task.order != TOTAL:
         raise TaskError(f"a limit is on one number, and the order of {name(task)} is {task.order}; limit its entries")
-    if task.maximize or task.overrides("score"):
+    if task.larger_is_better or task.overrides("score"):
         raise TaskError(
             f"the score of {name(task)} is not the value that is minimised, so <= would not limit what is shown; write "
             "the limit on a task whose value is meant"
@@ -121,7 +122,7 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
     for limit in limits:
         if not isinstance(limit, (Limit, Threshold)):
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
-    inner = objective(task)
+    inner = objective(as_costs(task))
     if inner.vector_form.of_sums or any(isinstance(limit, SumLimit) for limit in limits):
         limits = [_on_sum(limit) if isinstance(limit, Threshold) else limit for limit in limits]
     thresholds = [limit for limit in limits if isinstance(limit, Threshold)]

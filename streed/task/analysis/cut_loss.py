@@ -96,7 +96,12 @@ def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
             return None
         apart: Array = costs.costs.max(axis=1) - costs.costs.min(axis=1)
         return apart, Fraction(costs.unit)
-    if task.reads_rows or not task.adds_values or task.maximize or not can_generate(task, data, quick_sums(task, data)):
+    if (
+        task.reads_rows
+        or not task.adds_values
+        or task.larger_is_better
+        or not can_generate(task, data, quick_sums(task, data))
+    ):
         return None
     worst = task.worst_per_row(data)
     if worst is None:

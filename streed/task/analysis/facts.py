@@ -16,7 +16,7 @@ import numpy as np
 
 from streed.errors import InputError, StreedError
 from streed.exact import Array
-from streed.task.algebra import worsens
+from streed.task.algebra import as_costs, worsens
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import TOTAL, Task, Value
@@ -216,6 +216,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     What depends on the data set is told for `data`, or for a made-up one of two classes without row data. Raises
     InputError for row data that `data` lacks.
     """
+    task = as_costs(task)
     lines = task.outline()
     try:
         shown = _example() if data is None else data

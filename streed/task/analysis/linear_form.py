@@ -51,8 +51,8 @@ class LinearForm(RowCostTask):
     """Data whose statistics are known, and these."""
 
     @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
+    def larger_is_better(self) -> bool:
+        return self.task.larger_is_better
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.task.labels(data)

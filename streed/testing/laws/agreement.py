@@ -82,7 +82,7 @@ def _check_drivers(case: Case) -> bool:
         return case.given.score(value, totals)
 
     front = [score(value) for value, _ in optimal_front(case.given, case.data, **limits)]
-    best = (max if case.given.maximize else min)(front, default=None)
+    best = (max if case.given.larger_is_better else min)(front, default=None)
     for name in accepted:
         try:
             result = streed.solve(case.given, case.data, search=name, **limits)

@@ -86,9 +86,9 @@ def _check_score(case: Case) -> bool:
     if not all(isinstance(shown, numbers.Real) for _, shown in scored):
         return False
     for (a, shown), (b, other) in itertools.permutations(scored, 2):
-        better = shown > other if case.given.maximize else shown < other
+        better = shown > other if case.given.larger_is_better else shown < other
         if case.task.better(b.value, a.value) and better and not close(shown, other):
-            aim = "maximize is True" if case.given.maximize else "maximize is False"
+            aim = "a larger score is better" if case.given.larger_is_better else "a smaller score is better"
             raise Violation(
                 "the better value has the worse score",
                 ("a", str(a)),
@@ -125,7 +125,7 @@ LAWS = (
     Law(
         "score keeps the order",
         "contract: score",
-        "of two values the better one has no worse score: no smaller one if maximize, else no larger one.",
+        "of two values the better one has no worse score: no smaller one if larger is better, else no larger one.",
         _check_score,
         unconcerned="of a front, the score chooses freely",
     ),
