@@ -285,7 +285,7 @@ def test_limits_on_rows_are_kept_and_others_are_not_expressible() -> None:
 def test_score_and_display_stay_the_tasks_own() -> None:
     @attrs.frozen
     class Shown(Variant):
-        maximize = True
+        larger_is_better = True
 
         def score(self, value: Any, totals: State) -> Any:
             return totals.place - value

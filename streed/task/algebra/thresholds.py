@@ -107,7 +107,7 @@ def at_most(task: Task, limit: Any) -> Threshold:
         raise TaskError("put subject_to last: a limit is on the value of an objective, not of a constrained task")
     if task.order != TOTAL:
         raise TaskError(f"a limit is on one number, and the order of {name(task)} is {task.order}; limit its entries")
-    if task.larger_is_better or task.overrides("score"):
+    if task.maximize or task.overrides("score"):
         raise TaskError(
             f"the score of {name(task)} is not the value that is minimised, so <= would not limit what is shown; write "
             "the limit on a task whose value is meant"
