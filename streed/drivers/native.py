@@ -36,9 +36,16 @@ class Native(Driver):
             found = search_chains(problem, search_limits, self.name)
             if found is not None:
                 return found
-        in_order = search_in_order(problem, search_limits, self.name)
-        if in_order is not None:
-            return in_order
+        searches = [search_in_order]
+        if problem.questions is None and choice.is_for_thresholds(problem):
+            from streed.ordered.generated_search import search_generated
+            from streed.ordered.search import search_ordered
+
+            searches += [search_ordered, search_generated]
+        for search in searches:
+            found = search(problem, search_limits, self.name)
+            if found is not None:
+                return found
         outcome = search_native(problem, search_limits, self.procedure, self.row_prices, _close)
         return self.without_kernels(problem, search_limits) if outcome is None else outcome
 

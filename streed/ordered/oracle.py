@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from streed.data.questions import Questions
 from streed.exact import Array
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features
@@ -40,8 +41,7 @@ class OrderedOracle(LinearOracle):
         native: Callable[[], LinearOracle],
     ) -> None:
         """`kinds` (n,): which kind each row is; `native` makes an oracle that has sets of rows, which takes memory."""
-        questions = problem.questions
-        assert questions is not None
+        questions = Questions.of(problem.data) if problem.questions is None else problem.questions
         features = Features.of(questions.source)
         self._questions = features.questions(questions)
         self._features = features

@@ -219,3 +219,16 @@ def test_every_branch_on_an_ordered_column_has_a_cut() -> None:
     tree = streed.solve(Misclassifications(), X, Y, max_depth=3).tree
     assert tree is not None
     assert all(node.cut is not None for node in walk(tree.root) if isinstance(node, Branch))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 5_000)), rng.integers(0, 2, 40)
+    X[:, 4_321], y[:] = y, y ^ (rng.random(40) < 0.1)
+    found = streed.solve(Misclassifications(), X, y, max_depth=depth)
+    assert found.stats["route"] == "thresholds"
+    assert found.status == "optimal"
+    stump = min(int(min((X[:, j] != y).sum(), (X[:, j] == y).sum())) for j in range(5_000))
+    assert found.value == stump if depth == 1 else found.value <= stump
+    assert (found.tree.predict(X) != y).sum() == found.value  # type: ignore[union-attr]
