@@ -23,6 +23,7 @@ from streed.ordered.in_order import search_in_order
 from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
+from streed.task.algebra import objective
 
 _ENTRY = 4
 """Bytes of an entry of a search's pair counts, which has one for every two questions and label."""
@@ -88,12 +89,12 @@ class GeneralOf(Driver):
 
 
 def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
-    questions, labels = problem.data.n_questions, len(problem.task.labels(problem.data))
-    needed = problem.data.n_rows * questions + _ENTRY * questions**2 * max(labels - 1, 1)
+    """Raises InputError where the questions, or the counts of their pairs where they will be made, take too much."""
+    questions, needed = problem.data.n_questions, problem.data.n_rows * problem.data.n_questions
+    if problem.max_depth not in (0, 1) and not objective(problem.task).vector_form.of_sums:
+        needed += _ENTRY * questions**2 * max(len(problem.task.labels(problem.data)) - 1, 1)
     limit = search_limits.memory_limit
     room = process_memory.free() if limit is None else min(process_memory.free(), limit - process_memory.resident())
     if needed > room:
-        found = (
-            f"{questions:,} questions of all thresholds take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} are free"
-        )
-        raise InputError("max_cuts", found, "leave out max_cuts, or give the most thresholds of a column, such as 50")
+        found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} are free"
+        raise InputError("max_cuts", found, "give the most thresholds of a column, such as 50, or fewer columns")

@@ -232,3 +232,14 @@ def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
     stump = min(int(min((X[:, j] != y).sum(), (X[:, j] == y).sum())) for j in range(5_000))
     assert found.value == stump if depth == 1 else found.value <= stump
     assert (found.tree.predict(X) != y).sum() == found.value  # type: ignore[union-attr]
+
+
+def test_wide_numbers_of_scores_and_of_tasks_without_kernels_fit_into_memory() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(16, 8_000)), rng.random(16) < 0.4
+    best = 0.0
+    for below in (X[:, :, None] <= np.sort(X, 0).T[None, :, :-1], X[:, :, None] > np.sort(X, 0).T[None, :, :-1]):
+        hits = (below & y[:, None, None]).sum(0)
+        best = max(best, float((2 * hits / (below.sum(0) + y.sum())).max()))
+    found = streed.solve(F1(), X, y, max_depth=1, max_cuts="all")
+    assert (found.status, found.value) == ("optimal", pytest.approx(best))
