@@ -1,7 +1,6 @@
 """scikit-learn's own checks of its conventions (`check_estimator`), on every estimator, with counts.
 
     python -m tests.benchmarks.estimator_checks --json estimator-checks.json
-    python -m tests.benchmarks.report estimator-checks.json
 
 The exit code is 1 if a check fails that no reason is given for.
 """

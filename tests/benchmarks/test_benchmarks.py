@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,11 @@ import pytest
 
 from tests.benchmarks import (
     accuracy,
-    anytime,
     fairness,
     harness,
     held_out,
     machines,
     policies,
-    report,
     stopping,
     threshold_tasks,
     thresholds,
@@ -140,43 +137,6 @@ def test_summary_has_mean_smallest_ratio_and_goals() -> None:
 def test_different_optima_stand_out() -> None:
     assert "MISMATCH" in accuracy.render(_accuracy([_row("one", [1], [1], optimum=4)]))
     assert "MISMATCH" not in accuracy.render(_accuracy([_row("one", [1], [1])]))
-
-
-def test_report_writes_a_page_for_each_file(tmp_path: Path) -> None:
-    source = tmp_path / "accuracy.json"
-    source.write_text(json.dumps(_accuracy([_row("one", [2], [0.1])])))
-    for _ in range(2):
-        assert report.main([str(source), "--folder", str(tmp_path)]) == harness.FINE
-        text = (tmp_path / "accuracy.md").read_text()
-        assert text.startswith("# Misclassified rows, depth by depth\n\nWritten by")
-        assert "\n\na processor" in text
-        assert text.count("| one ") == 1
-    assert report.main([str(source), "--folder", str(tmp_path), "--suffix", "depth-3"]) == harness.FINE
-    assert (tmp_path / "accuracy-depth-3.md").read_text() == text
-
-
-def test_report_refuses_what_is_no_record(tmp_path: Path) -> None:
-    source = tmp_path / "other.json"
-    source.write_text(json.dumps({"benchmark": "other", "machine": _machine()}))
-    with pytest.raises(SystemExit) as stop:
-        report.main([str(source), "--folder", str(tmp_path)])
-    assert stop.value.code == harness.UNUSABLE
-    assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
-
-
-def test_restricted_instructions_have_pages_of_their_own() -> None:
-    assert report.name_of(_accuracy([], _machine("avx2", restricted=True))) == "accuracy-avx2"
-    assert report.name_of(_accuracy([])) == "accuracy"
-    with pytest.raises(ValueError, match="no benchmark"):
-        report.name_of({"benchmark": "other", "machine": _machine()})
-
-
-def test_the_summary_links_every_page_of_numbers() -> None:
-    summary = (report.FOLDER.parent / "performance.md").read_text(encoding="utf-8")
-    linked = set(re.findall(r"\(measurements/([a-z0-9-]+)\.md\)", summary))
-    assert linked == {path.stem for path in report.FOLDER.glob("*.md")}
-    names = {*(set(report.PAGES) - {"anytime"}), *(f"anytime-{part}" for part in anytime.PARTS), "accuracy-avx2"}
-    assert names <= linked
 
 
 @pytest.mark.parametrize(

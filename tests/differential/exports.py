@@ -6,7 +6,6 @@ Names and values have quotes, line breaks, signs of other scripts and words of S
 that no tree has seen, dates of every form, ordered categories, and columns with a child per category. What a row should
 get is found by walking the tree node by node and reading one value at a time. Where the tree has no answer, SQL must
 give NULL and Python must refuse. Engines that are not installed are left out, and said to be.
-`tests.benchmarks.report exports.json` writes the page of the table.
 """
 
 from __future__ import annotations
