@@ -24,7 +24,7 @@ from streed.progress import Progress, reporter
 from streed.reductions import reduced
 from streed.result import Result, TightestLimit
 from streed.task import Task, Totals
-from streed.task.algebra import as_costs, objective
+from streed.task.algebra import as_costs, gain_sign, objective
 from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 from streed.task.analysis.extent import affordable
 from streed.task.constrained import leaf_limits, limited
@@ -174,6 +174,7 @@ def solve(
         over_all = _over_all(task, problem, outcome, totals) if outcome.solutions else None
         over = extent_text(data.extent, over_all, task.larger_is_better)
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
+        asked = (max_depth, max_nodes, min_leaf, None, over, cuts, gain_sign(task))
         front = []
         for solution in outcome.solutions:
             if data.frequency is not None:
@@ -184,7 +185,7 @@ def solve(
                 bound_score = readable_bound(score_bound, score, upper=task.larger_is_better, real=outcome.real)
             lower, upper = _bounds(task, value, bound_score)
             n_rows = solution.root.rows
-            claims = Claims(task, value, lower, upper, status, n_rows, max_depth, max_nodes, min_leaf, None, over, cuts)
+            claims = Claims(task, value, lower, upper, status, n_rows, *asked)
             front.append((value, _tree(solution, problem, outcome.unit, claims)))
         if not listener.silent:
             elapsed = time.perf_counter() - begin

@@ -11,7 +11,7 @@ import attrs
 
 from streed.plot.survey import Seen
 from streed.tree import Tree
-from streed.tree.text import number
+from streed.tree.text import number, worth_text
 
 _LONGEST = 26
 """Letters a line, before it is broken."""
@@ -85,7 +85,7 @@ def _card(tree: Tree, seen: Seen, total: int, show_counts: bool, show_cost: bool
     last = [f"mean {brief(seen.mean)}"] if show_counts and seen.mean is not None else []
     # Tuples are what the search compares, not what a reader of the tree asks for.
     if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
-        last.append(f"cost {number(seen.cost)}")
+        last.append(worth_text(tree, seen.cost))
     broken = _shortened([line for each in counts for line in textwrap.wrap(each, _LONGEST + 4)])
     return Card(title, (rows, *broken, *last), f"{said}: {', '.join([rows, *counts, *last])}")
 

@@ -35,6 +35,9 @@ class Claims:
     max_cuts: int | None = None
     """The most thresholds of each ordered column that were tried; None: all of them."""
 
+    gains: int = 0
+    """1 where the costs of leaves are what they gain, the larger the better; -1 where they are minus that."""
+
     def cut(self, data: Dataset) -> Dataset:
         """The data with the thresholds that the solve tried, where the caller left open how many there are."""
         return data if self.max_cuts is None or data.max_cuts != AUTO else data.cut(self.max_cuts)

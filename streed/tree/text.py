@@ -124,7 +124,13 @@ def _as_float(x: Fraction) -> float | str:
 def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
     rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
     said = number(shown) if tree.shown is not None else written(shown)
-    return f"{said} ({rows}, cost {number(worth(tree.unit, leaf.cost))})"
+    return f"{said} ({rows}, {worth_text(tree, worth(tree.unit, leaf.cost))})"
+
+
+def worth_text(tree: Tree, cost: Any) -> str:
+    """What a leaf costs, or gains where that is what the tree was grown for: `cost 3`, `gain 4`."""
+    gains = 0 if tree.claims is None else tree.claims.gains
+    return f"gain {number(worth(gains, cost))}" if gains else f"cost {number(cost)}"
 
 
 def _quoted(said: str) -> str:

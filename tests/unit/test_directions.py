@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import TaskError
+from streed.plot import tree_svg
 from streed.reference import Evaluation, every_tree, optimal_front
 from streed.task import GeneralTask, RowCostTask, State, Task, Totals
 from streed.task.algebra import at_most
@@ -332,6 +334,19 @@ def test_estimators_and_near_optimal_trees_take_what_is_maximised() -> None:
     near, same = (streed.rashomon(task, DATA, max_depth=2, slack=3) for task in (ByField(), Misclassifications()))
     assert (near.optimum, near.count) == (most, same.count)
     assert {(tree.predict(X) == Y).sum() for tree in near} == {(tree.predict(X) == Y).sum() for tree in same}
+
+
+@pytest.mark.parametrize("task", [ByField(), ByBetter(), streed.maximize(Hits()), ByField() - 0.25 * Splits()])
+def test_leaves_say_what_they_gain(task: Task) -> None:
+    tree = streed.solve(task, DATA, max_depth=2).tree
+    assert tree is not None
+    hits = (tree.predict(X) == Y).sum()
+    near = [] if isinstance(task, ByBetter) else [next(iter(streed.rashomon(task, DATA, max_depth=2)))]
+    for told in (tree, streed.Tree.from_json(tree.to_json()), *near):
+        said = re.findall(r"gain (\S+)\)", str(told))
+        assert len(said) == tree.n_leaves
+        assert sum(map(int, said)) == hits
+    assert tree_svg(tree).count("gain ") >= tree.n_leaves
 
 
 def test_a_maximum_less_a_cost_is_explained_term_by_term() -> None:

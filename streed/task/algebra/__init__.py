@@ -3,7 +3,7 @@
 Every composition is a task again, and what it declares follows by rule from what its parts declare.
 """
 
-from streed.task.algebra.directions import Negated, as_costs, maximize, minimize
+from streed.task.algebra.directions import Negated, as_costs, gain_sign, maximize, minimize
 from streed.task.algebra.gains import NetGain
 from streed.task.algebra.operators import add, scale, subtract
 from streed.task.algebra.penalties import Penalized
@@ -30,6 +30,7 @@ __all__ = [
     "at_most",
     "constrain",
     "exact_costs",
+    "gain_sign",
     "join",
     "maximize",
     "minimize",

@@ -105,6 +105,14 @@ def maximize(task: Task) -> Task:
     return limited(Negated(inner), leaf_limits(task))
 
 
+def gain_sign(task: Task) -> int:
+    """1 if the task's values are gains, of which larger ones are better, -1 if they are minus gains, 0 if costs."""
+    inner = objective(task)
+    if isinstance(inner, Negated):
+        return -1
+    return int(inner.larger_is_better and not inner.overrides("score"))
+
+
 def as_costs(task: Task) -> Task:
     """The task; of one whose values are gains that are added up, the same in costs, which searches are quickest with.
 
