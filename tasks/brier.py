@@ -19,14 +19,12 @@ Reference: G. W. Brier: Verification of Forecasts Expressed in Terms of Probabil
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, final
 
 import attrs
-import numpy as np
 
-from streed.exact import Array
-from streed.task import State, Task, bound
-from streed.tasks.majority import MajorityLeaves, total
+from streed.task import Task
+from streed.tasks.gini import GiniLeaves
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -34,30 +32,8 @@ if TYPE_CHECKING:
 
 @final
 @attrs.frozen
-class BrierScore(MajorityLeaves):
+class BrierScore(GiniLeaves):
     """The mean over rows of the squared distance between the class shares of the leaf and the row's class."""
-
-    superadditive: ClassVar[bool] = True
-    worsening: ClassVar[bool] = True
-
-    scale: float = bound(1.0)
-    """One over the weight of all rows."""
 
     def bind(self, data: Dataset) -> Task:
         return attrs.evolve(self, classes=data.class_labels, scale=1 / float(sum(data.class_totals())))
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
-        if rows == 0:
-            return 0.0
-        squares = 0.0
-        for count in s.counts:
-            squares += count * count / rows
-        return (rows - squares) * self.scale
-
-    def worst_per_row(self, data: Dataset) -> Array:
-        """2 / N: the derivative 1 - 2 n_k / n + sum of (n_k / n)^2 of a leaf's score is at most 2."""
-        return np.full(data.n_rows, 2.0 * self.scale)
-
-    def lower_bound(self, s: State) -> Any:
-        return 0.0

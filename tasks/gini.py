@@ -22,20 +22,21 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.task import State
+from streed.task import State, bound
 from streed.tasks.majority import MajorityLeaves, total
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
 
-@final
 @attrs.frozen
-class Gini(MajorityLeaves):
-    """The rows of every leaf times its Gini impurity, summed over leaves."""
+class GiniLeaves(MajorityLeaves):
+    """The rows of every leaf times its Gini impurity, summed over leaves, times a constant."""
 
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
+
+    scale: float = bound(1.0)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)
@@ -43,12 +44,18 @@ class Gini(MajorityLeaves):
             return 0.0
         squares = 0.0
         for count in s.counts:
-            squares += count * count / rows
-        return rows - squares
+            squares += count * (count / rows)
+        return (rows - squares) * self.scale
 
     def worst_per_row(self, data: Dataset) -> Array:
         """2: the derivative 1 - 2 n_k / n + sum of (n_k / n)^2 is at most 2."""
-        return np.full(data.n_rows, 2.0)
+        return np.full(data.n_rows, 2.0 * self.scale)
 
     def lower_bound(self, s: State) -> Any:
         return 0.0
+
+
+@final
+@attrs.frozen
+class Gini(GiniLeaves):
+    """The rows of every leaf times its Gini impurity, summed over leaves."""

@@ -18,6 +18,7 @@ E. Demirovic: Piecewise Constant and Linear Regression Trees: An Optimal Dynamic
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -32,6 +33,10 @@ from streed.task import GeneralTask, State, Value, bound
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.tree import Tree
+
+
+_LEAST = 2.0**-1000
+"""A cost that floats hold to all their digits, and those of its leaves to nearly as many."""
 
 
 @final
@@ -49,40 +54,66 @@ class LinearLeaves(GeneralTask):
 
     ridge: Any = attrs.field(default=0, validator=Range(0))
     features: Any = bound(None)
-    """(n, m) float64."""
+    """(n, m) float64, of the size of 1,"""
+    units: Any = bound(())
+    """(m,) in these units: powers of two, as all units are, so that nothing is rounded."""
     center: Any = bound(0.0)
-    """Targets are measured from here."""
+    """Targets are measured from here,"""
+    unit: float = bound(1.0)
+    """in this unit,"""
+    weight: float = bound(1.0)
+    """and weights in this one."""
 
     def bind(self, data: Dataset) -> LinearLeaves:
-        features = read_features(data).astype(np.float64)
-        return attrs.evolve(self, features=features, center=float(data.targets.mean()))
+        given = read_features(data).astype(np.float64)
+        units = _units(given)
+        size = float(_units(data.targets))
+        center = float((data.targets / size).mean()) * size
+        unit = float(_units(data.targets - center))
+        weight = 1.0 if data.weights is None else float(_units(data.weights))
+        found = attrs.evolve(self, features=given / units, units=units, center=center, unit=unit, weight=weight)
+        whole = found._fit(data, np.arange(data.n_rows))[2]
+        if whole and not _LEAST < found._worth(whole) < math.inf:
+            raise InputError("y", "its squared errors are beyond what floats hold", "measure y in another unit")
+        return found
+
+    def _worth(self, cost: float) -> float:
+        """What a cost in square units is."""
+        return cost * self.unit * self.weight * self.unit
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("linear",)
 
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
-        return self._fit(data, rows)[2]
+        return self._worth(self._fit(data, rows)[2])
 
     def leaf_label(self, s: State, k: int) -> Any:
         intercept, coefficients, _ = self._fit(s.data, s.members)
         return (intercept, *coefficients)
 
     def _fit(self, data: Dataset, rows: Array) -> tuple[float, tuple[float, ...], float]:
-        """Intercept, coefficients and cost, of targets and features measured from their means in the leaf."""
-        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows].astype(np.float64)
+        """Intercept, coefficients, and the cost in units, of targets and features measured from their means."""
+        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows] / self.weight
         total = weights.sum()
         if total == 0:
             return self.center, (0.0,) * self.features.shape[1], 0.0
-        z, y = self.features[rows], data.targets[rows] - self.center
+        z, y = self.features[rows], (data.targets[rows] - self.center) / self.unit
         means, mean = weights @ z / total, weights @ y / total
         roots = np.sqrt(weights)
         # Rows of the identity beside those of the data are the penalty; the least-norm solution is one for ridge 0.
-        m = z.shape[1]
-        left = np.vstack([(z - means) * roots[:, None], np.eye(m) * np.sqrt(float(self.ridge) * total)])
-        right = np.concatenate([(y - mean) * roots, np.zeros(m)])
+        penalty = np.diag(np.sqrt(float(self.ridge) * total) / self.units)
+        left = np.vstack([(z - means) * roots[:, None], penalty])
+        right = np.concatenate([(y - mean) * roots, np.zeros(z.shape[1])])
         coefficients = np.linalg.lstsq(left, right, rcond=None)[0]
         cost = float(((right - left @ coefficients) ** 2).sum())
-        return float(self.center + mean - means @ coefficients), tuple(coefficients.tolist()), cost
+        intercept = self.center + self.unit * float(mean - means @ coefficients)
+        return intercept, tuple((coefficients * (self.unit / self.units)).tolist()), cost
+
+
+def _units(values: Array) -> Array:
+    """The power of two above the largest size of the values (n, ...), of each column; 1 where all are 0."""
+    largest = np.abs(values).max(axis=0, initial=0)
+    return np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
 
 
 def read_features(data: Dataset) -> Array:

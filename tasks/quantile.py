@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.exact import Array, Range, exact_array, exact_number
-from streed.task import GeneralTask, RowCostTask, State, Task, Value
+from streed.exact import LARGEST_TOTAL, Array, Range, exact_integers, exact_number
+from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -52,7 +52,7 @@ class PinballCosts(RowCostTask):
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """Twice: the losses of targets above, and of targets below."""
         n = data.n_rows
-        numbers, unit, _ = exact_array(np.concatenate([data.targets, np.array(self.values)]), "y")
+        numbers, unit = exact_integers(np.concatenate([data.targets, np.array(self.values)]), "y")
         above = numbers[:n, None] - numbers[None, n:]
         return [
             (unit * self.quantile, np.maximum(above, 0)),
@@ -61,6 +61,49 @@ class PinballCosts(RowCostTask):
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.values
+
+
+@attrs.frozen(eq=False)
+class WholeTargets:
+    """Targets and weights of rows as whole numbers, exactly."""
+
+    targets: Array
+    weights: Array | None
+    unit: Fraction
+    """What a deviation of 1 times a weight of 1 is worth."""
+    source: tuple[Any, ...]
+    """The data's arrays that tell all this."""
+
+    @classmethod
+    def of(cls, data: Dataset, known: WholeTargets | None = None) -> WholeTargets:
+        """Those of the data; the known ones, where these are."""
+        source = (data.class_numbers, data.classes, data.sample_weight, data.frequency)
+        if known is not None and all(a is b for a, b in zip(source, known.source, strict=True)):
+            return known
+        targets, unit = exact_integers(data.targets, "y")
+        weights, total = weight_array(data), len(targets)
+        if weights is not None:
+            weights, worth = exact_integers(weights, "sample_weight")
+            unit, total = unit * worth, sum(weights.tolist())
+        if 2 * total * max(map(abs, targets.tolist()), default=0) >= LARGEST_TOTAL:
+            targets = targets.astype(object)
+        return cls(targets, weights, unit, source)
+
+    def losses(self, rows: Array, share: Fraction) -> tuple[int, int, int]:
+        """(deviations above and below, in units, and the row predicted): the least target that a share is at or below.
+
+        Rows that all weigh nothing count as one each.
+        """
+        order = rows[np.argsort(self.targets[rows], kind="stable")]
+        weights = None if self.weights is None else self.weights[order]
+        reached = None if weights is None else weights.cumsum()
+        if reached is None or not reached[-1]:
+            place = -(-len(order) * share.numerator // share.denominator) - 1
+        else:
+            place = int(np.searchsorted(reached, -(-int(reached[-1]) * share.numerator // share.denominator)))
+        apart = self.targets[order] - self.targets[order[place]]
+        apart = apart if weights is None else apart * weights
+        return int(apart[place:].sum()), -int(apart[:place].sum()), int(order[place])
 
 
 @final
@@ -74,34 +117,24 @@ class QuantileError(GeneralTask):
     worsening: ClassVar[bool] = True
 
     quantile: Any = attrs.field(validator=Range(above=0, below=1))
+    known: Any = bound(None)
 
     def bind(self, data: Dataset) -> Task:
         """`PinballCosts` where few different targets occur."""
-        values = tuple(np.unique(data.targets).tolist())
-        return PinballCosts(Fraction(exact_number(self.quantile)), values) if len(values) <= MOST_LABELS else self
+        values, share = tuple(np.unique(data.targets).tolist()), Fraction(exact_number(self.quantile))
+        if len(values) <= MOST_LABELS:
+            return PinballCosts(share, values)
+        return attrs.evolve(self, known=WholeTargets.of(data))
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("quantile",)
 
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
-        targets, weights, prediction = self._leaf(data, rows)
-        above = (weights * np.maximum(targets - prediction, 0)).sum().item()
-        below = (weights * np.maximum(prediction - targets, 0)).sum().item()
-        share = float(self.quantile)
-        return share * above + (1 - share) * below
+        share = Fraction(exact_number(self.quantile))
+        numbers = WholeTargets.of(data, self.known)
+        above, below, _ = numbers.losses(rows, share)
+        return numbers.unit * (share * (above - below) + below)
 
     def leaf_label(self, s: State, k: int) -> Any:
-        return self._leaf(s.data, s.members)[2].item()
-
-    def _leaf(self, data: Dataset, rows: Array) -> tuple[Array, Array, Any]:
-        """Targets and weights in ascending order of targets, and the least target with a share q at or below it."""
-        order = rows[np.argsort(data.targets[rows], kind="stable")]
-        targets = data.targets[order]
-        weights = np.ones(len(rows), np.int64) if data.weights is None else data.weights[order]
-        reached = weights.cumsum()
-        if reached[-1] == 0:
-            return targets, weights, targets[0]
         share = Fraction(exact_number(self.quantile))
-        # Compared as q's numerator and denominator, so that no rounding moves a quantile of whole weights.
-        place = int(np.argmax(reached * share.denominator >= reached[-1] * share.numerator))
-        return targets, weights, targets[place]
+        return s.data.targets[WholeTargets.of(s.data, self.known).losses(s.members, share)[2]].item()

@@ -21,7 +21,6 @@ from streed.encoding.compile_errors import compile_kernels
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.methods import CompiledMethods
-from streed.encoding.overflow import Record, note_costs
 from streed.encoding.statistics import StatisticsMatrix
 from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
@@ -49,9 +48,6 @@ _COARSER = 2.0**-16
 
 _MOST_BITS = 1000
 """Of a native cost of 1: what floats hold."""
-
-NOISE = 2.0**-40
-"""Part of the largest numbers that rounding may cost, in all sums together."""
 
 _REAL = 2.0**-44
 """Part of the largest cost that the operations of one tree in float64 may lose: some hundred roundings."""
@@ -237,7 +233,7 @@ class Scored(Encoding):
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
         allowed = max(TOLERANCE * max(abs(value), abs(claimed)), self._worth(self._slack(code)))
-        near = bool(apart <= allowed) or bool(apart <= self._worth(self._noise(problem, preorder)))
+        near = bool(apart <= allowed)
         if not near and (complete or self._beats(value, lower)):
             raise MismatchError(
                 f"the tree is worth {as_float(value)!r} by the task's Python methods and {as_float(claimed)!r} by its "
@@ -281,19 +277,6 @@ class Scored(Encoding):
         bound = self.value(lower)
         allowed = max(TOLERANCE * max(abs(value), abs(bound)), self._worth(self._slack(lower)))
         return bool(self.sign * (bound - value) > allowed)
-
-    def _noise(self, problem: Problem, preorder: Array) -> float:
-        """How far apart rounding may bring native values and Python's, by the numbers that the tree's leaves meet."""
-        record = Record()
-        labels = range(len(self.task.labels(problem.data)))
-        visit = functools.partial(note_costs, self.task, record, labels)
-        measure_task(problem, preorder, self.planes.codes, self.planes.sums, self.planes.counts, visit)
-        return NOISE * max(record.whole, record.real, _largest_sum(self.planes))
-
-
-def _largest_sum(planes: StatisticsMatrix) -> float:
-    """The largest size that a sum of the statistics can have."""
-    return max((float(np.abs(values).sum(axis=0).max(initial=0)) for values in planes.sums.values()), default=0.0)
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:

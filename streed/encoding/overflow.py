@@ -1,7 +1,7 @@
 """How large the numbers become that a task's methods compute with, seen by numbers that keep a record of it.
 
-Native whole numbers wrap round beyond 2**63 where Python's grow, and real ones lose what is small beside the largest of
-them. Neither shows in the costs alone: a**4 / b**3 is small, and so is what is left of two large sums.
+Native whole numbers wrap round beyond 2**63 where Python's grow, which does not show in the costs alone: a**4 / b**3 is
+small.
 """
 
 from __future__ import annotations
@@ -18,55 +18,38 @@ _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 
 class Record:
-    """The largest sizes of the whole and of the real numbers that were computed."""
+    """The largest size of the whole numbers that were computed."""
 
     def __init__(self) -> None:
         self.whole = 0.0
-        self.real = 0.0
 
     def noted(self, x: Any) -> Any:
-        """The number with a record, where it is an int or a float."""
-        if type(x) is int:
-            self.whole = max(self.whole, float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
-            return _of(_Whole, x, self)
-        if type(x) is float:
-            self.real = max(self.real, abs(x)) if math.isfinite(x) else self.real
-            return _of(_Real, x, self)
-        return x
+        """The number, with this record where it is an int."""
+        if type(x) is not int:
+            return x
+        self.whole = max(self.whole, float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
+        number = _Whole(x)
+        number.record = self
+        return number
 
 
 class _Whole(int):
     record: Record
 
 
-class _Real(float):
-    record: Record
-
-
-def _of(kind: Any, x: Any, record: Record) -> Any:
-    number = kind(x)
-    number.record = record
-    return number
-
-
-def _plain(x: Any) -> Any:
-    return int(x) if isinstance(x, _Whole) else float(x) if isinstance(x, _Real) else x
-
-
 def _binary(function: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
     def compute(self: Any, other: Any) -> Any:
         if not isinstance(other, (int, float)):
             return NotImplemented
-        a, b = _plain(self), _plain(other)
+        a, b = int(self), int(other) if isinstance(other, _Whole) else other
         return self.record.noted(function(b, a) if reflected else function(a, b))
 
     return compute
 
 
 for _name in _OPERATORS:
-    for _kind in (_Whole, _Real):
-        setattr(_kind, f"__{_name}__", _binary(getattr(operator, _name), False))
-        setattr(_kind, f"__r{_name}__", _binary(getattr(operator, _name), True))
+    setattr(_Whole, f"__{_name}__", _binary(getattr(operator, _name), False))
+    setattr(_Whole, f"__r{_name}__", _binary(getattr(operator, _name), True))
 
 
 def magnitudes(task: Task, sums: dict[str, Array], labels: int, rows: int) -> Record:

@@ -97,11 +97,11 @@ CLOSE = 2.0**-30
 def agree(value: Value, bound: Value, size: Any) -> bool:
     """Whether a bound proves a value: they are equal or, of real numbers of a size, as near as rounding lets them be.
 
-    `size`: as in `Outcome`.
+    `size`: as in `Outcome`. A bound of 0 proves 0 alone.
     """
     if value == bound:
         return True
-    return size is not None and bool(abs(value - bound) <= CLOSE * max(abs(value), size))
+    return size is not None and bound != 0 and bool(abs(value - bound) <= CLOSE * max(abs(value), size))
 
 
 @attrs.frozen(eq=False)
