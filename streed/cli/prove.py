@@ -29,7 +29,6 @@ from streed.cli.output import print_json
 @click.option("--out", required=True, type=path, metavar="FILE", help="The proof.")
 @click.option("--table", type=path, metavar="FILE", help="The table that it is about (default: --out with .csv).")
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved.")
-@click.option("--row-prices", is_flag=True, help="Prove a bound by prices of rows, for trees of any depth.")
 @saved_options
 @json_option
 def prove(
@@ -38,7 +37,6 @@ def prove(
     out: Path,
     table: Path | None,
     time_limit: float | None,
-    row_prices: bool,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -56,15 +54,15 @@ def prove(
             fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
         saved = load_tree(tree)
         found = saved_data(saved, data, **reading)
-        made = prove_tree(saved, found, time_limit=time_limit, row_prices=row_prices)
+        made = prove_tree(saved, found, time_limit=time_limit, progress=True)
         made.save(out, beside)
         command = shlex.join(["streed", "check-proof", str(out), str(beside), *made.arguments])
         if as_json:
             numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
             print_json({**numbers, "claims": made.claims, "bytes": len(made.data), "check": command})
         else:
-            said = "optimal" if made.optimal else f"no tree costs less than {made.bound}"
-            click.echo(f"proved  {said}; {made.claims} claims, {len(made.data)} bytes")
+            said = "optimal" if made.optimal else made.words
+            click.echo(f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s")
             click.echo(f"check   {command}")
         sys.exit(FINE if made.optimal else STOPPED)
 
@@ -72,12 +70,11 @@ def prove(
 @click.command(
     "check-proof", context_settings={"ignore_unknown_options": True, "help_option_names": []}, add_help_option=False
 )
-@click.option("--compiled", is_flag=True, help="Count by compiled code: for long proofs.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def check_proof(compiled: bool, arguments: tuple[str, ...]) -> None:
+def check_proof(arguments: tuple[str, ...]) -> None:
     """Check a proof against its table; task and limits are given here, not taken from the proof."""
     with errors():
-        from streed.proof.checker import run_checker
+        from streed.proof.check import main
 
-        code = run_checker(list(arguments), "streed check-proof", compiled=compiled)
+        code = main(list(arguments), "streed check-proof")
     sys.exit({0: FINE, 1: MISMATCH}.get(code, code))

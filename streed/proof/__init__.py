@@ -5,13 +5,10 @@
 
     result = streed.solve(task, X, y, max_depth=3)
     made = proof.prove(result, X, y)
-    made.save("tree.proof", "table.csv")
+    made.save("tree.proof", "tree.csv")
 
-Then, by whoever doubts it, `python check.py tree.proof table.csv --max-depth 3`: `streed/proof/check.py` is a file that
-stands alone; `check_limits.py`, which needs it beside it, checks proofs under limits on sums and on nodes, and
-`check_squares.py`, which needs both, those about squared errors. `check_methods.py` is given a task's own methods, and
-`check_prices.py` tries prices of rows on every leaf. What a proof is: docs/explanation/proofs.md; its bytes:
-docs/reference/proof-format.md.
+Then, by whoever doubts it, `python check.py tree.proof tree.csv --max-depth 3`: `streed/proof/check.py` is a file that
+stands alone. What a proof is: docs/explanation/proofs.md; its bytes: docs/reference/proof-format.md.
 """
 
 from streed.proof.proving import Proof, prove

@@ -1,24 +1,33 @@
 """Checks a proof that a decision tree is optimal, from the table alone. Needs Python and numpy; knows no solver.
 
-    python check.py tree.proof table.csv --max-depth 3
-    python check.py tree.proof table.csv --no-limit --price 0.5 --categorical colour shape
+    python check.py tree.proof tree.csv --max-depth 3
+    python check.py tree.proof tree.csv --no-limit --price 0.5 --categorical colour shape
+    python check.py tree.proof tree.csv --max-depth 4 --max-nodes 5 --amounts "parity 0" "parity 1" --between -9 9
 
 Whoever checks says what the task, the limits and the table are; the file has the tree and the steps. The exit code is 0
-if everything holds and no tree is better than the file's; 1 if a step does not; 2 if the call or a file cannot be used;
-3 if everything holds, but shows a lower bound only: on other data, or within other limits, than the file was made for.
-A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A claim (S, d, L) says that every tree of
-depth d or less costs at least L on the rows S, those with some codes. Costs are regrets (above the least cost of the
-row), counted in whole units; a split costs s; w(A) is the sum of the worst regrets of the rows A. The rules, whose
-proofs are in docs/explanation/proofs.md:
+if the tree is proved to be the best; 1 if a step does not hold; 2 if the call or a file cannot be used; 3 if all steps
+hold, and show a bound only: on other data, or within other limits, than the file was made for.
 
-FLOOR     equal rows share a leaf: L is the sum, over classes of equal rows, of the least regret of one label.
+A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A split costs s, and with --test a price
+for each of its rows, too, which is less below other splits. An amount, a sum over rows (--amounts, a column a label) or
+the number of splits, may have to be in an interval. A proof is a list of planes, one where nothing is limited. A plane
+has a multiplier m_j for every amount a_j, and claims about the costs c + sum_j m_j a_j. Equal rows share a leaf, so
+they are one row here, and what its best label costs is taken off (FLOOR): costs are 0 or more, whole units. A claim
+(S, d, L) says that every tree of depth d or less costs at least L on the rows S, those with some codes, below splits by
+these columns; w(A) is the most that the rows A can cost. The rules, whose proofs are in docs/explanation/proofs.md:
+
 COUNT     the optimum of depth two or less is computed outright. Without a limit on the depth: a side of the first split
-          is a leaf, has one split (both computed), has two (2 s and a bound), or more (3 s and FLOOR).
+          is a leaf, has one split (both computed), has two (a bound), or more (LABELS).
 LABELS    m splits into c sides at most show j = 1 + m (c - 1) labels at most, and save what the best j do on all of S.
-SPLIT     the optimum of S is its leaf, or s and the sides' bounds, for the best column. Columns constant on S are left
-          out: a tree without that split is as good. With --min-leaf, so are those with a side of fewer rows.
+SPLIT     the optimum of S is its leaf, or a split and the sides' bounds, for the best column. Columns constant on S are
+          left out: a tree without that split is as good. With --min-leaf, so are those with a side of fewer rows.
 TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more: the optimum of (B, d) is at least that of
-          (A, d') less w(A without B). With --min-leaf, only if A has all of B, and with more than two codes no others.
+          (A, d') less w(A without B), if no split is dearer at A. With --min-leaf, only if A has all of B, and with
+          more than two codes no others.
+PLANE     a tree within the limits costs at least the least c + sum_j m_j a_j of any tree, less the largest
+          sum_j m_j z_j of amounts z within the limits.
+LIST      where that is not enough, all trees whose c + sum_j m_j a_j is small enough for a better tree are listed as
+          their costs and amounts, and none within the limits may be better.
 """
 
 from __future__ import annotations
@@ -27,21 +36,27 @@ import argparse
 import csv
 import functools
 import hashlib
+import itertools
 import json
 import math
 import sys
 import zlib
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-MAGIC = b"streed proof 1\n"
+MAGIC = b"streed proof 2\n"
 SCORES = ("f1", "fbeta", "jaccard")
 UNLIMITED = 255
 """The depth of claims about trees of any depth."""
-_HEADER, _BODY, _DEEPEST = 2**24, 2**25, 250
+BIG = 2**61
+"""Costs more than any tree; sums are below half of it."""
+MOST_LISTED = 20_000_000
+"""Costs and amounts of trees that LIST makes, those that are dropped included."""
+_LONGEST, _DEEPEST = 2**25, 250
 Array = np.ndarray[Any, Any]
 
 
@@ -53,59 +68,121 @@ class RejectedError(Exception):
     """A step does not hold, or the file is no proof."""
 
 
+class TooManyError(Exception):
+    """More trees would have to be listed than may be."""
+
+
 def require(condition: Any, message: str) -> None:
     """Raises RejectedError unless the condition holds."""
     if not condition:
         raise RejectedError(message)
 
 
+# -- the problem: what whoever checks says -----------------------------------------------------------------------------
+
+
 class Table(NamedTuple):
-    """Codes (n, P), the labels' numbers (n,), labels, columns that are no features, and the SHA-256 of the file."""
+    """Codes (n, P), their names, the labels' numbers (n,), labels, all columns as texts, and the file's SHA-256."""
 
     X: Array
+    names: list[str]
     y: Array
     labels: list[str]
-    others: dict[str, tuple[str, ...]]
+    texts: dict[str, tuple[str, ...]]
     digest: str
 
 
+class Limits(NamedTuple):
+    """Of trees: their depth (UNLIMITED if any), and how many rows a leaf has."""
+
+    depth: int
+    min_leaf: int = 1
+
+
+class Tests(NamedTuple):
+    """Prices of splits per row: each column's test (P,), -1 if it is free; of each test (price, discounted, group)."""
+
+    of: list[int]
+    tests: list[tuple[Any, Any, str]]
+
+    def price(self, column: int, asked: Iterable[int]) -> Any:
+        """What a split costs each of its rows below splits by other columns: nothing if its test was made there."""
+        mine, made = self.of[column], {self.of[other] for other in asked} - {-1}
+        if mine < 0 or mine in made:
+            return 0
+        full, discounted, group = self.tests[mine]
+        return discounted if any(group == self.tests[test][2] != "-" for test in made) else full
+
+
 class Costs(NamedTuple):
-    """Whole costs (n, K) of a row and label, what a split costs, and the unit: a tree is worth its cost times that."""
+    """Whole costs (n, K) of a row and label, what a split costs, what a unit is worth, and prices of tests."""
 
     costs: Array
     split: int
-    unit: Fraction
+    unit: Fraction = Fraction(1)
+    tests: Tests | None = None
+
+
+class Amount(NamedTuple):
+    """A limited sum: what a row with a label adds (n, K), what a split does, and the ends; None is no end."""
+
+    of_rows: Array
+    of_split: int
+    least: int | None
+    most: int | None
+
+
+class Tree(NamedTuple):
+    """The tree of a file: each row's label (n,), and of every split its rows, column, and the columns asked above."""
+
+    chosen: Array
+    splits: list[tuple[int, int, tuple[int, ...]]]
+
+
+class Goal(NamedTuple):
+    """A sum of costs, what it is for the file's tree in whole units, and that tree's score, if scores are compared."""
+
+    costs: Costs
+    reached: int
+    score: Fraction | None = None
+
+    def words(self, bound: int) -> str:
+        """What is shown if no tree costs less than so many units, `reached` at most."""
+        if self.score is None:
+            return f"no tree costs less than {shown(bound * self.costs.unit)}"
+        return f"{'no tree scores' if bound == self.reached else 'a tree may score'} more than {shown(self.score)}"
+
+
+def shown(number: Fraction) -> str:
+    """A number as one reads it, exactly."""
+    return str(number) if number.denominator == 1 else f"{number} (about {float(number):.9g})"
 
 
 def parse_table(raw: bytes, given: argparse.Namespace, path: Any) -> Table:
-    """The table of comma or space separated values; without a header, columns are named 0, 1, 2, ..."""
+    """The table of comma separated values with a line of names."""
     try:
-        lines = [line for line in raw.decode("utf-8-sig").split("\n") if line.strip()]
-        rows = list(csv.reader(lines, strict=True)) if lines and "," in lines[0] else [line.split() for line in lines]
-    except (UnicodeDecodeError, csv.Error) as error:
+        names, *rows = csv.reader(filter(str.strip, raw.decode("utf-8-sig").split("\n")), strict=True)
+    except (ValueError, csv.Error) as error:
         raise UsageError(f"{path}: {error}") from None
-    if not rows or len({len(row) for row in rows}) != 1:
-        raise UsageError(f"{path}: rows of one length are needed")
-    plain = all(field.isdigit() for field in rows[0])
-    names = list(map(str, range(len(rows[0])))) if plain else rows.pop(0)
-    if len(set(names)) != len(names) or not rows:
-        raise UsageError(f"{path}: different names of columns, and rows, are needed")
-    by_name = dict(zip(names, zip(*rows, strict=True), strict=True))
-    target = given.target if given.target is not None else names[0] if plain else names[-1]
-    aside = [target, *given.costs, *([given.weights] if given.weights else [])]
+    if len(set(names)) != len(names) or {len(row) for row in rows} != {len(names)}:
+        raise UsageError(f"{path}: different names of columns, and rows of that length, are needed")
+    texts = dict(zip(names, zip(*rows, strict=True), strict=True))
+    target = names[-1] if given.target is None else given.target
+    aside = {target, *given.costs, *itertools.chain.from_iterable(given.amounts), given.weights or target}
+    features = [name for name in names if name not in aside]
     for name in (*aside, *given.categorical):
-        if name not in by_name:
+        if name not in texts:
             raise UsageError(f"{path} has no column {name!r}")
-    columns = [name for name in names if name not in aside]
-    X = np.zeros((len(rows), len(columns)), np.uint8)
-    for j, name in enumerate(columns):
-        most = 250 if name in given.categorical else 1
-        if not all(code.isdecimal() and len(code) <= 3 and int(code) <= most for code in by_name[name]):
+    X = np.zeros((len(rows), len(features)), np.uint8)
+    for j, name in enumerate(features):
+        most, codes = 250 if name in given.categorical else 1, set(texts[name])
+        if not all(code.isdecimal() and len(code) <= 3 and int(code) <= most for code in codes):
             raise UsageError(f"column {name!r} needs codes 0 to {most}" + (", or --categorical" if most == 1 else ""))
-        X[:, j] = list(map(int, by_name[name]))
-    labels = sorted(set(by_name[target]))
-    y = np.searchsorted(labels, by_name[target])
-    return Table(X, y, labels, {name: by_name[name] for name in aside}, hashlib.sha256(raw).hexdigest())
+        X[:, j] = list(map({code: int(code) for code in codes}.__getitem__, texts[name]))
+    labels = sorted(set(texts[target]))
+    y = np.searchsorted(labels, texts[target])
+    labels = list(given.costs) if given.task == "costs" else labels
+    return Table(X, features, y, labels, texts, hashlib.sha256(raw).hexdigest())
 
 
 def fraction(text: str, what: str) -> Fraction:
@@ -118,384 +195,542 @@ def fraction(text: str, what: str) -> Fraction:
         raise UsageError(f"{what}: {text[:40]!r} is no number") from None
 
 
-def whole_costs(rows: list[list[Fraction]], price: Fraction) -> Costs:
+def fractions(table: Table, name: str) -> list[Fraction]:
+    """A column of numbers."""
+    known = {text: fraction(text, f"column {name!r}") for text in set(table.texts[name])}
+    return [known[text] for text in table.texts[name]]
+
+
+def whole_costs(rows: list[list[Fraction]], price: Fraction, tests: Tests | None = None) -> Costs:
     """Fractions as whole numbers of the largest unit that holds them all."""
-    each = {value for row in rows for value in row} | {price}
+    of_tests = itertools.chain.from_iterable(test[:2] for test in tests.tests) if tests else ()
+    each = {value for row in rows for value in row} | {price, *of_tests}
     denominator = math.lcm(*(value.denominator for value in each))
     divisor = math.gcd(*(int(value * denominator) for value in each)) or 1
     whole = {value: int(value * denominator) // divisor for value in each}
-    if max(map(abs, whole.values())) >= 2**53:
-        raise UsageError("the costs are too fine: 2**53 units at most")
+    if max(map(abs, whole.values())) * (len(rows) + 8) >= BIG // 4:
+        raise UsageError("the costs are too fine: those of all rows are below 2**59 units; round them")
+    if tests:
+        tests = tests._replace(tests=[(whole[full], whole[less], group) for full, less, group in tests.tests])
     costs = np.array([[whole[value] for value in row] for row in rows], np.int64)
-    return Costs(costs, whole[price], Fraction(divisor, denominator))
+    return Costs(costs, whole[price], Fraction(divisor, denominator), tests)
 
 
-class Goal(NamedTuple):
-    """The sum of costs that a proof is about, what it must reach so that the file's tree is the best, and words."""
-
-    costs: Costs
-    reached: Fraction
-    words: str
-
-
-def goal_of(given: argparse.Namespace, table: Table, limits: Limits, tree: Any) -> Goal:
-    """What is to be proved of the tree of a file; raises RejectedError if it is none within the limits."""
-    texts = ["1"] * len(table.y) if given.weights is None else table.others[given.weights]
-    weights, y = [fraction(text, f"column {given.weights!r}") for text in texts], table.y.tolist()
-    labels = list(given.costs) if given.task == "costs" else table.labels
-    chosen, splits = follow(tree, table.X, labels, limits)
-    price = fraction(given.price, "--price") if given.task not in SCORES else Fraction(0)
-    if min(price, *weights) < 0 or (given.task == "costs" and not labels):
+def goal_of(given: argparse.Namespace, table: Table, tree: Tree) -> Goal:
+    """What is to be proved of the tree of a file."""
+    y, chosen, labels = table.y.tolist(), tree.chosen.tolist(), table.labels
+    weights = [Fraction(1)] * len(y) if given.weights is None else fractions(table, given.weights)
+    price, tests, score = fraction(given.price, "--price"), tests_of(given, table), None
+    if min(price, *weights) < 0 or not labels:
         raise UsageError("--price and weights are zero or more, and --task costs needs --costs COLUMN ...")
-    if given.task not in SCORES:
-        if given.task == "costs":
-            each = [[fraction(text, f"column {name!r}") for text in table.others[name]] for name in labels]
-            rows = [[w * column[r] for column in each] for r, w in enumerate(weights)]
-        else:
-            rows = [[w * (k != of) for k in range(len(labels))] for w, of in zip(weights, y, strict=True)]
-        cost = sum((row[k] for row, k in zip(rows, chosen, strict=True)), splits * price)
-        return Goal(whole_costs(rows, price), cost, f"no tree costs less than {shown(cost)}")
-    # a score is N / D, D > 0; no tree has more than f if and only if f D - N >= 0 for every tree: a sum of costs
-    total = {(of, k): Fraction(0) for of in (True, False) for k in (True, False)}
-    yes = labels.index(given.positive) if given.positive in labels else -1
-    for w, of, k in zip(weights, y, chosen, strict=True):
+    if given.task == "costs":
+        each = [fractions(table, name) for name in labels]
+        rows = [[w * cost for cost in of_row] for w, *of_row in zip(weights, *each, strict=True)]
+    else:
+        wrong = [Fraction(1)] * len(labels)
+        if given.task in SCORES:
+            score, wrong = linear_score(given, labels, weights, list(zip(y, chosen, strict=True)))
+            price, tests = Fraction(0), None
+        rows = [[w * wrong[of] * (k != of) for k in range(len(labels))] for w, of in zip(weights, y, strict=True)]
+    costs = whole_costs(rows, price, tests)
+    paid = sum(costs.split + (n * costs.tests.price(c, above) if costs.tests else 0) for n, c, above in tree.splits)
+    return Goal(costs, int(costs.costs[np.arange(len(y)), tree.chosen].sum()) + paid, score)
+
+
+def linear_score(
+    given: argparse.Namespace, labels: list[str], weights: list[Fraction], pairs: list[tuple[int, int]]
+) -> tuple[Fraction, list[Fraction]]:
+    """The score of a tree, by each row's label and the tree's, and what a wrong row of each label costs.
+
+    A score is N / D, D > 0; no tree has more than f if and only if f D - N >= 0 for every tree: a sum of costs.
+    """
+    yes = labels.index(given.positive) if len(labels) == 2 and given.positive in labels else None
+    total = dict.fromkeys(itertools.product((True, False), repeat=2), Fraction(0))
+    for w, (of, k) in zip(weights, pairs, strict=True):
         total[of == yes, k == yes] += w
-    missed, wrong, positive = total[True, False], total[False, True], total[True, True] + total[True, False]
-    if len(labels) != 2 or not positive:
+    missed, wrong, size = total[True, False], total[False, True], total[True, True] + total[True, False]
+    if not size:
         raise UsageError("--positive names one of two labels, and its rows weigh something")
-    beta = fraction(given.beta, "--beta") ** 2
-    above: Any = (positive, -1, 0) if given.task == "jaccard" else ((1 + beta) * positive, -1 - beta, 0)
-    below: Any = (positive, 0, 1) if given.task == "jaccard" else ((1 + beta) * positive, -1, 1)
+    beta = fraction(given.beta, "--beta") ** 2 if given.task == "fbeta" else Fraction(1)
+    # N and D as multiples of 1, of what is missed and of what is found wrongly
+    above: Any = (size, -1, 0) if given.task == "jaccard" else ((1 + beta) * size, -1 - beta, 0)
+    below: Any = (size, 0, 1) if given.task == "jaccard" else ((1 + beta) * size, -1, 1)
     f = Fraction(above[0] + above[1] * missed) / (below[0] + below[1] * missed + below[2] * wrong)
-    needed, miss, hit = (f * b - a for a, b in zip(above, below, strict=True))
-    rows = [[w * (miss if of == yes else hit) * (k != of) for k in (0, 1)] for w, of in zip(weights, y, strict=True)]
-    return Goal(whole_costs(rows, price), -needed, f"no tree scores more than {shown(f)}")
+    of_missed, of_wrong = (f * b - a for a, b in zip(above[1:], below[1:], strict=True))
+    return f, [of_missed if k == yes else of_wrong for k in (0, 1)]
+
+
+def tests_of(given: argparse.Namespace, table: Table) -> Tests | None:
+    """The tests of the call, with prices as fractions; None if there are none."""
+    made = Tests([-1] * len(table.names), [])
+    for number, test in enumerate(given.test):
+        full, discounted = (fraction(text, "--test") for text in test[:2])
+        places = [table.names.index(name) if name in table.names else -1 for name in test[3:]]
+        if not 0 <= discounted <= full or any(place < 0 or made.of[place] >= 0 for place in places):
+            raise UsageError("--test: a price, one that is no larger, a group and features of no other test are needed")
+        made.tests.append((full, discounted, test[2]))
+        made.of[:] = [number if j in places else other for j, other in enumerate(made.of)]
+    return made if made.tests else None
+
+
+def amounts_of(given: argparse.Namespace, table: Table) -> list[Amount]:
+    """The limited sums of the call, the number of splits last."""
+    made, shape = [], (len(table.y), len(table.labels))
+    for names, ends in itertools.zip_longest(given.amounts, given.between, fillvalue=()):
+        numbers = [fractions(table, name) for name in names]
+        least, most = (None if end == "-" else fraction(end, "--between") for end in ends or "--")
+        each = [*itertools.chain.from_iterable(numbers), least or Fraction(0), most or Fraction(0)]
+        if len(names) != shape[1] or not ends or any(x.denominator > 1 or abs(x) > 2**50 for x in each):
+            raise UsageError(f"--amounts needs {shape[1]} columns of whole numbers, one a label, and its --between")
+        made.append(Amount(np.array(numbers, np.int64).T, 0, *(x if x is None else int(x) for x in (least, most))))
+    if given.max_nodes is not None:
+        made.append(Amount(np.zeros(shape, np.int64), 1, None, given.max_nodes))
+    return made
+
+
+def follow(tree: Any, table: Table, limits: Limits, amounts: Sequence[Amount]) -> Tree:
+    """A header's tree; raises RejectedError unless it is one within the limits."""
+    made = Tree(np.full(len(table.X), -1), [])
+    stack: list[tuple[Any, Array, tuple[int, ...]]] = [(tree, np.arange(len(table.X)), ())]
+    while stack:
+        node, rows, asked = stack.pop()
+        require(isinstance(node, dict), "the header's tree cannot be read")
+        if "label" in node:
+            require(node["label"] in table.labels, "a leaf shows no label of the table")
+            require(len(rows) >= limits.min_leaf, "a leaf has too few rows")
+            made.chosen[rows] = table.labels.index(node["label"])
+            continue
+        column, children = node.get("column"), node.get("children")
+        known = type(column) is int and 0 <= column < table.X.shape[1] and isinstance(children, dict)
+        require(known, "the tree asks for no column of the table")
+        require(len(asked) < min(limits.depth, _DEEPEST), "the tree is too deep")
+        codes = table.X[rows, column]
+        require(all(str(code) in children for code in set(codes.tolist())), "the tree has no child for a code")
+        made.splits.append((len(rows), column, asked))
+        stack += [(children[str(code)], rows[codes == code], (*asked, column)) for code in set(codes.tolist())]
+    for number, (of_rows, of_split, least, most) in enumerate(amounts):
+        total = int(of_rows[np.arange(len(of_rows)), made.chosen].sum()) + of_split * len(made.splits)
+        inside = (least is None or least <= total) and (most is None or total <= most)
+        require(inside, f"the tree's amount {number} is {total}, beyond its limit")
+    return made
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
 
 
 class Record(NamedTuple):
-    """One claim: columns and codes that lead to its rows, anchors (how many records back), columns at depth three."""
+    """A claim: columns and codes that lead to its rows, depth and bound, and how many claims back its anchors are."""
 
     path: list[tuple[int, int]]
     depth: int
     bound: int
     anchors: list[int]
-    columns: list[int]
 
 
-def read_file(raw: bytes, magic: bytes = MAGIC) -> tuple[dict[str, Any], bytes]:
-    """The header and the body of a proof."""
-    require(raw.startswith(magic), "this is no proof, or of another kind or version")
-    begin = len(magic) + 4
-    end = begin + int.from_bytes(raw[len(magic) : begin], "little")
-    require(end - begin <= _HEADER, "the header is too long")
-    stream = zlib.decompressobj()
+Plane = tuple[list[Fraction], list[Record]]
+"""A multiplier for every amount, and claims."""
+
+
+def read_file(raw: bytes) -> tuple[dict[str, Any], list[Plane]]:
+    """What a proof says beside its planes, and these."""
+    require(raw.startswith(MAGIC), "this is no proof, or of another version")
+    stream, planes = zlib.decompressobj(), []
     try:
-        header, body = json.loads(raw[begin:end]), stream.decompress(raw[end:], _BODY)
-    except (ValueError, RecursionError, zlib.error):
-        raise RejectedError("the file is damaged") from None
-    require(isinstance(header, dict) and stream.eof, "the file is cut off, or its claims are too long")
-    return header, body
+        text = stream.decompress(raw[len(MAGIC) :], _LONGEST)
+        require(stream.eof, "the file is cut off, or too long")
+        said = json.loads(text)
+        for multipliers, claims in said["planes"]:
+            require(all(isinstance(m, str) for m in multipliers), "the multipliers cannot be read")
+            numbers = itertools.chain.from_iterable((*path, depth, bound, *back) for path, depth, bound, back in claims)
+            require(all(type(x) is int and x >= 0 for x in numbers), "a claim has other than whole numbers")
+            records = [Record(list(zip(p[::2], p[1::2], strict=True)), d, bound, back) for p, d, bound, back in claims]
+            planes.append(([fraction(m, "a multiplier") for m in multipliers], records))
+    except (ValueError, TypeError, KeyError, RecursionError, UsageError, zlib.error) as error:
+        raise RejectedError(f"the file is damaged ({type(error).__name__})") from None
+    require(planes, "the file has no planes")
+    return said, planes
 
 
-def read_numbers(body: bytes) -> Array:
-    """Unsigned numbers, seven bits a byte, low ones first, the last byte of each below 128."""
-    raw = np.frombuffer(body, np.uint8)
-    ends = np.flatnonzero(raw < 128)
-    require(len(raw) == 0 or (len(ends) and ends[-1] == len(raw) - 1), "the claims are cut off")
-    starts = np.concatenate([[0], ends + 1])[:-1].astype(np.intp)
-    place = np.arange(len(raw)) - np.repeat(starts, ends - starts + 1)
-    require(place.max(initial=0) < 8, "a number is too long")
-    return np.asarray(np.add.reduceat((raw & 127).astype(np.int64) << (7 * place), starts))
+# -- the rules ---------------------------------------------------------------------------------------------------------
 
 
-def read_records(numbers: list[int]) -> list[Record]:
-    """The claims in the order of the file."""
-    records, at = [], 0
+class Rows:
+    """Equal rows as one (m of them), and the Q literals, a code of a column each.
 
-    def take(count: int) -> list[int]:
-        nonlocal at
-        require(count <= len(numbers) - at, "a record is cut off")
-        at += count
-        return numbers[at - count : at]
+    Of columns that part all rows alike, and so those of any claim, the first stands; those of other tests differ.
+    """
 
-    while at < len(numbers):
-        codes = take(2 * take(1)[0])
-        depth, bound = take(2)
-        anchors = take(take(1)[0])
-        columns = take(take(1)[0]) if depth == 3 else []
-        records.append(Record(list(zip(codes[::2], codes[1::2], strict=True)), depth, bound, anchors, columns))
-    return records
+    def __init__(self, X: Array, limits: Limits, tests: Tests | None = None) -> None:
+        self.depth, self.min_leaf = limits
+        seen: dict[Any, int] = {}
+        for c, raw in enumerate(x.tobytes() for x in np.ascontiguousarray(X.T)):
+            codes = bytes(dict.fromkeys(raw))
+            if len(codes) > 1:
+                parted = raw.translate(bytes.maketrans(codes, bytes(range(len(codes)))))
+                seen.setdefault((parted, tests.of[c] if tests else -1), c)
+        self.columns = list(seen.values())
+        rows = np.zeros((len(X), len(self.columns) + 1), np.uint8)
+        rows[:, :-1] = X[:, self.columns]
+        equal = np.unique(rows.view(f"V{rows.shape[1]}")[:, 0], return_index=True, return_inverse=True)
+        self.of_row, self.m = equal[2].reshape(-1), len(equal[1])
+        self.size = np.bincount(self.of_row, minlength=self.m)
+        codes_of = [int(X[:, c].max()) + 1 for c in self.columns]
+        self.spread = max(codes_of, default=2) - 1
+        self.starts = np.cumsum([0, *codes_of])[:-1].astype(np.intp)
+        self.of_column = np.repeat(np.arange(len(codes_of)), codes_of)
+        pairs = [(c, v) for c, k in zip(self.columns, codes_of, strict=True) for v in range(k)]
+        self.literal = {pair: q for q, pair in enumerate(pairs)}
+        self.held = np.array([X[equal[1], c] == v for c, v in pairs], np.bool_).reshape(-1, self.m)
+        # what a split costs a row below no others (P,), below one by another column (P, P), and all tests
+        self.full, self.given, self.tests = np.zeros(len(self.columns), np.int64), np.zeros((1, 1), np.int64), 0
+        if tests and (total := sum(full for full, _, _ in tests.tests)):
+            self.full = np.array([tests.price(c, ()) for c in self.columns], np.int64)
+            self.given = np.array([[tests.price(c, (a,)) for c in self.columns] for a in self.columns], np.int64)
+            self.tests = total
+
+    def total(self, values: Array) -> Array:
+        """(m, ...) of values (n, ...): the sum over the equal rows that each stands for."""
+        made = np.zeros((self.m, *values.shape[1:]), np.int64)
+        np.add.at(made, self.of_row, values)
+        return made
 
 
-def follow(tree: Any, X: Array, labels: list[str], limits: Limits) -> tuple[list[int], int]:
-    """(each row's label in a header's tree, its splits); checks that it is a tree within the limits."""
-    chosen = np.full(len(X), -1)
-    splits, stack = 0, [(tree, np.arange(len(X)), 0)]
-    while stack:
-        node, rows, above = stack.pop()
-        require(isinstance(node, dict), "the header's tree cannot be read")
-        if "label" in node:
-            require(node["label"] in labels, "a leaf shows no label of the table")
-            require(len(rows) >= limits.min_leaf, "a leaf has too few rows")
-            chosen[rows] = labels.index(node["label"])
-            continue
-        column, children = node.get("column"), node.get("children")
-        known = type(column) is int and 0 <= column < X.shape[1] and isinstance(children, dict)
-        require(known, "the tree asks for no column of the table")
-        require(above < min(limits.depth, _DEEPEST), "the tree is too deep")
-        codes = np.unique(X[rows, column]).tolist()
-        require(all(str(code) in children for code in codes), "the tree has no child for a code of the table")
-        splits += 1
-        stack += [(children[str(code)], rows[X[rows, column] == code], above + 1) for code in codes]
-    return chosen.tolist(), splits
+class Part(NamedTuple):
+    """Some rows (m,) bool, and what a split by each column costs one of them (P,)."""
 
-
-class Limits(NamedTuple):
-    """Of trees: their depth (UNLIMITED if any), and how many rows a leaf has."""
-
-    depth: int
-    min_leaf: int = 1
+    mask: Array
+    prices: Array
 
 
 class Sums:
-    """Sums over rows, as floats that are whole numbers small enough to be exact in any order.
+    """Sums of whole costs (m, K) over rows, above FLOOR, exact in any order, and the claims that hold so far."""
 
-    A literal is a code of a column. Of columns that part all rows alike, and so those of any claim, the first stands.
-    """
+    def __init__(self, rows: Rows, costs: Array, split: int, scale: int = 1) -> None:
+        self.rows, self.split = rows, split
+        self.floor, self.w = costs.min(1), costs.max(1) - costs.min(1)
+        self.v = costs.max(1)[:, None] - costs  # what each label saves
+        self.is_plain = np.array_equal(self.v.sum(1), self.w)
+        self.full, self.given = rows.full * scale, rows.given * scale
+        tests = min(rows.tests, min(rows.depth, len(rows.starts)) * int(rows.full.max(initial=0))) * scale
+        self.lost = self.w + rows.size * tests  # the most that a row may cost, tests included
+        largest = float(self.w.sum(dtype=np.float64)) + float(rows.size.sum()) * tests + 8.0 * split
+        self.is_narrow = largest < 2**53
+        require(largest < BIG / 2 and (self.is_narrow or rows.m < 2**22), "the costs are too large, or too fine")
+        self.L = rows.held.T.astype(np.float32 if largest < 2**24 else np.float64, order="C")  # (m, Q), to be summed
+        self.solved: dict[Any, int] = {}
+        self.claims: list[tuple[Array, Array, int, int]] = []
+        """Rows, packed, prices, depth and bound."""
+        self.known: dict[bytes, dict[int, int]] = {}
+        """Bounds by rows and depth."""
 
-    def __init__(self, X: Array, regrets: Array, split: int, limits: Limits) -> None:
-        worst = regrets.max(1)
-        largest = int(worst.sum()) + 8 * split
-        require(largest < 2**51, "the costs are too large: 2**51 units in all at most")
-        kind: Any = np.float32 if largest < 2**23 else np.float64
-        self.big = kind(2.0 ** (24 if kind is np.float32 else 52))
-        self.n, self.min_leaf = len(X), limits.min_leaf
-        seen: dict[bytes, int] = {}
-        T = np.ascontiguousarray(X.T)
-        parts, most = (T[:, :1] != T).any(1), T.max(1, initial=0).tolist()
-        for c, x in enumerate(T):
-            rank = {code: k for k, code in enumerate(dict.fromkeys(x.tolist()))} if most[c] > 1 else {}
-            seen.setdefault((x ^ x[0]).tobytes() if not rank else bytes(map(rank.__getitem__, x.tolist())), c)
-        self.columns = [c for c in seen.values() if parts[c]]
-        codes = [most[c] + 1 for c in self.columns]
-        self.spread = max(codes, default=2) - 1
-        self.starts, self.binary = np.cumsum([0, *codes])[:-1].astype(np.intp), self.spread == 1
-        pairs = [(c, v) for c, k in zip(self.columns, codes, strict=True) for v in range(k)]
-        self.literal = {pair: q for q, pair in enumerate(pairs)}
-        of_literal = np.array(pairs, np.intp).reshape(-1, 2)
-        self.held = T[of_literal[:, 0]] == of_literal[:, 1:]  # (Q, n)
-        self.of_column = np.repeat(np.arange(len(codes)), codes)
-        self.literals_of = {c: np.flatnonzero(self.of_column == k).tolist() for k, c in enumerate(self.columns)}
-        # a leaf costs (w - gain) / u; of two labels one signed sum is enough, as |a - b| = 2 max(a, b) - (a + b)
-        self.two, profits = regrets.shape[1] == 2, worst[:, None] - regrets
-        self.split, self.w, self.u = kind(split), worst.astype(kind), kind(2 if self.two else 1)
-        self.v = (profits[:, :1] - profits[:, 1:] if self.two else profits).astype(kind)
-        rows, first = np.zeros((self.n, len(self.columns) + 1), np.uint8), dict[bytes, int]()
-        rows[:, :-1] = X[:, self.columns]  # FLOOR of a class of equal rows stands at its first row
-        of_row = [first.setdefault(row, r) for r, row in enumerate(rows.view(f"S{rows.shape[1]}")[:, 0].tolist())]
-        self.floor = np.min([np.bincount(of_row, each, self.n) for each in regrets.T], 0).astype(kind)
-        self.solved: dict[bytes, Any] = {}
+    def root(self) -> Part:
+        """All rows, below no split."""
+        return Part(np.ones(self.rows.m, np.bool_), self.full)
 
-    L = functools.cached_property(lambda self: self.held.T.astype(type(self.big), order="C"))  # (n, Q), to be summed
+    def below(self, prices: Array) -> Array:
+        """(P, P) prices below a split by each column."""
+        return np.minimum(prices, self.given) if self.rows.tests else np.broadcast_to(prices, 2 * prices.shape)
 
-    def gain(self, sums: Array) -> Array:
-        """Of sums (K, ...) of profits: what the best label gains."""
-        return np.asarray(np.abs(sums[0]) if self.two else sums.max(0))
+    def side(self, part: Part, q: int) -> Part:
+        """The rows with a literal, below a split by its column."""
+        return Part(part.mask & self.rows.held[q], self.below(part.prices)[self.rows.of_column[q]])
 
-    def rows(self, path: list[tuple[int, int]]) -> Array:
-        """(n,) bool: the rows with these codes."""
-        require(all(literal in self.literal for literal in path), "a claim's code is none of the columns that stand")
-        return np.asarray(self.held[[self.literal[x] for x in path]].all(0))
+    def key(self, part: Part) -> bytes:
+        """Tells parts apart."""
+        return np.packbits(part.mask).tobytes() + (part.prices.tobytes() if self.rows.tests else b"")
 
-    def floors(self, i: Array) -> Array:
-        """(Q,) FLOOR of every side of the rows i."""
-        costly = i[self.floor[i] > 0]
-        return np.asarray(self.floor[costly] @ self.L[costly])
+    def summed(self, values: Array, x: Array, *, pairs: bool = False) -> Array:
+        """(Q,) sums of values (i,) by the columns of x (i, Q), or (Q, Q) by pairs of columns: whole numbers."""
+        total: Any = 0
+        for shift, half in [(0, values)] if self.is_narrow else [(0, values & 2**31 - 1), (31, values >> 31)]:
+            some = np.flatnonzero(half)
+            y, z = x[some], half[some].astype(x.dtype)
+            total = total + (((y * z[:, None]).T @ y if pairs else z @ y).astype(np.int64) << shift)
+        return np.asarray(total)
 
-    def leaf(self, i: Array) -> Any:
-        """What the best leaf of the rows i costs."""
-        if 0 < len(i) < self.min_leaf:
-            return self.big
-        return (self.w[i].sum() - self.gain(self.v[i].sum(0)[:, None])[0]) / self.u
+    def sizes(self, part: Part) -> Array:
+        """(Q,) rows of every side."""
+        return self.summed(self.rows.size[part.mask], self.L[part.mask])
 
-    def by_column(self, lower: Array, i: Array) -> Array:
-        """(P,) s and the sum of the sides' bounds (Q,), or `big` where a column does not split the rows as it must."""
-        sizes = self.L[i].sum(0)
-        allowed = np.add.reduceat(sizes > 0, self.starts, dtype=np.int64) >= 2
-        allowed &= np.logical_and.reduceat((sizes == 0) | (sizes >= self.min_leaf), self.starts)
-        total = self.split + np.add.reduceat(np.where(sizes > 0, lower, 0), self.starts)
-        return np.asarray(np.where(allowed, total, self.big))
+    def leaf(self, part: Part) -> int:
+        """What the best leaf of some rows costs."""
+        if 0 < int(self.rows.size @ part.mask) < self.rows.min_leaf:
+            return BIG
+        return int(self.w @ part.mask) - int(self.v[part.mask].sum(0).max())
 
-    def sides(self, i: Array) -> tuple[Array, Array, Array, Array]:
-        """Of every side of the rows i: its weight, its leaf, its best tree of one split, gains by pair of literals."""
-        x, v = self.L[i], self.v[i]
-        pairs = np.stack([(x * v[:, k, None]).T @ x for k in range(v.shape[1])])
-        single, gains = self.gain(v.T @ x), self.gain(pairs)
-        weight = self.w[i] @ x
-        if self.min_leaf > 1:
-            sizes, both = x.sum(0), x.T @ x
-            single = np.where((sizes > 0) & (sizes < self.min_leaf), -self.big, single)
-            gains = np.where((both > 0) & (both < self.min_leaf), -self.big, gains)
-        best = np.add.reduceat(gains, self.starts, axis=1).max(1)
-        return weight, (weight - single) / self.u, self.split + (weight - best) / self.u, gains
+    def counted(self, part: Part, depth: int) -> tuple[Array, Array]:
+        """(Q,) COUNT of every side of some rows: the least costs at depth 0, else 1; and bounds at a larger depth."""
+        rows, x, i = self.rows, self.L[part.mask], part.mask
+        worst, saved = self.summed(self.w[i], x), np.stack([self.summed(each, x) for each in self.v[i].T])
+        size, least = self.sizes(part), rows.min_leaf
+        leaf = np.where((size > 0) & (size < least), BIG, worst - saved.max(0))
+        if depth == 0:
+            return leaf, np.zeros_like(leaf)
+        pairs = [self.summed(each, x, pairs=True) for each in self.v[i].T]
+        gains = functools.reduce(np.maximum, pairs)
+        allowed = np.ones((len(size), len(rows.starts)), np.bool_)
+        if least > 1:
+            both = self.summed(rows.size[i], x, pairs=True)
+            allowed = np.logical_and.reduceat((both == 0) | (both >= least), rows.starts, axis=1)
+        split = worst[:, None] - np.add.reduceat(gains, rows.starts, axis=1)  # (Q, P): two leaves
+        price = size[:, None] * self.below(part.prices)[rows.of_column]
+        once = np.minimum(leaf, np.where(allowed, self.split + price + split, BIG).min(1))
+        if depth < UNLIMITED:
+            return once, np.zeros_like(leaf)
+        found = [once]
+        two = np.zeros_like(leaf)
+        if rows.spread == 1 or least == 1:
+            # all parts but one are leaves, and one has a split: by TRANSFER from the side, less the others' costs
+            weights = sum(pairs) if self.is_plain else self.summed(self.w[i], x, pairs=True)
+            free = np.minimum(leaf, np.where(allowed, split, BIG).min(1))
+            inner = np.maximum(0, free[:, None] - worst[:, None] + weights)
+            both = split[:, rows.of_column] - (weights - gains) + inner
+            two = np.where(allowed[:, rows.of_column], both, BIG).min(1)
+        # LABELS, of the last number of splits also for more: what they save is as large as it can be
+        saved = -np.sort(-saved, axis=0)
+        for m in range(2, max(4, len(saved))):
+            few = np.maximum(worst - saved[: 1 + m * rows.spread].sum(0), two if m == 2 else 0)
+            found.append(m * self.split + price.min(1) + few)
+        return once, np.minimum.reduce(found)
 
-    def optimum(self, i: Array, depth: int) -> Any:
-        """The least cost of a tree of depth two or less for the rows i."""
-        if (key := i.tobytes() + bytes([depth])) not in self.solved:
-            best = self.leaf(i)
-            if depth and len(self.starts) and len(i):
-                _, leaves, ones, _ = self.sides(i)
-                below = leaves if depth == 1 else np.minimum(leaves, ones)
-                best = min(best, self.by_column(below, i).min())
-            self.solved[key] = best
+    def by_column(self, part: Part, lower: Array) -> Array:
+        """(P,) SPLIT: a split and bounds of its sides (Q,), or BIG where it does not part the rows as it must."""
+        starts, size = self.rows.starts, self.sizes(part)
+        allowed = np.add.reduceat(size > 0, starts, dtype=np.int64) >= 2
+        allowed &= np.logical_and.reduceat((size == 0) | (size >= self.rows.min_leaf), starts)
+        price = self.split + part.prices * int(self.rows.size @ part.mask)
+        return np.asarray(np.where(allowed, price + np.add.reduceat(np.where(size > 0, lower, 0), starts), BIG))
+
+    def optimum(self, part: Part, depth: int) -> int:
+        """COUNT: the least cost of a tree of depth two or less."""
+        if (key := (self.key(part), depth)) not in self.solved:
+            self.solved[key] = min([self.leaf(part), *self.splits(part, depth).tolist()])
         return self.solved[key]
 
-    def lookahead(self, i: Array, floors: Array) -> Array:
-        """(Q,) bounds of all sides, whatever their depth: the second half of COUNT."""
-        (weight, leaves, ones, gains), x = self.sides(i), self.L[i]
-        weights = (x * self.w[i, None]).T @ x
-        quarters = (weights - gains) / self.u
-        best = np.minimum(leaves, ones - self.split) if self.binary or self.min_leaf == 1 else np.zeros_like(leaves)
-        # all parts but one are leaves, and one has a split: by TRANSFER from the side, less the others' weight
-        inner = np.maximum(0, best[:, None] - weight[:, None] + weights)
-        two = (np.add.reduceat(quarters, self.starts, axis=1)[:, self.of_column] - quarters + inner).min(1)
-        # LABELS, of the last number of splits also for more: what they save is as large as it can be
-        gain = -np.sort(-self.v[i].T @ x, axis=0)
-        few = [weight - gain[: 1 + m * self.spread].sum(0) for m in range(2, max(4, len(gain)))]
-        few = [0 * weight, 0 * weight] if self.two else few
-        few[0] = np.maximum(few[0], two)
-        more = [m * self.split + np.maximum(floors, least) for m, least in enumerate(few, 2)]
-        return np.asarray(np.minimum.reduce([leaves, ones, *more]))
-
-    def transfer(self, mask: Array, i: Array, anchor: Array, bound: Any) -> Array:
-        """(Q,) TRANSFER from an anchor (bool, n), bounded by a number, or (Q,) by sides, to the sides of the rows i."""
-        shared, lost = np.flatnonzero(mask & anchor), np.flatnonzero(anchor & ~mask)
-        by_sides = isinstance(bound, np.ndarray)
-        outside = self.w[lost] @ self.L[lost] if by_sides else self.w @ anchor - self.w[shared] @ self.L[shared]
-        known = bound - outside
-        if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
-            here, had = self.L[shared].sum(0), (self.L[anchor] if by_sides else anchor).sum(0)
-            known = np.where((here == self.L[i].sum(0)) & (self.binary | (here == had)), known, 0)
+    def transfer(self, part: Part, anchor: Part, bound: int) -> Array:
+        """(Q,) TRANSFER from an anchor to the sides of some rows."""
+        rows, shared = self.rows, part.mask & anchor.mask
+        known = bound - int(self.lost @ anchor.mask) + self.summed(self.lost[shared], self.L[shared])
+        if rows.tests:
+            known = np.where(np.all(anchor.prices <= self.below(part.prices), axis=1)[rows.of_column], known, 0)
+        if rows.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
+            here, had = self.summed(rows.size[shared], self.L[shared]), int(rows.size @ anchor.mask)
+            known = np.where((here == self.sizes(part)) & ((rows.spread == 1) | (here == had)), known, 0)
         return np.asarray(known)
-
-    def from_columns(self, mask: Array, i: Array, columns: list[int]) -> Array:
-        """(Q,) TRANSFER from all sides of some columns of the rows `mask`, solved by COUNT."""
-        known = np.zeros(len(self.held))
-        for side in (mask & self.held[q] for c in columns for q in self.literals_of[c]):
-            known = np.maximum(known, self.transfer(mask, i, side, self.optimum(np.flatnonzero(side), 2)))
-        return known
-
-
-class Proof:
-    """The claims that hold so far."""
-
-    def __init__(self, sums: Sums) -> None:
-        self.sums = sums
-        self.claims: list[tuple[Array, int, int, Array | None]] = []
-        """Rows, depth and bound; of claims of depth three the bounds of their sides at depth two."""
 
     def add(self, record: Record) -> None:
         """Checks the next claim; raises RejectedError if it does not follow."""
-        sums, number = self.sums, len(self.claims)
-        path, depth, bound, anchors, _ = record
-        require(bound < sums.big / 2, f"claim {number}: the bound is too large")
-        require(3 <= depth <= UNLIMITED, f"claim {number}: of depth below three there are no records")
-        require(depth < UNLIMITED or sums.split > 0, f"claim {number}: splits need a price without a depth limit")
+        number, part = len(self.claims), self.root()
+        path, depth, bound, anchors = record
+        require(depth <= UNLIMITED and bound < BIG, f"claim {number}: the depth or the bound is too large")
         require(all(0 < back <= number for back in anchors), f"claim {number}: an anchor that is not before it")
-        mask = sums.rows(path)
-        lower, known = self._follows(mask, record)
-        require(float(known) >= bound, f"claim {len(self.claims)}: a tree may cost {known:.0f}, less than {bound}")
-        self.claims.append((np.packbits(mask), depth, bound, lower if depth == 3 else None))
+        for literal in path:
+            require(literal in self.rows.literal, f"claim {number}: a code of none of the columns that stand")
+            part = self.side(part, self.rows.literal[literal])
+        found = self.optimum(part, depth) if depth <= 2 else self.leaf(part)
+        if depth > 2 and len(self.rows.starts):
+            lower = self.counted(part, depth if depth == UNLIMITED else 0)[1]
+            for back in anchors:
+                rows, prices, deep, least = self.claims[-back]
+                require(deep >= depth - (depth < UNLIMITED), f"claim {number}: an anchor of too little depth")
+                anchor = Part(np.unpackbits(rows, count=self.rows.m).view(bool), prices)
+                lower = np.maximum(lower, self.transfer(part, anchor, least))
+            found = min([found, *self.by_column(part, lower).tolist()])
+        require(found >= bound, f"claim {number}: a tree may cost {found}, less than {bound}")
+        self.claims.append((np.packbits(part.mask), part.prices, depth, bound))
+        self.known.setdefault(self.key(part), {})[depth] = bound
 
-    def _follows(self, mask: Array, record: Record) -> tuple[Any, Any]:
-        """The bounds of the sides of a claim's rows at one depth less, and the bound that follows for all its rows."""
-        sums, i, (_, depth, bound, anchors, columns) = self.sums, np.flatnonzero(mask), record
-        floor = sums.floor[i].sum()
-        if (floor >= bound and depth > 3) or not len(sums.starts):
-            return None, floor if floor >= bound else sums.leaf(i)
-        lower = sums.lookahead(i, sums.floors(i)) if depth == UNLIMITED else sums.floors(i)
-        if depth == 3:
-            lower = np.maximum(lower, sums.transfer(mask, i, mask, sums.optimum(i, 2)))
-        for back in anchors:
-            there, deep, whole, sides = self.claims[-back]
-            require(deep >= depth - (3 < depth < UNLIMITED), f"claim {len(self.claims)}: an anchor of too little depth")
-            require(depth > 3 or sides is not None, f"claim {len(self.claims)}: an anchor without bounds of its sides")
-            anchor = np.unpackbits(there, count=sums.n).view(bool)
-            lower = np.maximum(lower, sums.transfer(mask, i, anchor, sides if depth == 3 else whole))
-        require(all(c in sums.literals_of for c in columns), f"claim {len(self.claims)}: a column that does not stand")
-        lower = np.maximum(lower, sums.from_columns(mask, i, columns))
-        return lower, max(floor, min([sums.leaf(i), *sums.by_column(lower, i)]))
+    def lower(self, part: Part, depth: int) -> int:
+        """A bound on the cost of every tree of a depth for some rows."""
+        if depth <= 2:
+            return self.optimum(part, depth)
+        return max([0, *(bound for deep, bound in self.known.get(self.key(part), {}).items() if deep >= depth)])
 
-
-def prove_bound(X: Array, given: Costs, limits: Limits, body: bytes, sums: type[Sums] = Sums) -> tuple[Fraction, int]:
-    """What every tree within the limits costs at least, and the number of claims; raises RejectedError."""
-    least = given.costs.min(1)
-    counted = sums(X, given.costs - least[:, None], given.split, limits)
-    best = int(counted.floor.sum(dtype=np.float64))
-    if limits.depth <= 2:
-        best = max(best, int(counted.optimum(np.arange(len(X)), limits.depth)))
-    proof = Proof(counted)
-    for record in read_records(read_numbers(body).tolist()):
-        proof.add(record)
-        if not record.path and record.depth >= limits.depth:
-            best = max(best, record.bound)
-    return (int(least.sum()) + best) * given.unit, len(proof.claims)
+    def splits(self, part: Part, depth: int) -> Array:
+        """(P,) what a tree of a depth costs at least whose first split is by each column."""
+        if not depth or not len(self.rows.starts) or not part.mask.any():
+            return np.full(len(self.rows.starts), BIG)
+        if depth <= 2:
+            return self.by_column(part, self.counted(part, depth - 1)[0])
+        below = [self.lower(self.side(part, q), depth - 1) for q in range(len(self.rows.held))]
+        return self.by_column(part, np.array(below))
 
 
-def shown(number: Fraction) -> str:
-    """A number as one reads it, exactly."""
-    return str(number) if number.denominator == 1 else f"{number} (about {float(number):.9g})"
+# -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def parser(program: str | None = None, tasks: tuple[str, ...] = ("accuracy", "costs", *SCORES)) -> Any:
+class Relaxed(Sums):
+    """The problem of the least c + sum_j m_j a_j, in whole units, with the claims of a plane."""
+
+    def __init__(self, rows: Rows, parts: Array, costs: Costs, amounts: Sequence[Amount], plane: Plane) -> None:
+        require(len(plane[0]) == len(amounts), "a plane needs a multiplier for every amount")
+        scale = math.lcm(1, *(m.denominator for m in plane[0]))
+        self.factors = [scale, *(int(m * scale) for m in plane[0])]
+        self.allowed = 0  # the largest sum of multiplied amounts within the limits
+        for factor, amount in zip(self.factors[1:], amounts, strict=True):
+            end = amount.most if factor > 0 else amount.least
+            require(factor == 0 or end is not None, "a multiplier of the wrong sign")
+            self.allowed += factor * (end or 0)
+        self.parts, self.of_split = parts, [costs.split, *(amount.of_split for amount in amounts)]  # (m, K, 1 + J)
+        split = sum(map(int.__mul__, self.factors, self.of_split))
+        sizes = np.abs(parts).max(1).sum(0, dtype=np.float64).tolist()
+        size = sum(abs(f) * (z + 8 * abs(s)) for f, z, s in zip(self.factors, sizes, self.of_split, strict=True))
+        require(split >= 0 and max(size, abs(self.allowed)) < BIG / 4, "a multiplier is too large, or too small")
+        super().__init__(rows, self.value(parts), split, scale)
+        self.listed = 0
+        for record in plane[1]:
+            self.add(record)
+
+    def value(self, points: Array) -> Array:
+        """(...) of costs and amounts (..., 1 + J)."""
+        return np.asarray(points @ np.array(self.factors, np.int64))
+
+    def budget(self, reached: int) -> int:
+        """What a tree within the limits that costs less than `reached` has at most, above FLOOR."""
+        return self.factors[0] * (reached - 1) + self.allowed - int(self.floor.sum())
+
+    def bound(self, depth: int) -> int:
+        """PLANE: what every tree of a depth within the limits costs."""
+        return -((self.allowed - int(self.floor.sum()) - self.lower(self.root(), depth)) // self.factors[0])
+
+    def leaves(self, part: Part) -> Array:
+        """(k, 1 + J) of the leaves that may hold some rows."""
+        points = self.parts[part.mask].sum(0)
+        return np.asarray(points if self.rows.size @ part.mask >= self.rows.min_leaf else points[:0])
+
+    def trees(self, part: Part, depth: int, budget: int) -> Array:
+        """LIST: (k, 1 + J) of the trees of a depth for some rows whose value above FLOOR is within the budget."""
+        leaves = self.leaves(part)
+        found = [leaves[self.value(leaves) - int(self.floor @ part.mask) <= budget]]
+        columns = np.flatnonzero(self.splits(part, depth) <= budget).tolist()
+        return _distinct(np.concatenate([*found, *(self.first(part, depth, column, budget) for column in columns)]))
+
+    def first(self, part: Part, depth: int, column: int, budget: int) -> Array:
+        """As `trees`, of those whose first split is by a column."""
+        paid = int(self.rows.size @ part.mask) * int(part.prices[column])
+        each = [self.side(part, q) for q in np.flatnonzero(self.rows.of_column == column).tolist()]
+        sides = [(side, self.lower(side, depth - 1)) for side in each if side.mask.any()]
+        left = budget - self.split - paid - sum(bound for _, bound in sides)
+        points, spent = np.array([self.of_split], np.int64), 0
+        points[0, 0] += paid // self.factors[0]
+        for side, bound in sides:
+            found = self.trees(side, depth - 1, left + bound)
+            self.listed += len(points) * len(found) + 1000  # a list costs something, too
+            if self.listed > MOST_LISTED:
+                raise TooManyError
+            points = (points[:, None] + found[None]).reshape(-1, points.shape[1])
+            spent += int(self.floor @ side.mask) + bound
+            # the sides that are still to come cost their bounds at least
+            points = _distinct(points[self.value(points) - spent <= self.split + paid + left])
+        return points
+
+
+def _distinct(points: Array) -> Array:
+    """The least cost of every vector of amounts."""
+    points = points[np.lexsort(points.T)]
+    new = np.ones(len(points), np.bool_)
+    new[1:] = (points[1:, 1:] != points[:-1, 1:]).any(1)
+    return np.asarray(points[new])
+
+
+def relaxed(X: Array, costs: Costs, limits: Limits, amounts: Sequence[Amount], planes: list[Plane]) -> list[Relaxed]:
+    """The problem of every plane, with its claims; raises RejectedError where one does not hold."""
+    rows = Rows(X, limits, costs.tests)
+    parts = rows.total(np.stack([costs.costs, *(amount.of_rows for amount in amounts)], axis=2))
+    return [Relaxed(rows, parts, costs, amounts, plane) for plane in planes]
+
+
+def prove(made: list[Relaxed], amounts: Sequence[Amount], reached: int) -> int:
+    """What every tree within the limits costs at least, in whole units; LIST is about those of less than `reached`."""
+    depth = made[0].rows.depth
+    best = max(each.bound(depth) for each in made)
+    if best >= reached or depth == UNLIMITED or not amounts:
+        return min(best, reached)
+    # of each column the plane in which it costs most above the budget
+    above = np.array([each.splits(each.root(), depth) - each.budget(reached) for each in made])
+    found = [made[0].leaves(made[0].root())]
+    try:
+        for column, place in enumerate(above.argmax(0).tolist()):
+            if above[place, column] <= 0:
+                found.append(made[place].first(made[place].root(), depth, column, made[place].budget(reached)))
+    except TooManyError:
+        return best
+    points = np.concatenate(found)
+    within = np.ones(len(points), np.bool_)
+    for j, (_, _, least, most) in enumerate(amounts, 1):
+        within &= (least is None or points[:, j] >= least) & (most is None or points[:, j] <= most)
+    return max(best, int(points[within, 0].min(initial=reached)))
+
+
+# -- the call ----------------------------------------------------------------------------------------------------------
+
+
+def parser(program: str | None = None) -> Any:
     """Of the call: files, task and limits; an `argparse.ArgumentParser`."""
     made = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
     add: Any = made.add_argument
     columns: Any = {"metavar": "COLUMN", "nargs": "+", "default": []}
+    each: Any = {"action": "append", "default": []}
     add("proof", type=Path)
     add("table", type=Path)
-    add("--task", choices=tasks, default=tasks[0], help="accuracy: what errors weigh")
+    add("--task", choices=("accuracy", "costs", *SCORES), default="accuracy", help="accuracy: what errors weigh")
     limit = made.add_mutually_exclusive_group(required=True).add_argument
     limit("--max-depth", type=int, metavar="D")
-    limit("--no-limit", action="store_true", help="trees of any depth; splits need a price")
+    limit("--no-limit", action="store_true", help="trees of any depth")
     add("--min-leaf", type=int, default=1, metavar="N")
+    add("--max-nodes", type=int, metavar="M", help="splits of a tree at most")
     add("--price", default="0", metavar="X", help="of a split, where an error costs 1")
-    add("--target", metavar="COLUMN", help="the labels' (default: the last, or the first where there is no header)")
+    add("--target", metavar="COLUMN", help="the labels' (default: the last)")
     add("--categorical", help="columns of more than two codes", **columns)
     add("--weights", metavar="COLUMN")
     add("--costs", help="of --task costs: what each label costs, a column a label", **columns)
     add("--positive", metavar="LABEL", help="of scores")
     add("--beta", default="1", metavar="X", help="of fbeta")
+    add("--test", nargs="+", metavar="...", help="PRICE DISCOUNTED GROUP COLUMN ...: splits are paid by row", **each)
+    add("--amounts", nargs="+", metavar="COLUMN", help="what labels add to a limited sum, a column a label", **each)
+    add("--between", nargs=2, metavar=("LEAST", "MOST"), help="of the sum; - is no end", **each)
     return made
 
 
-def main(arguments: list[str] | None = None, program: str | None = None, prove: Any = prove_bound) -> int:
+def said(given: argparse.Namespace, table: Table, goal: Goal, found: int, claims: int) -> str:
+    """What was proved, of what, in lines."""
+    depth = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
+    lines = [f"{'PROVED' if found == goal.reached else 'BOUND ONLY'} by {claims} claims, of trees of {depth},"]
+    for names, (least, most) in zip(given.amounts, given.between, strict=True):
+        lines.append(f"    whose amounts by the columns {', '.join(map(repr, names))} are between {least} and {most},")
+    nodes = "" if given.max_nodes is None else f" and {given.max_nodes} splits at most"
+    lines.append(f"    of {given.min_leaf} rows or more in a leaf{nodes}:")
+    has = f"{goal.words(found)}; the tree of the file has " + shown(goal.score or goal.reached * goal.costs.unit)
+    optimal = f"{goal.words(found)}, which the tree of the file has: it is optimal"
+    lines.append(f"    {optimal if found == goal.reached else has}")
+    tests = f", {len(given.test)} tests are paid for" if given.test else ""
+    size = f"{len(table.y)} rows, {len(table.names)} columns, SHA-256 {table.digest}"
+    return "\n".join([*lines, f"The task is {given.task}, a split costs {given.price}{tests}; the table: {size}"])
+
+
+def main(arguments: list[str] | None = None, program: str | None = None) -> int:
     """0 if the tree is proved optimal, 1 if a step is wrong, 2 if the call is, 3 for a bound; says what was proved."""
     given = parser(program).parse_args(arguments)
     try:
-        if min(given.max_depth or 0, given.min_leaf - 1) < 0:
-            raise UsageError("--max-depth is zero or more, --min-leaf one or more")
+        if min(given.max_depth or 0, given.min_leaf - 1, given.max_nodes or 0) < 0:
+            raise UsageError("--max-depth and --max-nodes are zero or more, --min-leaf one or more")
         limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED), given.min_leaf)
         table = parse_table(given.table.read_bytes(), given, given.table)
-        header, body = read_file(given.proof.read_bytes())
-        goal = goal_of(given, table, limits, header.get("tree"))
-        bound, claims = prove(table.X, goal.costs, limits, body)
-        optimal = bound >= goal.reached
-        require(optimal or given.task not in SCORES, "a tree may score more than that of the file")
+        header, planes = read_file(given.proof.read_bytes())
+        amounts = amounts_of(given, table)
+        goal = goal_of(given, table, follow(header.get("tree"), table, limits, amounts))
+        found = prove(relaxed(table.X, goal.costs, limits, amounts, planes), amounts, goal.reached)
     except (UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except RejectedError as error:
         print(f"REJECTED: {error}")
         return 1
-    depth = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
-    verdict = "PROVED" if optimal else "BOUND ONLY"
-    print(f"{verdict} by {claims} claims, of trees of {depth}, {given.min_leaf} rows or more in a leaf:")
-    less = f"no tree costs less than {shown(bound)}; the tree of the file costs {shown(goal.reached)}"
-    print(f"    {goal.words}, which the tree of the file has: it is optimal" if optimal else f"    {less}")
-    size = f"{len(table.y)} rows, {table.X.shape[1]} columns, SHA-256 {table.digest}"
-    print(f"The task is {given.task}, a split costs {given.price}; the table is {given.table}: {size}")
-    return 0 if optimal else 3
+    print(said(given, table, goal, found, sum(len(claims) for _, claims in planes)))
+    made_for = header.get("arguments")
+    if found < goal.reached and isinstance(made_for, list):
+        print(f"The file says that it was made for: {ascii(' '.join(map(str, made_for)))[:300]}")
+    return 0 if found == goal.reached else 3
 
 
 if __name__ == "__main__":

@@ -22,6 +22,10 @@ MOST_CODES = 4096
 """Pairs of codes are summed, so a table of many more is out of reach."""
 
 
+_TAKEN = ("cost of ", "amount ", "weight", "label")
+"""How columns beside the features are named."""
+
+
 @final
 @attrs.frozen(eq=False)
 class CodedTable:
@@ -34,7 +38,6 @@ class CodedTable:
     names: tuple[str, ...]
     categorical: tuple[str, ...]
     """The columns of more than two codes."""
-    target: str
     labels: tuple[str, ...]
     """The class of each row."""
 
@@ -52,50 +55,48 @@ class CodedTable:
             found = f"{int(codes.sum())} codes and questions, and proofs are about {MOST_CODES} at most"
             raise InputError("X", found, "give max_cuts, or fewer columns")
         names = _safe([_asked(asked, q) if asked is not None else name for q, name in enumerate(coded.names)])
-        target = _safe([*names, "label"])[-1]
         categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
         classes = _safe([str(label) for label in data.classes], columns=False)
-        return cls(
-            data, asked, X, tuple(names), categorical, target, tuple(classes[k] for k in data.class_numbers.tolist())
-        )
+        labels = tuple(classes[k] for k in data.class_numbers.tolist())
+        return cls(data, asked, X, tuple(names), categorical, labels)
 
     def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
         """The table as UTF-8 text: the codes, further columns, and the target last, as the checker expects it."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*self.names, *more, self.target])
+        writer.writerow([*self.names, *more, "label"])
         for row in zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True):
             writer.writerow(row)
         return text.getvalue().encode()
 
-    def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
-        """The tree as the header of a proof has it; `labels` by the number of a leaf's label.
+    def names_of(self, column: int) -> list[str]:
+        """The columns of codes that stand for a column of the data."""
+        if self.questions is None:
+            return [self.names[column]]
+        return [self.names[q] for q in np.flatnonzero(self.questions.column == column).tolist()]
 
-        Without labels the leaves that have rows are numbered, of which there are no more than rows; others are "0".
-        """
+    def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
+        """The tree as a proof has it; `labels` by the number of a leaf's label."""
         made: dict[int, dict[str, Any]] = {}
-        leaves = 0
-        stack: list[tuple[Node, bool, Array]] = [(tree.root, False, np.arange(len(self.X)))]
+        stack: list[tuple[Node, bool]] = [(tree.root, False)]
         while stack:
-            node, ready, rows = stack.pop()
+            node, ready = stack.pop()
             if isinstance(node, Leaf):
-                made[id(node)] = {"label": labels[node.label] if labels else str(leaves if len(rows) else 0)}
-                leaves += len(rows) > 0
-            elif ready:
-                column, codes = self._asked_by(node)
-                children = {str(code): made[id(child)] for code, child in zip(codes, node.children, strict=True)}
-                made[id(node)] = {"column": column, "children": children}
-            else:
-                column, codes = self._asked_by(node)
-                if column >= len(self.names):
-                    found = f"it splits column {column}, counted from 0, of data with {len(self.names)}"
-                    raise InputError("tree", found, "give its own data")
-                sides = [rows[self.X[rows, column] == code] for code in codes]
-                stack += [(node, True, rows), *zip(node.children, [False] * len(codes), sides, strict=True)]
+                made[id(node)] = {"label": labels[node.label]}
+                continue
+            column, codes = self._asked_by(node)
+            if not ready:
+                stack += [(node, True), *((child, False) for child in node.children)]
+                continue
+            children = {str(code): made[id(child)] for code, child in zip(codes, node.children, strict=True)}
+            made[id(node)] = {"column": column, "children": children}
         return made[id(tree.root)]
 
     def _asked_by(self, node: Branch) -> tuple[int, list[int]]:
         """The column of codes that a branch asks for, and the code of each of its children."""
+        if node.column >= self.source.n_columns:
+            found = f"it splits column {node.column}, counted from 0, of data with {self.source.n_columns}"
+            raise InputError("tree", found, "give its own data")
         if self.questions is None or node.cut is None:
             place = node.column if self.questions is None else int(np.searchsorted(self.questions.column, node.column))
             return place, list(range(len(node.children)))
@@ -120,6 +121,7 @@ def _safe(names: list[str], *, columns: bool = True) -> list[str]:
     for place, name in enumerate(names):
         is_plain = name == name.strip() and name.isprintable() and not set(name) & set("\"'")
         wanted = name if name and is_plain and not (columns and name.startswith("-")) else f"{kind} {place}"
+        wanted += "_" if columns and wanted.startswith(_TAKEN) else ""
         while wanted in seen:
             wanted += "_"
         seen.add(wanted)

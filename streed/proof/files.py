@@ -10,8 +10,9 @@ import attrs
 
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.proof.claim import Statement
-from streed.proof.proving import prove_claim
+from streed.progress import reporter
+from streed.proof.proving import prove_statement
+from streed.proof.statement import Statement
 from streed.task import Task
 from streed.tree import Tree
 
@@ -48,7 +49,7 @@ class ProofFiles:
 
     def write(self, tree: Tree) -> dict[str, Any]:
         """Proves the tree and writes both files; what `stats` have of it."""
-        made = prove_claim(self.statement.claim(tree), self.time_limit, time.monotonic())
+        made = prove_statement(self.statement, tree, self.time_limit, time.monotonic(), reporter(None))
         made.save(self.proof, self.table)
         command = ["streed", "check-proof", str(self.proof), str(self.table), *made.arguments]
         numbers = {"bound": made.bound, "cost": made.cost, "claims": made.claims, "bytes": len(made.data)}

@@ -1,196 +1,220 @@
-"""Random proofs, pushed and damaged: whatever the checker accepts is true by dynamic programming over sets of rows.
+"""Random proofs and claims, pushed and damaged: whatever the checker accepts is true by dynamic programming.
 
     python -m tests.differential.proofs --count 2000 --seed 0
 
-Each problem is proved to its optimum, which must be accepted. Then every claim is pushed to the largest bound that the
-checker accepts, one after the other, and random changes are made to the records: no accepted bound may be above the
-optimum. The exit code is 1 if one is.
+Costs and amounts of all trees of each small problem are enumerated. Each problem is proved to its optimum, which must
+be accepted. Then claims are drawn behind those of the proof, and each is pushed to the largest bound that the checker
+accepts; multipliers, claims and bytes of the file are changed at random. Nothing that is accepted may be above the
+optimum. The exit code is 1 if something is.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
+import re
 import sys
 from collections import Counter
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.proof.check import UNLIMITED, Costs, Limits, Proof, Record, RejectedError, Sums, prove_bound, read_file
-from streed.proof.compiled import CompiledSums
-from streed.proof.format import to_bytes
-from streed.proof.prover import Prover
-from streed.proof.prover_sums import ProverSums
+from streed.proof import check
+from streed.proof.check import BIG, UNLIMITED, Amount, Costs, Limits, Plane, Record, RejectedError, Relaxed, Tests
+from streed.proof.proving import find_records, to_bytes
 from tests.differential import judging
-from tests.differential.volume.best import Best, least_label
 
-MUTATIONS = 20
-"""Of the records of each problem."""
+CHANGES = 20
+"""Of the file of each problem."""
 
+CLAIMS = 15
+"""That are drawn for each problem."""
 
-class DisagreementError(Exception):
-    """The checkers say different things of the same records."""
+_SAID = re.compile(r"claim \d+: a tree may cost (-?\d+), less than \d+")
+
+Point = tuple[int, ...]
+"""A tree's cost and amounts."""
 
 
 @attrs.frozen(eq=False)
 class Problem:
-    """Whole costs per row and label, and limits."""
+    """Whole costs per row and label, sums that are kept in intervals, and limits."""
 
     X: Array
     costs: Costs
+    amounts: list[Amount]
     limits: Limits
 
-    @property
-    def least(self) -> int:
-        """What every tree pays."""
-        return int(self.costs.costs.min(axis=1).sum())
+    @functools.cached_property
+    def _known(self) -> dict[Any, set[Point]]:
+        return {}
 
-    def optimum(self) -> int:
-        """The least cost of a tree."""
-        best = Best(
-            self.X,
-            np.ones(len(self.X), np.int64),
-            least_label(self.costs.costs),
-            lambda rows, path: [self.costs.split] * self.X.shape[1],
-            self.limits.min_leaf,
+    def points(self, rows: Array, depth: int, asked: frozenset[int] = frozenset()) -> set[Point]:
+        """Costs and amounts of all trees for some rows (n,) bool; of those with equal amounts the least cost."""
+        depth = min(depth, self.X.shape[1])
+        key = rows.tobytes(), depth, asked if self.costs.tests else None
+        if key not in self._known:
+            tables = [self.costs.costs, *(amount.of_rows for amount in self.amounts)]
+            found: set[Point] = set()
+            if rows.sum() >= self.limits.min_leaf or not rows.any():
+                found = {tuple(int(t[rows, k].sum()) for t in tables) for k in range(self.costs.costs.shape[1])}
+            for column, codes in enumerate(self.X.T if depth else ()):
+                sides = [side for code in set(codes.tolist()) if (side := rows & (codes == code)).any()]
+                if len(sides) > 1:
+                    test = self.costs.tests.price(column, asked) * int(rows.sum()) if self.costs.tests else 0
+                    price = (self.costs.split + test, *(amount.of_split for amount in self.amounts))
+                    below = [self.points(side, depth - 1, asked | {column}) for side in sides]
+                    found |= {tuple(map(sum, zip(price, *parts, strict=True))) for parts in itertools.product(*below)}
+            least: dict[Point, int] = {}
+            for cost, *amounts in found:
+                least[tuple(amounts)] = min(cost, least.get(tuple(amounts), cost))
+            self._known[key] = {(cost, *amounts) for amounts, cost in least.items()}
+        return self._known[key]
+
+    def optimum(self) -> int | None:
+        """The least cost of a tree within all limits, None if there is none."""
+        within = [p for p in self.points(np.ones(len(self.X), np.bool_), self.limits.depth) if self.holds(p)]
+        return min((point[0] for point in within), default=None)
+
+    def holds(self, point: Point) -> bool:
+        """Whether a tree of this cost and these amounts is within the limits."""
+        return all(
+            (a.least is None or a.least <= x) and (a.most is None or x <= a.most)
+            for a, x in zip(self.amounts, point[1:], strict=True)
         )
-        depth = None if self.limits.depth == UNLIMITED else self.limits.depth
-        return int(best.optimum(depth, None))
 
-    def sums(self) -> ProverSums:
-        regrets = self.costs.costs - self.costs.costs.min(axis=1)[:, None]
-        return ProverSums(self.X, regrets, self.costs.split, self.limits)
+    def relaxed(self, planes: list[Plane]) -> list[Relaxed]:
+        """The checker's problems with these claims; raises RejectedError."""
+        return check.relaxed(self.X, self.costs, self.limits, self.amounts, planes)
 
-    def bound(self, records: list[Record]) -> int:
-        """What the checkers accept of these records, written and read; raises RejectedError.
+    def bound(self, planes: list[Plane], reached: int) -> int:
+        """What the checker accepts of these planes, written and read; raises RejectedError."""
+        return check.prove(self.relaxed(check.read_file(to_bytes({}, planes))[1]), self.amounts, reached)
 
-        Raises DisagreementError where the one in numpy and the compiled one differ.
-        """
-        body = read_file(to_bytes({}, records))[1]
-        said: list[int | str] = []
-        for sums in (Sums, CompiledSums):
-            try:
-                said.append(int(prove_bound(self.X, self.costs, self.limits, body, sums)[0]))
-            except RejectedError as rejected:
-                said.append(str(rejected))
-        if said[0] != said[1]:
-            raise DisagreementError(f"numpy says {said[0]}, compiled code {said[1]}")
-        if isinstance(said[0], str):
-            raise RejectedError(said[0])
-        return said[0]
+    def proved(self, reached: int, multipliers: list[Fraction]) -> list[Plane]:
+        """A proof that no tree costs less."""
+        (problem,) = self.relaxed([(multipliers, [])])
+        asked: Any = SimpleNamespace(goal=SimpleNamespace(reached=reached), amounts=self.amounts)
+        return [(multipliers, find_records(problem, asked, None, None))]
 
 
 def draw_problem(draw: random.Random) -> Problem:
-    """A problem small enough for dynamic programming over sets of rows."""
-    n, p = draw.randint(1, 24), draw.randint(0, 5)
+    """A problem of which all trees can be enumerated."""
+    limited = draw.random() < 0.35
+    n, p = (draw.randint(1, 14), draw.randint(0, 3)) if limited else (draw.randint(1, 22), draw.randint(0, 5))
     wide = [draw.random() < 0.25 for _ in range(p)]
     X = np.array([[draw.randrange(3 if w else 2) for w in wide] for _ in range(n)], np.uint8).reshape(n, p)
-    labels = draw.choice((1, 2, 2, 2, 3))
-    factor = draw.choice((1, 1, 1, 1 << 22))
+    labels, factor = draw.choice((1, 2, 2, 2, 3)), draw.choice((1, 1, 1, 1 << 22, 1 << 50))
     costs = [[draw.choice((0, 0, 1, 1, draw.randint(-3, 9))) * factor for _ in range(labels)] for _ in range(n)]
     depth = draw.choice((0, 1, 2, 3, 3, 3, 4, 5, UNLIMITED, UNLIMITED))
+    tests = None
+    if p and draw.random() < 0.3:
+        prices = [(full, draw.randint(0, full), draw.choice(("-", "g", "h"))) for full in draw.choices(range(4), k=3)]
+        tests = Tests([draw.randint(-1, 2) for _ in range(p)], [(a * factor, b * factor, g) for a, b, g in prices])
     split = draw.choice((1, 2, 5) if depth == UNLIMITED else (0, 0, 1, 2)) * factor
+    amounts = []
+    for _ in range(draw.choice((0, 1, 1, 2)) if limited else 0):
+        of_rows = np.array([[draw.choice((0, 0, 1, draw.randint(-4, 4))) for _ in range(labels)] for _ in range(n)])
+        middle, width = draw.randint(-4, 8), draw.randint(0, 6)
+        ends = draw.choice(((middle, middle + width), (None, middle + width), (middle, None)))
+        amounts.append(Amount(of_rows.astype(np.int64), 0, *ends))
+    if limited and (not amounts or draw.random() < 0.4):
+        amounts.append(Amount(np.zeros((n, labels), np.int64), 1, None, draw.randint(0, 4)))
     min_leaf = min(n, draw.choice((1, 1, 1, 2, 3)))
-    return Problem(X, Costs(np.array(costs, np.int64), split, Fraction(1)), Limits(depth, min_leaf))
+    return Problem(X, Costs(np.array(costs, np.int64), split, Fraction(1), tests), amounts, Limits(depth, min_leaf))
 
 
-def prove(problem: Problem) -> list[Record]:
-    """The records of a proof of the optimum."""
-    if problem.limits.depth <= 2:
-        return []
-    prover = Prover(problem.sums())
-    return prover.records(prover.prove(problem.limits, problem.optimum() - problem.least)[0])
+def wrong_claims(draw: random.Random, problem: Problem, plane: Plane) -> list[str]:
+    """Claims drawn behind those of a plane and pushed as far as the checker accepts, that are above the truth."""
+    wrong = []
+    (made,) = problem.relaxed([plane])
+    for _ in range(CLAIMS):
+        path = draw.sample(list(made.rows.literal), min(len(made.rows.literal), draw.randrange(3)))
+        depth = draw.choice((0, 1, 2, 3, 3, 4, 5, UNLIMITED))
+        back = [draw.randint(1, len(made.claims)) for _ in range(draw.randrange(5))] if made.claims else []
+        try:
+            made.add(Record(path, depth, BIG - 1, back))
+            most = BIG - 1
+        except RejectedError as rejected:
+            said = _SAID.fullmatch(str(rejected))
+            if said is None or int(said[1]) < 0:
+                continue
+            most = int(said[1])
+            made.add(Record(path, depth, min(most, BIG - 1), back))
+        mask = made.claims[-1][0]
+        of_class = np.unpackbits(mask, count=made.rows.m).view(bool)
+        points = problem.points(of_class[made.rows.of_row], depth, frozenset(c for c, _ in path))
+        least = min((int(made.value(np.array(point))) for point in points), default=2 * BIG) - int(
+            made.floor @ of_class
+        )
+        if most > least:  # where no leaf may be so small there is no tree, and any bound is true
+            wrong.append(f"{path}, depth {depth}: pushed to {most}, the optimum is {least}")
+    return wrong
 
 
-def pushed(problem: Problem, records: list[Record]) -> list[Record]:
-    """The records, each with the largest bound that the checker accepts behind those before it."""
-    made: list[Record] = []
-    for record in records:
-        low, high = record.bound, record.bound + 64
-        while low < high:
-            middle = (low + high + 1) // 2
-            if _accepted(problem, [*made, record._replace(bound=middle)]):
-                low = middle
-            else:
-                high = middle - 1
-        made.append(record._replace(bound=low))
-    return made
-
-
-def _accepted(problem: Problem, records: list[Record]) -> bool:
-    proof = Proof(problem.sums())
-    try:
-        for record in records:
-            proof.add(record)
-    except RejectedError:
-        return False
-    return True
-
-
-def mutated(draw: random.Random, problem: Problem, records: list[Record]) -> list[Record]:
-    """The records with a random change."""
-    made = list(records)
-    at = draw.randrange(len(made))
-    record = made[at]
-    kind = draw.choice(("bound", "bound", "path", "depth", "anchors", "columns", "drop", "swap", "copy"))
-    columns = max(1, problem.X.shape[1])
-    if kind == "bound":
-        made[at] = record._replace(bound=record.bound + draw.choice((1, 1, 2, 5, 1 << 20)))
-    elif kind == "path" and record.path:
-        made[at] = record._replace(path=record.path[: draw.randrange(len(record.path))])
+def changed(draw: random.Random, planes: list[Plane], columns: int) -> list[Plane]:
+    """The planes with a random change of a multiplier or a claim."""
+    made = [([*multipliers], [*records]) for multipliers, records in planes]
+    multipliers, records = draw.choice(made)
+    kinds = ["multiplier"] * bool(multipliers) + ["bound", "path", "depth", "anchors", "drop", "copy"] * bool(records)
+    kind = draw.choice(kinds or ["copy of the plane"])
+    at = draw.randrange(len(records)) if records else 0
+    if kind == "multiplier":
+        of = draw.randrange(len(multipliers))
+        multipliers[of] = multipliers[of] * draw.randint(-1, 3) + Fraction(draw.randint(-4, 4), draw.randint(1, 3))
+    elif kind == "bound":
+        records[at] = records[at]._replace(bound=records[at].bound + draw.choice((1, 1, 2, 5, 1 << 20, 1 << 50)))
     elif kind == "path":
-        made[at] = record._replace(path=[(draw.randrange(columns), draw.randrange(2))])
+        new = [(draw.randrange(max(1, columns)), draw.randrange(2))]
+        records[at] = records[at]._replace(path=draw.choice((records[at].path[:-1], records[at].path[1:], new)))
     elif kind == "depth":
-        made[at] = record._replace(depth=draw.choice((3, 4, 5, UNLIMITED)))
+        records[at] = records[at]._replace(depth=draw.choice((1, 2, 3, 4, 5, UNLIMITED)))
     elif kind == "anchors":
-        made[at] = record._replace(anchors=[draw.randint(0, len(made)) for _ in range(draw.randint(1, 3))])
-    elif kind == "columns":
-        made[at] = record._replace(columns=[draw.randrange(columns) for _ in range(draw.randint(0, 3))])
+        records[at] = records[at]._replace(anchors=[draw.randint(0, len(records)) for _ in range(draw.randint(1, 3))])
     elif kind == "drop":
-        del made[at]
-    elif kind == "swap":
-        other = draw.randrange(len(made))
-        made[at], made[other] = made[other], made[at]
-    else:
-        made.insert(draw.randrange(len(made) + 1), record._replace(bound=record.bound + draw.randint(0, 3)))
-    return made
+        del records[at]
+    elif kind == "copy":
+        records.insert(
+            draw.randrange(len(records) + 1), records[at]._replace(bound=records[at].bound + draw.randint(0, 3))
+        )
+    return [*made, *made[:1]] if draw.random() < 0.2 else made
 
 
 def judge(seed: int, number: int) -> tuple[Counter[str], list[str]]:
     """(what was tried, what is wrong) of one problem."""
-    try:
-        return _judged(seed, number)
-    except DisagreementError as apart:
-        return Counter(), [f"{seed}/{number}: {apart}"]
-
-
-def _judged(seed: int, number: int) -> tuple[Counter[str], list[str]]:
     draw = random.Random(f"{seed}/{number}")
     problem = draw_problem(draw)
     optimum, seen, wrong = problem.optimum(), Counter[str](), []
-    records = prove(problem)
-    found = problem.bound(records)
+    if optimum is None:
+        return Counter({"without a tree": 1}), []
+    multipliers = [Fraction(draw.randint(-3, 3), draw.randint(1, 3)) for _ in problem.amounts]
+    multipliers = [
+        (abs(m) if a.least is None else -abs(m) if a.most is None else m)
+        for m, a in zip(multipliers, problem.amounts, strict=True)
+    ]
     seen["proved"] += 1
-    if found != optimum:
-        wrong.append(f"{seed}/{number}: {found} is proved, the optimum is {optimum}")
-    if records:
-        found = problem.bound(pushed(problem, records))
-        seen["pushed"] += len(records)
-        if found > optimum:
-            wrong.append(f"{seed}/{number}: pushed to {found}, the optimum is {optimum}")
-    for change in range(MUTATIONS if records else 0):
-        changed = mutated(draw, problem, records)
+    planes = problem.proved(optimum, multipliers)
+    found = problem.bound(planes, optimum)
+    if found != optimum and (problem.limits.depth < UNLIMITED or not problem.amounts):
+        wrong.append(f"{found} is proved, the optimum is {optimum}")
+    wrong += wrong_claims(draw, problem, planes[0])
+    seen["claims"] += CLAIMS
+    for change in range(CHANGES):
+        reached = optimum + draw.choice((0, 1, 5))
         try:
-            found = problem.bound(changed)
+            found = problem.bound(changed(draw, planes, problem.X.shape[1]), reached)
         except RejectedError:
-            seen["mutations rejected"] += 1
+            seen["changes rejected"] += 1
             continue
-        seen["mutations accepted"] += 1
+        seen["changes accepted"] += 1
         if found > optimum:
-            wrong.append(f"{seed}/{number}, change {change}: {found} is accepted, the optimum is {optimum}")
-    return seen, wrong
+            wrong.append(f"change {change}: {found} is accepted, the optimum is {optimum}")
+    return seen, [f"{seed}/{number}: {each}" for each in wrong]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,222 @@
+"""What is to be proved of a tree, in the words of the checker: its table, its call, and its costs."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import InputError, TaskError
+from streed.exact import Array, exact_number
+from streed.proof import check
+from streed.proof.check import Amount
+from streed.proof.coded import CodedTable
+from streed.task import Task, Totals
+from streed.task.analysis.exact_costs import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
+from streed.task.bounded_sums import integer_weights
+from streed.task.constrained import objective
+from streed.task.contract import is_shipped
+from streed.task.sums import SumTask
+from streed.tree import Tree
+from streed.whole_costs import IntegerCosts
+
+_SCORES = {"F1": "f1", "FBeta": "fbeta", "Jaccard": "jaccard"}
+"""The scores that the checker knows by name."""
+
+
+@final
+@attrs.frozen(eq=False)
+class ProofClaim:
+    """That a tree is the best one, with costs and cost as the checker finds them in the written table."""
+
+    table: bytes
+    """The table of codes, as comma separated values."""
+    X: Array
+    """(n, p) uint8: the codes of the features."""
+    tree: dict[str, Any]
+    """As the header of a proof has it."""
+    goal: check.Goal
+    amounts: tuple[Amount, ...]
+    """The sums that limits keep in intervals."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Statement:
+    """What is to be proved of any tree for a task and limits."""
+
+    coded: CodedTable
+    limits: check.Limits
+    arguments: tuple[str, ...]
+    """Of the checker: the task and the limits."""
+    labels: tuple[str, ...]
+    """The names of the labels."""
+    text: bytes
+    """The table, as comma separated values."""
+
+    @classmethod
+    def of(cls, task: Task, data: Dataset, max_depth: int | None, min_leaf: int, max_nodes: int | None) -> Statement:
+        """That no tree within the limits is better.
+
+        Raises TaskError for tasks of which no proof can be made, InputError for numbers that are too fine.
+        """
+        data = data.expanded() if data.frequency is not None else data
+        bound = task.bind(data)
+        min_leaf = max([min_leaf, *(limit.support for limit in bound.limits if limit.support is not None)])
+        coded = CodedTable.of(data)
+        amounts = _amounts(bound, data)
+        labels, more, words = _objective(task, bound, data, coded, limited=bool(amounts))
+        for number, amount in enumerate(amounts):
+            if amount.of_split:
+                if amount.of_rows.any() or amount.most is None:
+                    raise TaskError("limit: there are no proofs of limits on sums of rows and splits together")
+                splits = amount.most // amount.of_split
+                max_nodes = splits if max_nodes is None else min(splits, max_nodes)
+                continue
+            names = [f"amount {number} of {k}" for k in range(len(labels))]
+            more |= {name: amount.of_rows[:, k].tolist() for k, name in enumerate(names)}
+            ends = ["-" if end is None else str(end) for end in (amount.least, amount.most)]
+            words += ["--amounts", *names, "--between", *ends]
+        arguments = ["--no-limit"] if max_depth is None else ["--max-depth", str(max_depth)]
+        arguments += ["--max-nodes", str(max_nodes)] if max_nodes is not None else []
+        arguments += ["--min-leaf", str(min_leaf)] if min_leaf > 1 else []
+        arguments += ["--categorical", *coded.categorical] if coded.categorical else []
+        limits = check.Limits(check.UNLIMITED if max_depth is None else min(max_depth, check.UNLIMITED), min_leaf)
+        made = cls(coded, limits, (*arguments, *words), tuple(labels), coded.to_csv(more))
+        # so that numbers that are too fine are refused before anything is searched
+        made._goal(*made._read(), check.Tree(np.zeros(data.n_rows, np.int64), []))
+        return made
+
+    def claim(self, tree: Tree) -> ProofClaim:
+        """What is to be proved of a tree; raises InputError for one that is not of these data or limits."""
+        given, table, amounts = self._read()
+        coded = self.coded.tree(tree, list(self.labels))
+        try:
+            followed = check.follow(coded, table, self.limits, amounts)
+        except check.RejectedError as error:
+            found = f"on this data and within these limits: {error}"
+            raise InputError("tree", found, "give those of its solve") from error
+        return ProofClaim(self.text, table.X, coded, self._goal(given, table, amounts, followed), tuple(amounts))
+
+    def _read(self) -> tuple[argparse.Namespace, check.Table, list[Amount]]:
+        """The call, the table and the limited sums as the checker reads them."""
+        given = check.parser().parse_args(["proof", "table", *self.arguments])
+        table = check.parse_table(self.text, given, "the table")
+        return given, table, check.amounts_of(given, table)
+
+    def _goal(self, given: argparse.Namespace, table: check.Table, amounts: Any, tree: check.Tree) -> check.Goal:
+        """The costs; raises InputError for numbers that the checker could not sum exactly."""
+        try:
+            goal = check.goal_of(given, table, tree)
+            check.relaxed(table.X, goal.costs, self.limits, amounts, [([Fraction(0)] * len(amounts), [])])
+        except (check.UsageError, check.RejectedError) as error:
+            raise InputError("costs", str(error), "give numbers of fewer digits") from error
+        return goal
+
+
+_Words = tuple[list[str], dict[str, Sequence[Any]], list[str]]
+"""Names of labels, columns of the table, and arguments of the checker."""
+
+
+def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, limited: bool) -> _Words:
+    """The objective in the checker's words."""
+    rated = objective(bound).vector_form.objective if limited else bound
+    if limited and objective(bound).value_limits:
+        parts = objective(bound).value_parts
+        assert parts is not None
+        rated = parts[0]
+    form = row_cost_form(rated, data)
+    if form is not None:
+        return _of_costs(exact_costs(form, data), coded)
+    inner = objective(rated)
+    if type(inner).__name__ == "CostSensitive" and is_shipped(inner):
+        return _of_tests(inner, data, coded)
+    if (
+        isinstance(rated, SumTask)
+        and is_shipped(rated)
+        and type(rated).__name__ in _SCORES
+        and rated.fraction(Totals(rated, data)) is not None
+    ):
+        return _of_score(rated, coded)
+    raise TaskError(
+        f"{task!r}: there are proofs of costs per row and label with a price per split or of tests, and of F1, F-beta "
+        "and Jaccard, also under limits on sums; not of this task"
+    )
+
+
+def _amounts(task: Task, data: Dataset) -> list[Amount]:
+    """The sums over rows and nodes that a bound task keeps in intervals."""
+    inner = objective(task)
+    form = inner.vector_form
+    weights, _ = integer_weights(data)
+    each = 1 if weights is None else weights[:, None]
+    made = [Amount(np.asarray(s.costs * each), s.split, None if s.split else s.least, s.most) for s in form.intervals]
+    if form.gaps or (form.price is not None and made):
+        raise TaskError(f"{task!r}: there are no proofs of fronts, or of scores with a price under limits on sums")
+    parts = inner.value_parts or ()
+    for part, most in inner.value_limits:
+        shape = row_cost_form(part, data)
+        if shape is None or not parts:
+            raise TaskError(f"{task!r}: there are proofs of limits on sums over rows and splits only")
+        costs = _exact(exact_costs(shape, data))
+        made.append(Amount(costs.costs, costs.split, None, math.floor(Fraction(exact_number(most)) / costs.unit)))
+    return made
+
+
+def _exact(costs: IntegerCosts) -> IntegerCosts:
+    if not costs.exact:
+        raise InputError("costs", "they are too fine for whole numbers", "round them to fewer digits")
+    return costs
+
+
+def _of_costs(costs: IntegerCosts, coded: CodedTable) -> _Words:
+    source = coded.source
+    wrong = (source.class_numbers[:, None] != np.arange(len(source.classes))).astype(np.int64)
+    each, price = int(_exact(costs).costs.max(initial=0)), Fraction(costs.split)
+    if source.sample_weight is None and each > 0 and np.array_equal(costs.costs, each * wrong):
+        return _classes(coded), {}, ["--price", str(price / each)] if price else []
+    labels = [f"cost of {k}" for k in range(costs.costs.shape[1])]
+    more = {name: costs.costs[:, k].tolist() for k, name in enumerate(labels)}
+    return labels, more, ["--task", "costs", "--price", str(price), "--costs", *labels]
+
+
+def _of_tests(task: Any, data: Dataset, coded: CodedTable) -> _Words:
+    """The costs of labels, and what tests cost a row, in their units."""
+    costs = _exact(exact_costs(task.priced(data).costs, data))
+    labels = [f"cost of {k}" for k in range(costs.costs.shape[1])]
+    more = {name: costs.costs[:, k].tolist() for k, name in enumerate(labels)}
+    words = ["--task", "costs", "--costs", *labels]
+    for test in dict.fromkeys(task.feature_of.tolist()):
+        columns = np.flatnonzero(task.feature_of == test).tolist()
+        full, discounted = (str(int(x) * Fraction(task.price_unit) / costs.unit) for x in task.prices[:2, columns[0]])
+        names = [name for j in columns for name in coded.names_of(j)]
+        if full != "0" and names:
+            words += ["--test", full, discounted, str(task.group_of[columns[0]]), *names]
+    return labels, more, words
+
+
+def _of_score(task: SumTask, coded: CodedTable) -> _Words:
+    source = coded.source
+    classes = _classes(coded)
+    positive = getattr(task, "positive", None)
+    number = 1 if positive is None else list(source.classes).index(positive)
+    words = ["--task", _SCORES[type(task).__name__], f"--positive={classes[number]}"]
+    if hasattr(task, "beta"):
+        words += ["--beta", str(Fraction(str(task.beta)))]
+    if source.sample_weight is None:
+        return classes, {}, words
+    each = [str(Fraction(w)) if isinstance(w, int) else repr(w) for w in source.sample_weight.tolist()]
+    return classes, {"weight": each}, [*words, "--weights", "weight"]
+
+
+def _classes(coded: CodedTable) -> list[str]:
+    """The names of the classes by their numbers."""
+    first = np.unique(coded.source.class_numbers, return_index=True)[1]
+    return [coded.labels[row] for row in first.tolist()]
