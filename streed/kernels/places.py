@@ -129,6 +129,6 @@ def fingerprint() -> str:
 
 SOURCES = tuple(
     Path(__file__).parent.parent / folder
-    for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto", "proof", "rashomon/compiled")
+    for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto", "rashomon/compiled")
 )
 """The folders with those sources."""

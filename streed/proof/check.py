@@ -9,25 +9,23 @@ if the tree is proved to be the best; 1 if a step does not hold; 2 if the call o
 hold, and show a bound only: on other data, or within other limits, than the file was made for.
 
 A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A split costs s, and with --test a price
-for each of its rows, too, which is less below other splits. An amount, a sum over rows (--amounts, a column a label) or
-the number of splits, may have to be in an interval. A proof is a list of planes, one where nothing is limited. A plane
-has a multiplier m_j for every amount a_j, and claims about the costs c + sum_j m_j a_j. Equal rows share a leaf, so
-they are one row here, and what its best label costs is taken off (FLOOR): costs are 0 or more, whole units. A claim
-(S, d, L) says that every tree of depth d or less costs at least L on the rows S, those with some codes, below splits by
-these columns; w(A) is the most that the rows A can cost. The rules, whose proofs are in docs/explanation/proofs.md:
+for each of its rows, which is less below other splits. Amounts, sums over rows (--amounts) and the number of splits,
+may have to be in intervals. A proof is a list of planes, one where nothing is limited. A plane has a multiplier m_j for
+every amount a_j, and claims about c + sum_j m_j a_j, where c is the cost. Equal rows share a leaf, so they are one row
+here, and what its best label costs is taken off (FLOOR): costs are 0 or more, whole units. A claim (S, d, L) says that
+every tree of depth d or less costs at least L on the rows S, those with some codes, below splits by these columns; w(A)
+is the most that the rows A can cost. The rules, whose proofs are in docs/explanation/proofs.md:
 
-COUNT     the optimum of depth two or less is computed outright. Without a limit on the depth: a side of the first split
-          is a leaf, has one split (both computed), has two (a bound), or more (LABELS).
-LABELS    m splits into c sides at most show j = 1 + m (c - 1) labels at most, and save what the best j do on all of S.
+COUNT     the optimum of depth two or less is computed outright. Without a limit on the depth a side of the first split
+          is a leaf or has one split, both computed, or pays for two.
 SPLIT     the optimum of S is its leaf, or a split and the sides' bounds, for the best column. Columns constant on S are
           left out: a tree without that split is as good. With --min-leaf, so are those with a side of fewer rows.
 TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more: the optimum of (B, d) is at least that of
           (A, d') less w(A without B), if no split is dearer at A. With --min-leaf, only if A has all of B, and with
           more than two codes no others.
-PLANE     a tree within the limits costs at least the least c + sum_j m_j a_j of any tree, less the largest
-          sum_j m_j z_j of amounts z within the limits.
-LIST      where that is not enough, all trees whose c + sum_j m_j a_j is small enough for a better tree are listed as
-          their costs and amounts, and none within the limits may be better.
+PLANE     trees within the limits cost no less than the least c + sum_j m_j a_j of any tree, less the largest of
+          sum_j m_j z_j for amounts z within the limits.
+LIST      else all trees whose c + sum_j m_j a_j is small enough for a better tree are listed by costs and amounts.
 """
 
 from __future__ import annotations
@@ -56,7 +54,7 @@ BIG = 2**61
 """Costs more than any tree; sums are below half of it."""
 MOST_LISTED = 20_000_000
 """Costs and amounts of trees that LIST makes, those that are dropped included."""
-_LONGEST, _DEEPEST = 2**25, 250
+LONGEST = 2**25
 Array = np.ndarray[Any, Any]
 
 
@@ -68,10 +66,6 @@ class RejectedError(Exception):
     """A step does not hold, or the file is no proof."""
 
 
-class TooManyError(Exception):
-    """More trees would have to be listed than may be."""
-
-
 def require(condition: Any, message: str) -> None:
     """Raises RejectedError unless the condition holds."""
     if not condition:
@@ -79,8 +73,6 @@ def require(condition: Any, message: str) -> None:
 
 
 # -- the problem: what whoever checks says -----------------------------------------------------------------------------
-
-
 class Table(NamedTuple):
     """Codes (n, P), their names, the labels' numbers (n,), labels, all columns as texts, and the file's SHA-256."""
 
@@ -100,17 +92,17 @@ class Limits(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """Prices of splits per row: each column's test (P,), -1 if it is free; of each test (price, discounted, group)."""
+    """Prices of splits per row: the test of each column that is not free, and of each (price, discounted, group)."""
 
-    of: list[int]
+    of: dict[int, int]
     tests: list[tuple[Any, Any, str]]
 
     def price(self, column: int, asked: Iterable[int]) -> Any:
         """What a split costs each of its rows below splits by other columns: nothing if its test was made there."""
-        mine, made = self.of[column], {self.of[other] for other in asked} - {-1}
-        if mine < 0 or mine in made:
+        made = {self.of[other] for other in asked if other in self.of}
+        if column not in self.of or self.of[column] in made:
             return 0
-        full, discounted, group = self.tests[mine]
+        full, discounted, group = self.tests[self.of[column]]
         return discounted if any(group == self.tests[test][2] != "-" for test in made) else full
 
 
@@ -120,7 +112,7 @@ class Costs(NamedTuple):
     costs: Array
     split: int
     unit: Fraction = Fraction(1)
-    tests: Tests | None = None
+    tests: Tests = Tests({}, [])
 
 
 class Amount(NamedTuple):
@@ -132,25 +124,23 @@ class Amount(NamedTuple):
     most: int | None
 
 
-class Tree(NamedTuple):
-    """The tree of a file: each row's label (n,), and of every split its rows, column, and the columns asked above."""
-
-    chosen: Array
-    splits: list[tuple[int, int, tuple[int, ...]]]
+Tree = tuple[Array, list[tuple[int, int, tuple[int, ...]]]]
+"""The tree of a file: each row's label (n,), and of every split its rows, column, and the columns asked above."""
 
 
 class Goal(NamedTuple):
-    """A sum of costs, what it is for the file's tree in whole units, and that tree's score, if scores are compared."""
+    """Costs, what the file's tree has of them in whole units, and its cost or score, whichever is compared."""
 
     costs: Costs
     reached: int
-    score: Fraction | None = None
+    worth: Fraction
+    is_score: bool
 
     def words(self, bound: int) -> str:
         """What is shown if no tree costs less than so many units, `reached` at most."""
-        if self.score is None:
-            return f"no tree costs less than {shown(bound * self.costs.unit)}"
-        return f"{'no tree scores' if bound == self.reached else 'a tree may score'} more than {shown(self.score)}"
+        if self.is_score:
+            return f"{'no tree scores' if bound == self.reached else 'a tree may score'} more than {shown(self.worth)}"
+        return f"no tree costs less than {shown(bound * self.costs.unit)}"
 
 
 def shown(number: Fraction) -> str:
@@ -170,9 +160,8 @@ def parse_table(raw: bytes, given: argparse.Namespace, path: Any) -> Table:
     target = names[-1] if given.target is None else given.target
     aside = {target, *given.costs, *itertools.chain.from_iterable(given.amounts), given.weights or target}
     features = [name for name in names if name not in aside]
-    for name in (*aside, *given.categorical):
-        if name not in texts:
-            raise UsageError(f"{path} has no column {name!r}")
+    if missing := {*aside, *given.categorical} - set(names):
+        raise UsageError(f"{path} has no column {min(missing)!r}")
     X = np.zeros((len(rows), len(features)), np.uint8)
     for j, name in enumerate(features):
         most, codes = 250 if name in given.categorical else 1, set(texts[name])
@@ -201,76 +190,71 @@ def fractions(table: Table, name: str) -> list[Fraction]:
     return [known[text] for text in table.texts[name]]
 
 
-def whole_costs(rows: list[list[Fraction]], price: Fraction, tests: Tests | None = None) -> Costs:
+def whole_costs(rows: list[list[Fraction]], price: Fraction, tests: Tests) -> Costs:
     """Fractions as whole numbers of the largest unit that holds them all."""
-    of_tests = itertools.chain.from_iterable(test[:2] for test in tests.tests) if tests else ()
+    of_tests = itertools.chain.from_iterable(test[:2] for test in tests.tests)
     each = {value for row in rows for value in row} | {price, *of_tests}
     denominator = math.lcm(*(value.denominator for value in each))
     divisor = math.gcd(*(int(value * denominator) for value in each)) or 1
     whole = {value: int(value * denominator) // divisor for value in each}
     if max(map(abs, whole.values())) * (len(rows) + 8) >= BIG // 4:
         raise UsageError("the costs are too fine: those of all rows are below 2**59 units; round them")
-    if tests:
-        tests = tests._replace(tests=[(whole[full], whole[less], group) for full, less, group in tests.tests])
+    tests = Tests(tests.of, [(whole[full], whole[less], group) for full, less, group in tests.tests])
     costs = np.array([[whole[value] for value in row] for row in rows], np.int64)
     return Costs(costs, whole[price], Fraction(divisor, denominator), tests)
 
 
 def goal_of(given: argparse.Namespace, table: Table, tree: Tree) -> Goal:
     """What is to be proved of the tree of a file."""
-    y, chosen, labels = table.y.tolist(), tree.chosen.tolist(), table.labels
+    y, labels = table.y.tolist(), table.labels
     weights = [Fraction(1)] * len(y) if given.weights is None else fractions(table, given.weights)
     price, tests, score = fraction(given.price, "--price"), tests_of(given, table), None
-    if min(price, *weights) < 0 or not labels:
-        raise UsageError("--price and weights are zero or more, and --task costs needs --costs COLUMN ...")
+    if min(price, *weights) < 0 or not labels or (given.task in SCORES and (price or tests.of)):
+        raise UsageError("--price and weights are zero or more, costs need --costs, and scores have no prices")
     if given.task == "costs":
         each = [fractions(table, name) for name in labels]
         rows = [[w * cost for cost in of_row] for w, *of_row in zip(weights, *each, strict=True)]
     else:
         wrong = [Fraction(1)] * len(labels)
         if given.task in SCORES:
-            score, wrong = linear_score(given, labels, weights, list(zip(y, chosen, strict=True)))
-            price, tests = Fraction(0), None
+            score, wrong = linear_score(given, labels, list(zip(weights, y, tree[0].tolist(), strict=True)))
         rows = [[w * wrong[of] * (k != of) for k in range(len(labels))] for w, of in zip(weights, y, strict=True)]
     costs = whole_costs(rows, price, tests)
-    paid = sum(costs.split + (n * costs.tests.price(c, above) if costs.tests else 0) for n, c, above in tree.splits)
-    return Goal(costs, int(costs.costs[np.arange(len(y)), tree.chosen].sum()) + paid, score)
+    paid = sum(costs.split + n * costs.tests.price(c, above) for n, c, above in tree[1])
+    reached = int(costs.costs[np.arange(len(y)), tree[0]].sum()) + paid
+    return Goal(costs, reached, reached * costs.unit if score is None else score, score is not None)
 
 
-def linear_score(
-    given: argparse.Namespace, labels: list[str], weights: list[Fraction], pairs: list[tuple[int, int]]
-) -> tuple[Fraction, list[Fraction]]:
-    """The score of a tree, by each row's label and the tree's, and what a wrong row of each label costs.
+def linear_score(given: argparse.Namespace, labels: list[str], rows: list[Any]) -> tuple[Fraction, list[Fraction]]:
+    """The score f of a tree, by each row's weight, label and the tree's, and what a wrong row of each label costs.
 
-    A score is N / D, D > 0; no tree has more than f if and only if f D - N >= 0 for every tree: a sum of costs.
+    With found, missed and wrongly found rows, of weights F, M, W, a score is g F / (g F + b M + W), and F + M is fixed.
+    No tree has more than f if and only if f (b M + W) - (1 - f) g F >= 0 for every tree: a sum of costs.
     """
-    yes = labels.index(given.positive) if len(labels) == 2 and given.positive in labels else None
-    total = dict.fromkeys(itertools.product((True, False), repeat=2), Fraction(0))
-    for w, (of, k) in zip(weights, pairs, strict=True):
-        total[of == yes, k == yes] += w
-    missed, wrong, size = total[True, False], total[False, True], total[True, True] + total[True, False]
-    if not size:
-        raise UsageError("--positive names one of two labels, and its rows weigh something")
-    beta = fraction(given.beta, "--beta") ** 2 if given.task == "fbeta" else Fraction(1)
-    # N and D as multiples of 1, of what is missed and of what is found wrongly
-    above: Any = (size, -1, 0) if given.task == "jaccard" else ((1 + beta) * size, -1 - beta, 0)
-    below: Any = (size, 0, 1) if given.task == "jaccard" else ((1 + beta) * size, -1, 1)
-    f = Fraction(above[0] + above[1] * missed) / (below[0] + below[1] * missed + below[2] * wrong)
-    of_missed, of_wrong = (f * b - a for a, b in zip(above[1:], below[1:], strict=True))
-    return f, [of_missed if k == yes else of_wrong for k in (0, 1)]
+    yes = labels.index(given.positive) if len(labels) == 2 and given.positive in labels else -1
+    pairs = [(w, of == yes, k == yes) for w, of, k in rows]
+    found, missed, wrong = (
+        sum(w for w, *pair in pairs if pair == kind) for kind in ([True, True], [True, False], [False, True])
+    )
+    b = fraction(given.beta, "--beta") ** 2 if given.task == "fbeta" else Fraction(1)
+    g = Fraction(1) if given.task == "jaccard" else 1 + b
+    if not b or not found + missed:
+        raise UsageError("--positive names one of two labels, whose rows weigh something, and --beta is not zero")
+    f = g * found / (g * found + b * missed + wrong)
+    return f, [f * b + (1 - f) * g if k == yes else f for k in (0, 1)]
 
 
-def tests_of(given: argparse.Namespace, table: Table) -> Tests | None:
-    """The tests of the call, with prices as fractions; None if there are none."""
-    made = Tests([-1] * len(table.names), [])
+def tests_of(given: argparse.Namespace, table: Table) -> Tests:
+    """The tests of the call, with prices as fractions."""
+    made = Tests({}, [])
     for number, test in enumerate(given.test):
-        full, discounted = (fraction(text, "--test") for text in test[:2])
-        places = [table.names.index(name) if name in table.names else -1 for name in test[3:]]
-        if not 0 <= discounted <= full or any(place < 0 or made.of[place] >= 0 for place in places):
+        prices = [fraction(text, "--test") for text in test[:2]]
+        columns = {table.names.index(name) for name in test[3:] if name in table.names} - set(made.of)
+        if len(test) < 4 or len(columns) < len(test) - 3 or not 0 <= prices[1] <= prices[0]:
             raise UsageError("--test: a price, one that is no larger, a group and features of no other test are needed")
-        made.tests.append((full, discounted, test[2]))
-        made.of[:] = [number if j in places else other for j, other in enumerate(made.of)]
-    return made if made.tests else None
+        made.tests.append((*prices, test[2]))
+        made.of.update(dict.fromkeys(columns, number))
+    return made
 
 
 def amounts_of(given: argparse.Namespace, table: Table) -> list[Amount]:
@@ -290,34 +274,31 @@ def amounts_of(given: argparse.Namespace, table: Table) -> list[Amount]:
 
 def follow(tree: Any, table: Table, limits: Limits, amounts: Sequence[Amount]) -> Tree:
     """A header's tree; raises RejectedError unless it is one within the limits."""
-    made = Tree(np.full(len(table.X), -1), [])
+    chosen, splits = np.full(len(table.X), -1), list[tuple[int, int, tuple[int, ...]]]()
     stack: list[tuple[Any, Array, tuple[int, ...]]] = [(tree, np.arange(len(table.X)), ())]
     while stack:
         node, rows, asked = stack.pop()
-        require(isinstance(node, dict), "the header's tree cannot be read")
+        require(isinstance(node, dict) and len(asked) <= limits.depth, "the tree is too deep, or no tree")
         if "label" in node:
             require(node["label"] in table.labels, "a leaf shows no label of the table")
             require(len(rows) >= limits.min_leaf, "a leaf has too few rows")
-            made.chosen[rows] = table.labels.index(node["label"])
+            chosen[rows] = table.labels.index(node["label"])
             continue
         column, children = node.get("column"), node.get("children")
-        known = type(column) is int and 0 <= column < table.X.shape[1] and isinstance(children, dict)
-        require(known, "the tree asks for no column of the table")
-        require(len(asked) < min(limits.depth, _DEEPEST), "the tree is too deep")
+        require(type(column) is int and 0 <= column < len(table.names), "the tree asks for no column of the table")
         codes = table.X[rows, column]
-        require(all(str(code) in children for code in set(codes.tolist())), "the tree has no child for a code")
-        made.splits.append((len(rows), column, asked))
-        stack += [(children[str(code)], rows[codes == code], (*asked, column)) for code in set(codes.tolist())]
+        there = set(codes.tolist())
+        require(isinstance(children, dict) and {*map(str, there)} <= {*children}, "the tree has no child for a code")
+        splits.append((len(rows), column, asked))
+        stack += [(children[str(code)], rows[codes == code], (*asked, column)) for code in there]
     for number, (of_rows, of_split, least, most) in enumerate(amounts):
-        total = int(of_rows[np.arange(len(of_rows)), made.chosen].sum()) + of_split * len(made.splits)
+        total = int(of_rows[np.arange(len(of_rows)), chosen].sum()) + of_split * len(splits)
         inside = (least is None or least <= total) and (most is None or total <= most)
         require(inside, f"the tree's amount {number} is {total}, beyond its limit")
-    return made
+    return chosen, splits
 
 
 # -- the file ----------------------------------------------------------------------------------------------------------
-
-
 class Record(NamedTuple):
     """A claim: columns and codes that lead to its rows, depth and bound, and how many claims back its anchors are."""
 
@@ -336,7 +317,7 @@ def read_file(raw: bytes) -> tuple[dict[str, Any], list[Plane]]:
     require(raw.startswith(MAGIC), "this is no proof, or of another version")
     stream, planes = zlib.decompressobj(), []
     try:
-        text = stream.decompress(raw[len(MAGIC) :], _LONGEST)
+        text = stream.decompress(raw[len(MAGIC) :], LONGEST)
         require(stream.eof, "the file is cut off, or too long")
         said = json.loads(text)
         for multipliers, claims in said["planes"]:
@@ -352,49 +333,6 @@ def read_file(raw: bytes) -> tuple[dict[str, Any], list[Plane]]:
 
 
 # -- the rules ---------------------------------------------------------------------------------------------------------
-
-
-class Rows:
-    """Equal rows as one (m of them), and the Q literals, a code of a column each.
-
-    Of columns that part all rows alike, and so those of any claim, the first stands; those of other tests differ.
-    """
-
-    def __init__(self, X: Array, limits: Limits, tests: Tests | None = None) -> None:
-        self.depth, self.min_leaf = limits
-        seen: dict[Any, int] = {}
-        for c, raw in enumerate(x.tobytes() for x in np.ascontiguousarray(X.T)):
-            codes = bytes(dict.fromkeys(raw))
-            if len(codes) > 1:
-                parted = raw.translate(bytes.maketrans(codes, bytes(range(len(codes)))))
-                seen.setdefault((parted, tests.of[c] if tests else -1), c)
-        self.columns = list(seen.values())
-        rows = np.zeros((len(X), len(self.columns) + 1), np.uint8)
-        rows[:, :-1] = X[:, self.columns]
-        equal = np.unique(rows.view(f"V{rows.shape[1]}")[:, 0], return_index=True, return_inverse=True)
-        self.of_row, self.m = equal[2].reshape(-1), len(equal[1])
-        self.size = np.bincount(self.of_row, minlength=self.m)
-        codes_of = [int(X[:, c].max()) + 1 for c in self.columns]
-        self.spread = max(codes_of, default=2) - 1
-        self.starts = np.cumsum([0, *codes_of])[:-1].astype(np.intp)
-        self.of_column = np.repeat(np.arange(len(codes_of)), codes_of)
-        pairs = [(c, v) for c, k in zip(self.columns, codes_of, strict=True) for v in range(k)]
-        self.literal = {pair: q for q, pair in enumerate(pairs)}
-        self.held = np.array([X[equal[1], c] == v for c, v in pairs], np.bool_).reshape(-1, self.m)
-        # what a split costs a row below no others (P,), below one by another column (P, P), and all tests
-        self.full, self.given, self.tests = np.zeros(len(self.columns), np.int64), np.zeros((1, 1), np.int64), 0
-        if tests and (total := sum(full for full, _, _ in tests.tests)):
-            self.full = np.array([tests.price(c, ()) for c in self.columns], np.int64)
-            self.given = np.array([[tests.price(c, (a,)) for c in self.columns] for a in self.columns], np.int64)
-            self.tests = total
-
-    def total(self, values: Array) -> Array:
-        """(m, ...) of values (n, ...): the sum over the equal rows that each stands for."""
-        made = np.zeros((self.m, *values.shape[1:]), np.int64)
-        np.add.at(made, self.of_row, values)
-        return made
-
-
 class Part(NamedTuple):
     """Some rows (m,) bool, and what a split by each column costs one of them (P,)."""
 
@@ -403,166 +341,19 @@ class Part(NamedTuple):
 
 
 class Sums:
-    """Sums of whole costs (m, K) over rows, above FLOOR, exact in any order, and the claims that hold so far."""
+    """Sums of c + sum_j m_j a_j in whole units above FLOOR, exact in any order, and the claims that hold so far.
 
-    def __init__(self, rows: Rows, costs: Array, split: int, scale: int = 1) -> None:
-        self.rows, self.split = rows, split
-        self.floor, self.w = costs.min(1), costs.max(1) - costs.min(1)
-        self.v = costs.max(1)[:, None] - costs  # what each label saves
-        self.is_plain = np.array_equal(self.v.sum(1), self.w)
-        self.full, self.given = rows.full * scale, rows.given * scale
-        tests = min(rows.tests, min(rows.depth, len(rows.starts)) * int(rows.full.max(initial=0))) * scale
-        self.lost = self.w + rows.size * tests  # the most that a row may cost, tests included
-        largest = float(self.w.sum(dtype=np.float64)) + float(rows.size.sum()) * tests + 8.0 * split
-        self.is_narrow = largest < 2**53
-        require(largest < BIG / 2 and (self.is_narrow or rows.m < 2**22), "the costs are too large, or too fine")
-        self.L = rows.held.T.astype(np.float32 if largest < 2**24 else np.float64, order="C")  # (m, Q), to be summed
-        self.solved: dict[Any, int] = {}
-        self.claims: list[tuple[Array, Array, int, int]] = []
-        """Rows, packed, prices, depth and bound."""
-        self.known: dict[bytes, dict[int, int]] = {}
-        """Bounds by rows and depth."""
+    Equal rows are one of m. There are Q literals, a code of a column each. Of columns that part all rows alike, and so
+    those of any claim, the first stands; those of other tests differ.
+    """
 
-    def root(self) -> Part:
-        """All rows, below no split."""
-        return Part(np.ones(self.rows.m, np.bool_), self.full)
-
-    def below(self, prices: Array) -> Array:
-        """(P, P) prices below a split by each column."""
-        return np.minimum(prices, self.given) if self.rows.tests else np.broadcast_to(prices, 2 * prices.shape)
-
-    def side(self, part: Part, q: int) -> Part:
-        """The rows with a literal, below a split by its column."""
-        return Part(part.mask & self.rows.held[q], self.below(part.prices)[self.rows.of_column[q]])
-
-    def key(self, part: Part) -> bytes:
-        """Tells parts apart."""
-        return np.packbits(part.mask).tobytes() + (part.prices.tobytes() if self.rows.tests else b"")
-
-    def summed(self, values: Array, x: Array, *, pairs: bool = False) -> Array:
-        """(Q,) sums of values (i,) by the columns of x (i, Q), or (Q, Q) by pairs of columns: whole numbers."""
-        total: Any = 0
-        for shift, half in [(0, values)] if self.is_narrow else [(0, values & 2**31 - 1), (31, values >> 31)]:
-            some = np.flatnonzero(half)
-            y, z = x[some], half[some].astype(x.dtype)
-            total = total + (((y * z[:, None]).T @ y if pairs else z @ y).astype(np.int64) << shift)
-        return np.asarray(total)
-
-    def sizes(self, part: Part) -> Array:
-        """(Q,) rows of every side."""
-        return self.summed(self.rows.size[part.mask], self.L[part.mask])
-
-    def leaf(self, part: Part) -> int:
-        """What the best leaf of some rows costs."""
-        if 0 < int(self.rows.size @ part.mask) < self.rows.min_leaf:
-            return BIG
-        return int(self.w @ part.mask) - int(self.v[part.mask].sum(0).max())
-
-    def counted(self, part: Part, depth: int) -> tuple[Array, Array]:
-        """(Q,) COUNT of every side of some rows: the least costs at depth 0, else 1; and bounds at a larger depth."""
-        rows, x, i = self.rows, self.L[part.mask], part.mask
-        worst, saved = self.summed(self.w[i], x), np.stack([self.summed(each, x) for each in self.v[i].T])
-        size, least = self.sizes(part), rows.min_leaf
-        leaf = np.where((size > 0) & (size < least), BIG, worst - saved.max(0))
-        if depth == 0:
-            return leaf, np.zeros_like(leaf)
-        pairs = [self.summed(each, x, pairs=True) for each in self.v[i].T]
-        gains = functools.reduce(np.maximum, pairs)
-        allowed = np.ones((len(size), len(rows.starts)), np.bool_)
-        if least > 1:
-            both = self.summed(rows.size[i], x, pairs=True)
-            allowed = np.logical_and.reduceat((both == 0) | (both >= least), rows.starts, axis=1)
-        split = worst[:, None] - np.add.reduceat(gains, rows.starts, axis=1)  # (Q, P): two leaves
-        price = size[:, None] * self.below(part.prices)[rows.of_column]
-        once = np.minimum(leaf, np.where(allowed, self.split + price + split, BIG).min(1))
-        if depth < UNLIMITED:
-            return once, np.zeros_like(leaf)
-        found = [once]
-        two = np.zeros_like(leaf)
-        if rows.spread == 1 or least == 1:
-            # all parts but one are leaves, and one has a split: by TRANSFER from the side, less the others' costs
-            weights = sum(pairs) if self.is_plain else self.summed(self.w[i], x, pairs=True)
-            free = np.minimum(leaf, np.where(allowed, split, BIG).min(1))
-            inner = np.maximum(0, free[:, None] - worst[:, None] + weights)
-            both = split[:, rows.of_column] - (weights - gains) + inner
-            two = np.where(allowed[:, rows.of_column], both, BIG).min(1)
-        # LABELS, of the last number of splits also for more: what they save is as large as it can be
-        saved = -np.sort(-saved, axis=0)
-        for m in range(2, max(4, len(saved))):
-            few = np.maximum(worst - saved[: 1 + m * rows.spread].sum(0), two if m == 2 else 0)
-            found.append(m * self.split + price.min(1) + few)
-        return once, np.minimum.reduce(found)
-
-    def by_column(self, part: Part, lower: Array) -> Array:
-        """(P,) SPLIT: a split and bounds of its sides (Q,), or BIG where it does not part the rows as it must."""
-        starts, size = self.rows.starts, self.sizes(part)
-        allowed = np.add.reduceat(size > 0, starts, dtype=np.int64) >= 2
-        allowed &= np.logical_and.reduceat((size == 0) | (size >= self.rows.min_leaf), starts)
-        price = self.split + part.prices * int(self.rows.size @ part.mask)
-        return np.asarray(np.where(allowed, price + np.add.reduceat(np.where(size > 0, lower, 0), starts), BIG))
-
-    def optimum(self, part: Part, depth: int) -> int:
-        """COUNT: the least cost of a tree of depth two or less."""
-        if (key := (self.key(part), depth)) not in self.solved:
-            self.solved[key] = min([self.leaf(part), *self.splits(part, depth).tolist()])
-        return self.solved[key]
-
-    def transfer(self, part: Part, anchor: Part, bound: int) -> Array:
-        """(Q,) TRANSFER from an anchor to the sides of some rows."""
-        rows, shared = self.rows, part.mask & anchor.mask
-        known = bound - int(self.lost @ anchor.mask) + self.summed(self.lost[shared], self.L[shared])
-        if rows.tests:
-            known = np.where(np.all(anchor.prices <= self.below(part.prices), axis=1)[rows.of_column], known, 0)
-        if rows.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
-            here, had = self.summed(rows.size[shared], self.L[shared]), int(rows.size @ anchor.mask)
-            known = np.where((here == self.sizes(part)) & ((rows.spread == 1) | (here == had)), known, 0)
-        return np.asarray(known)
-
-    def add(self, record: Record) -> None:
-        """Checks the next claim; raises RejectedError if it does not follow."""
-        number, part = len(self.claims), self.root()
-        path, depth, bound, anchors = record
-        require(depth <= UNLIMITED and bound < BIG, f"claim {number}: the depth or the bound is too large")
-        require(all(0 < back <= number for back in anchors), f"claim {number}: an anchor that is not before it")
-        for literal in path:
-            require(literal in self.rows.literal, f"claim {number}: a code of none of the columns that stand")
-            part = self.side(part, self.rows.literal[literal])
-        found = self.optimum(part, depth) if depth <= 2 else self.leaf(part)
-        if depth > 2 and len(self.rows.starts):
-            lower = self.counted(part, depth if depth == UNLIMITED else 0)[1]
-            for back in anchors:
-                rows, prices, deep, least = self.claims[-back]
-                require(deep >= depth - (depth < UNLIMITED), f"claim {number}: an anchor of too little depth")
-                anchor = Part(np.unpackbits(rows, count=self.rows.m).view(bool), prices)
-                lower = np.maximum(lower, self.transfer(part, anchor, least))
-            found = min([found, *self.by_column(part, lower).tolist()])
-        require(found >= bound, f"claim {number}: a tree may cost {found}, less than {bound}")
-        self.claims.append((np.packbits(part.mask), part.prices, depth, bound))
-        self.known.setdefault(self.key(part), {})[depth] = bound
-
-    def lower(self, part: Part, depth: int) -> int:
-        """A bound on the cost of every tree of a depth for some rows."""
-        if depth <= 2:
-            return self.optimum(part, depth)
-        return max([0, *(bound for deep, bound in self.known.get(self.key(part), {}).items() if deep >= depth)])
-
-    def splits(self, part: Part, depth: int) -> Array:
-        """(P,) what a tree of a depth costs at least whose first split is by each column."""
-        if not depth or not len(self.rows.starts) or not part.mask.any():
-            return np.full(len(self.rows.starts), BIG)
-        if depth <= 2:
-            return self.by_column(part, self.counted(part, depth - 1)[0])
-        below = [self.lower(self.side(part, q), depth - 1) for q in range(len(self.rows.held))]
-        return self.by_column(part, np.array(below))
-
-
-# -- limits ------------------------------------------------------------------------------------------------------------
-
-
-class Relaxed(Sums):
-    """The problem of the least c + sum_j m_j a_j, in whole units, with the claims of a plane."""
-
-    def __init__(self, rows: Rows, parts: Array, costs: Costs, amounts: Sequence[Amount], plane: Plane) -> None:
+    def __init__(self, X: Array, costs: Costs, limits: Limits, amounts: Sequence[Amount], plane: Plane) -> None:
+        self.depth, self.min_leaf = limits
+        full, given = self._find_rows(X, costs.tests)
+        each = np.stack([costs.costs, *(amount.of_rows for amount in amounts)], axis=2)
+        self.parts = np.zeros((self.m, *each.shape[1:]), np.int64)  # (m, K, 1 + J)
+        np.add.at(self.parts, self.of_row, each)
+        self.of_split = [costs.split, *(amount.of_split for amount in amounts)]
         require(len(plane[0]) == len(amounts), "a plane needs a multiplier for every amount")
         scale = math.lcm(1, *(m.denominator for m in plane[0]))
         self.factors = [scale, *(int(m * scale) for m in plane[0])]
@@ -571,15 +362,153 @@ class Relaxed(Sums):
             end = amount.most if factor > 0 else amount.least
             require(factor == 0 or end is not None, "a multiplier of the wrong sign")
             self.allowed += factor * (end or 0)
-        self.parts, self.of_split = parts, [costs.split, *(amount.of_split for amount in amounts)]  # (m, K, 1 + J)
-        split = sum(map(int.__mul__, self.factors, self.of_split))
-        sizes = np.abs(parts).max(1).sum(0, dtype=np.float64).tolist()
-        size = sum(abs(f) * (z + 8 * abs(s)) for f, z, s in zip(self.factors, sizes, self.of_split, strict=True))
-        require(split >= 0 and max(size, abs(self.allowed)) < BIG / 4, "a multiplier is too large, or too small")
-        super().__init__(rows, self.value(parts), split, scale)
+        self.split = sum(map(int.__mul__, self.factors, self.of_split))
+        fine = self.split >= 0 and max(map(abs, [*self.factors, self.allowed])) < BIG / 4
+        require(fine, "a multiplier is too large, too fine, or lets a split earn something")
+        tests = sum(full for full, _, _ in costs.tests.tests) * scale
+        most = 2 * np.abs(each).max(1).sum(0, dtype=np.float64) + 8 * np.abs(np.array(self.of_split, np.float64))
+        largest = float(most @ np.abs(np.array(self.factors, np.float64))) + float(len(X)) * (1 + tests)
+        require(largest < 2**53, "the costs are too large, or too fine: round them to fewer digits")
+        values = self.value(self.parts)
+        self.floor, self.w = values.min(1), values.max(1) - values.min(1)
+        self.allowed -= int(self.floor.sum())
+        self.v = values.max(1)[:, None] - values  # what each label saves
+        self.full, self.given = full * scale, given * scale
+        tests = min(tests, min(self.depth, len(self.starts)) * int(self.full.max(initial=0)))
+        self.lost = self.w + self.size * tests  # the most that a row may cost, tests included
+        self.L = self.held.T.astype(np.float32 if largest < 2**24 else np.float64, order="C")  # (m, Q), to be summed
+        self.solved: dict[Any, int] = {}
+        self.claims: list[tuple[Array, Array, int, int]] = []  # rows, packed, prices, depth and bound
+        self.known: dict[bytes, dict[int, int]] = {}  # bounds by rows and depth
         self.listed = 0
+        self.root = Part(np.ones(self.m, np.bool_), self.full)
         for record in plane[1]:
             self.add(record)
+
+    def _find_rows(self, X: Array, tests: Tests) -> tuple[Array, Array]:
+        """What a split costs a row: (P,) below no others, and (P, P) below one by each column, (P, 1) if nothing."""
+        seen: dict[Any, int] = {}
+        for c, raw in enumerate(x.tobytes() for x in np.ascontiguousarray(X.T)):
+            codes = bytes(dict.fromkeys(raw))
+            if len(codes) > 1:
+                parted = raw.translate(bytes.maketrans(codes, bytes(range(len(codes)))))
+                seen.setdefault((parted, tests.of.get(c)), c)
+        columns = list(seen.values())
+        rows = np.zeros((len(X), len(columns) + 1), np.uint8)
+        rows[:, :-1] = X[:, columns]
+        equal = np.unique(rows.view(f"V{rows.shape[1]}")[:, 0], return_index=True, return_inverse=True)
+        self.of_row, self.m = equal[2].reshape(-1), len(equal[1])
+        self.size = np.bincount(self.of_row, minlength=self.m)
+        codes_of = [int(X[:, c].max()) + 1 for c in columns]
+        self.starts = np.cumsum([0, *codes_of])[:-1].astype(np.intp)
+        self.of_column = np.repeat(np.arange(len(codes_of)), codes_of)
+        pairs = [(c, v) for c, k in zip(columns, codes_of, strict=True) for v in range(k)]
+        self.literal = {pair: q for q, pair in enumerate(pairs)}
+        self.held = np.array([X[equal[1], c] == v for c, v in pairs], np.bool_).reshape(-1, self.m)
+        if not tests.of:
+            return np.zeros(len(columns), np.int64), np.zeros((len(columns), 1), np.int64)
+        each = [[tests.price(c, above) for c in columns] for above in ((), *((a,) for a in columns))]
+        return np.array(each[0], np.int64), np.array(each[1:], np.int64)
+
+    def side(self, part: Part, q: int) -> Part:
+        """The rows with a literal, below a split by its column."""
+        return Part(part.mask & self.held[q], np.minimum(part.prices, self.given[self.of_column[q]]))
+
+    def key(self, part: Part) -> bytes:
+        """Tells parts apart."""
+        return np.packbits(part.mask).tobytes() + part.prices.tobytes()
+
+    def summed(self, values: Array, x: Array, *, pairs: bool = False) -> Array:
+        """(Q,) sums of values (i,) by the columns of x (i, Q), or (Q, Q) by pairs of columns: whole numbers."""
+        some = np.flatnonzero(values)
+        y, z = x[some], values[some].astype(x.dtype)
+        return np.asarray(((y * z[:, None]).T @ y if pairs else z @ y).astype(np.int64))
+
+    def sizes(self, part: Part) -> Array:
+        """(Q,) rows of every side."""
+        return self.summed(self.size[part.mask], self.L[part.mask])
+
+    def leaf(self, part: Part) -> int:
+        """What the best leaf of some rows costs."""
+        if 0 < int(self.size @ part.mask) < self.min_leaf:
+            return BIG
+        return int(self.w @ part.mask) - int(self.v[part.mask].sum(0).max())
+
+    def counted(self, part: Part, depth: int) -> Array:
+        """(Q,) COUNT: the least costs of every side of some rows at depth 0, else 1."""
+        x, i, size = self.L[part.mask], part.mask, self.sizes(part)
+        worst, saved = self.summed(self.w[i], x), np.stack([self.summed(each, x) for each in self.v[i].T])
+        leaf = np.where((size > 0) & (size < self.min_leaf), BIG, worst - saved.max(0))
+        if depth == 0:
+            return np.asarray(leaf)
+        gains = functools.reduce(np.maximum, (self.summed(each, x, pairs=True) for each in self.v[i].T))
+        price = self.split + size[:, None] * np.minimum(part.prices, self.given[self.of_column])
+        split = price + worst[:, None] - np.add.reduceat(gains, self.starts, axis=1)  # (Q, P): two leaves
+        if self.min_leaf > 1:
+            both = self.summed(self.size[i], x, pairs=True)
+            split[~np.logical_and.reduceat((both == 0) | (both >= self.min_leaf), self.starts, axis=1)] = BIG
+        return np.asarray(np.minimum(leaf, split.min(1)))
+
+    def by_column(self, part: Part, lower: Array) -> Array:
+        """(P,) SPLIT: a split and bounds of its sides (Q,), or BIG where it does not part the rows as it must."""
+        starts, size = self.starts, self.sizes(part)
+        allowed = np.add.reduceat(size > 0, starts, dtype=np.int64) >= 2
+        allowed &= np.logical_and.reduceat((size == 0) | (size >= self.min_leaf), starts)
+        price = self.split + part.prices * int(self.size @ part.mask)
+        return np.asarray(np.where(allowed, price + np.add.reduceat(np.where(size > 0, lower, 0), starts), BIG))
+
+    def transfer(self, part: Part, anchor: Part, bound: int) -> Array:
+        """(Q,) TRANSFER from an anchor to the sides of some rows."""
+        shared = part.mask & anchor.mask
+        known = bound - int(self.lost @ anchor.mask) + self.summed(self.lost[shared], self.L[shared])
+        if self.full.any():
+            known[(anchor.prices > np.minimum(part.prices, self.given)).any(1)[self.of_column]] = 0
+        if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
+            here, had = self.summed(self.size[shared], self.L[shared]), int(self.size @ anchor.mask)
+            known = np.where(
+                (here == self.sizes(part)) & ((len(here) == 2 * len(self.starts)) | (here == had)), known, 0
+            )
+        return known
+
+    def add(self, record: Record) -> None:
+        """Checks the next claim; raises RejectedError if it does not follow."""
+        number, part = len(self.claims), self.root
+        path, depth, bound, anchors = record
+        require(depth <= UNLIMITED and bound < BIG, f"claim {number}: the depth or the bound is too large")
+        require(all(0 < back <= number for back in anchors), f"claim {number}: an anchor that is not before it")
+        for literal in path:
+            require(literal in self.literal, f"claim {number}: a code of none of the columns that stand")
+            part = self.side(part, self.literal[literal])
+        found = self.lower(part, depth) if depth <= 2 else self.leaf(part)
+        if depth > 2 and len(self.starts):
+            lower = np.minimum(self.counted(part, 1), 2 * self.split) if depth == UNLIMITED else 0 * self.sizes(part)
+            for back in anchors:
+                rows, prices, deep, least = self.claims[-back]
+                require(deep >= depth - (depth < UNLIMITED), f"claim {number}: an anchor of too little depth")
+                anchor = Part(np.unpackbits(rows, count=self.m).view(bool), prices)
+                lower = np.maximum(lower, self.transfer(part, anchor, least))
+            found = min([found, *self.by_column(part, lower).tolist()])
+        require(found >= bound, f"claim {number}: a tree may cost {found}, less than {bound}")
+        self.claims.append((np.packbits(part.mask), part.prices, depth, bound))
+        self.known.setdefault(self.key(part), {})[depth] = bound
+
+    def lower(self, part: Part, depth: int) -> int:
+        """A bound on what trees of a depth cost on some rows: at two or less the optimum by COUNT, else as claimed."""
+        key = self.key(part)
+        if depth > 2:
+            return max([0, *(bound for deep, bound in self.known.get(key, {}).items() if deep >= depth)])
+        if (key, depth) not in self.solved:
+            self.solved[key, depth] = min([self.leaf(part), *self.splits(part, depth).tolist()])
+        return self.solved[key, depth]
+
+    def splits(self, part: Part, depth: int) -> Array:
+        """(P,) what a tree of a depth costs at least whose first split is by each column."""
+        if not depth or not len(self.starts) or not part.mask.any():
+            return np.full(len(self.starts), BIG)
+        if depth <= 2:
+            return self.by_column(part, self.counted(part, depth - 1))
+        below = [self.lower(self.side(part, q), depth - 1) for q in range(len(self.held))]
+        return self.by_column(part, np.array(below))
 
     def value(self, points: Array) -> Array:
         """(...) of costs and amounts (..., 1 + J)."""
@@ -587,28 +516,19 @@ class Relaxed(Sums):
 
     def budget(self, reached: int) -> int:
         """What a tree within the limits that costs less than `reached` has at most, above FLOOR."""
-        return self.factors[0] * (reached - 1) + self.allowed - int(self.floor.sum())
-
-    def bound(self, depth: int) -> int:
-        """PLANE: what every tree of a depth within the limits costs."""
-        return -((self.allowed - int(self.floor.sum()) - self.lower(self.root(), depth)) // self.factors[0])
-
-    def leaves(self, part: Part) -> Array:
-        """(k, 1 + J) of the leaves that may hold some rows."""
-        points = self.parts[part.mask].sum(0)
-        return np.asarray(points if self.rows.size @ part.mask >= self.rows.min_leaf else points[:0])
+        return self.factors[0] * (reached - 1) + self.allowed
 
     def trees(self, part: Part, depth: int, budget: int) -> Array:
         """LIST: (k, 1 + J) of the trees of a depth for some rows whose value above FLOOR is within the budget."""
-        leaves = self.leaves(part)
+        leaves = self.parts[part.mask].sum(0) if self.leaf(part) < BIG else self.parts[0, :0]
         found = [leaves[self.value(leaves) - int(self.floor @ part.mask) <= budget]]
         columns = np.flatnonzero(self.splits(part, depth) <= budget).tolist()
         return _distinct(np.concatenate([*found, *(self.first(part, depth, column, budget) for column in columns)]))
 
     def first(self, part: Part, depth: int, column: int, budget: int) -> Array:
         """As `trees`, of those whose first split is by a column."""
-        paid = int(self.rows.size @ part.mask) * int(part.prices[column])
-        each = [self.side(part, q) for q in np.flatnonzero(self.rows.of_column == column).tolist()]
+        paid = int(self.size @ part.mask) * int(part.prices[column])
+        each = [self.side(part, q) for q in np.flatnonzero(self.of_column == column).tolist()]
         sides = [(side, self.lower(side, depth - 1)) for side in each if side.mask.any()]
         left = budget - self.split - paid - sum(bound for _, bound in sides)
         points, spent = np.array([self.of_split], np.int64), 0
@@ -617,7 +537,7 @@ class Relaxed(Sums):
             found = self.trees(side, depth - 1, left + bound)
             self.listed += len(points) * len(found) + 1000  # a list costs something, too
             if self.listed > MOST_LISTED:
-                raise TooManyError
+                raise MemoryError
             points = (points[:, None] + found[None]).reshape(-1, points.shape[1])
             spent += int(self.floor @ side.mask) + bound
             # the sides that are still to come cost their bounds at least
@@ -633,27 +553,20 @@ def _distinct(points: Array) -> Array:
     return np.asarray(points[new])
 
 
-def relaxed(X: Array, costs: Costs, limits: Limits, amounts: Sequence[Amount], planes: list[Plane]) -> list[Relaxed]:
-    """The problem of every plane, with its claims; raises RejectedError where one does not hold."""
-    rows = Rows(X, limits, costs.tests)
-    parts = rows.total(np.stack([costs.costs, *(amount.of_rows for amount in amounts)], axis=2))
-    return [Relaxed(rows, parts, costs, amounts, plane) for plane in planes]
-
-
-def prove(made: list[Relaxed], amounts: Sequence[Amount], reached: int) -> int:
+def prove(made: list[Sums], amounts: Sequence[Amount], reached: int) -> int:
     """What every tree within the limits costs at least, in whole units; LIST is about those of less than `reached`."""
-    depth = made[0].rows.depth
-    best = max(each.bound(depth) for each in made)
+    depth = made[0].depth
+    best = max(-((each.allowed - each.lower(each.root, depth)) // each.factors[0]) for each in made)  # PLANE
     if best >= reached or depth == UNLIMITED or not amounts:
         return min(best, reached)
     # of each column the plane in which it costs most above the budget
-    above = np.array([each.splits(each.root(), depth) - each.budget(reached) for each in made])
-    found = [made[0].leaves(made[0].root())]
+    above = np.array([each.splits(each.root, depth) - each.budget(reached) for each in made])
+    found = [made[0].trees(made[0].root, 0, BIG - 1)]
     try:
         for column, place in enumerate(above.argmax(0).tolist()):
             if above[place, column] <= 0:
-                found.append(made[place].first(made[place].root(), depth, column, made[place].budget(reached)))
-    except TooManyError:
+                found.append(made[place].first(made[place].root, depth, column, made[place].budget(reached)))
+    except MemoryError:
         return best
     points = np.concatenate(found)
     within = np.ones(len(points), np.bool_)
@@ -663,8 +576,6 @@ def prove(made: list[Relaxed], amounts: Sequence[Amount], reached: int) -> int:
 
 
 # -- the call ----------------------------------------------------------------------------------------------------------
-
-
 def parser(program: str | None = None) -> Any:
     """Of the call: files, task and limits; an `argparse.ArgumentParser`."""
     made = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
@@ -694,18 +605,20 @@ def parser(program: str | None = None) -> Any:
 
 def said(given: argparse.Namespace, table: Table, goal: Goal, found: int, claims: int) -> str:
     """What was proved, of what, in lines."""
-    depth = "any depth" if given.no_limit else f"depth {given.max_depth} or less"
-    lines = [f"{'PROVED' if found == goal.reached else 'BOUND ONLY'} by {claims} claims, of trees of {depth},"]
+    proved = found == goal.reached
+    trees = ["any depth" if given.no_limit else f"depth {given.max_depth} or less"]
+    trees += [] if given.max_nodes is None else [f"{given.max_nodes} splits at most"]
+    trees += [f"{given.min_leaf} rows or more in a leaf"] if given.min_leaf > 1 else []
     for names, (least, most) in zip(given.amounts, given.between, strict=True):
-        lines.append(f"    whose amounts by the columns {', '.join(map(repr, names))} are between {least} and {most},")
-    nodes = "" if given.max_nodes is None else f" and {given.max_nodes} splits at most"
-    lines.append(f"    of {given.min_leaf} rows or more in a leaf{nodes}:")
-    has = f"{goal.words(found)}; the tree of the file has " + shown(goal.score or goal.reached * goal.costs.unit)
-    optimal = f"{goal.words(found)}, which the tree of the file has: it is optimal"
-    lines.append(f"    {optimal if found == goal.reached else has}")
-    tests = f", {len(given.test)} tests are paid for" if given.test else ""
-    size = f"{len(table.y)} rows, {len(table.names)} columns, SHA-256 {table.digest}"
-    return "\n".join([*lines, f"The task is {given.task}, a split costs {given.price}{tests}; the table: {size}"])
+        trees.append(f"a sum of {', '.join(map(repr, names))} between {least} and {most}")
+    has = "which the tree of the file has: it is optimal" if proved else f"the tree of the file has {shown(goal.worth)}"
+    of_tests = f", {len(given.test)} tests are paid for" if given.test else ""
+    return (
+        f"{'PROVED' if proved else 'BOUND ONLY'} by {claims} claims, of trees of {', '.join(trees)}:\n"
+        f"    {goal.words(found)}, {has}\n"
+        f"The task is {given.task}, a split costs {given.price}{of_tests}; the table: {len(table.y)} rows, "
+        f"{len(table.names)} columns, SHA-256 {table.digest}"
+    )
 
 
 def main(arguments: list[str] | None = None, program: str | None = None) -> int:
@@ -719,7 +632,8 @@ def main(arguments: list[str] | None = None, program: str | None = None) -> int:
         header, planes = read_file(given.proof.read_bytes())
         amounts = amounts_of(given, table)
         goal = goal_of(given, table, follow(header.get("tree"), table, limits, amounts))
-        found = prove(relaxed(table.X, goal.costs, limits, amounts, planes), amounts, goal.reached)
+        made = [Sums(table.X, goal.costs, limits, amounts, plane) for plane in planes]
+        found = prove(made, amounts, goal.reached)
     except (UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -727,8 +641,7 @@ def main(arguments: list[str] | None = None, program: str | None = None) -> int:
         print(f"REJECTED: {error}")
         return 1
     print(said(given, table, goal, found, sum(len(claims) for _, claims in planes)))
-    made_for = header.get("arguments")
-    if found < goal.reached and isinstance(made_for, list):
+    if found < goal.reached and isinstance(made_for := header.get("arguments"), list):
         print(f"The file says that it was made for: {ascii(' '.join(map(str, made_for)))[:300]}")
     return 0 if found == goal.reached else 3
 

@@ -43,8 +43,12 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
     left = None if deadline is None else max(0.0, deadline - time.monotonic())
     trees = Trees(problem, parts, splits, DepthFirst(), SearchLimits(left))
     relaxation = Relaxation(trees, [1], windows, made.goal.reached)
-    with contextlib.suppress(SearchStopped), contextlib.closing(trees):
-        relaxation.raise_bound(counting=False)  # the multipliers found before a stop are as good as any
+    with contextlib.closing(trees):
+        try:
+            relaxation.raise_bound(counting=False)
+        except SearchStopped as stopped:  # the multipliers found so far are as good as any
+            if stopped.reason == "interrupt":
+                raise KeyboardInterrupt from None
     sizes = np.abs(parts).max(axis=2).sum(axis=1, dtype=np.float64)
     total = sizes[0] + sum(abs(float(m)) * x for m, x in zip(relaxation.multipliers, sizes[1:], strict=True)) + 1
     denominator = max(1, int(_LARGEST / total))

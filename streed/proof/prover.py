@@ -62,15 +62,15 @@ class Prover:
         self.sums, self.deadline, self.tell = sums, deadline, tell
         self.claims: dict[tuple[bytes, int], Claim] = {}
         self.recent: list[Claim] = []
-        self.root = self.claim(sums.root(), sums.rows.depth, ())
+        self.root = self.claim(sums.root, sums.depth, ())
 
     def claim(self, part: Part, depth: int, path: tuple[int, ...]) -> Claim:
         """The claim about some rows, made once; of depth two or less it is counted."""
         key = self.sums.key(part), depth
         if key not in self.claims:
             made = self.claims[key] = Claim(part, path, depth)
-            if depth <= 2 or not len(self.sums.rows.starts) or not part.mask.any():
-                made.lower = made.upper = self.sums.optimum(part, min(depth, 2))
+            if depth <= 2 or not len(self.sums.starts) or not part.mask.any():
+                made.lower = made.upper = self.sums.lower(part, min(depth, 2))
         return self.claims[key]
 
     def side(self, claim: Claim, q: int) -> Claim:
@@ -94,7 +94,7 @@ class Prover:
             totals, best = self._by_column(claim, claim.sides), self._by_column(claim, claim.reached)
             open_columns = np.flatnonzero(totals < goal)
             column = int(open_columns[np.lexsort((totals[open_columns], best[open_columns]))[0]])
-            literals = np.flatnonzero(self.sums.rows.of_column == column)
+            literals = np.flatnonzero(self.sums.of_column == column)
             literals = literals[claim.reached[literals] > claim.sides[literals]]
             # the side whose bound is nearest to its best tree: what is soon shown need not be asked of the others
             q = int(literals[np.argmin((claim.reached - claim.sides)[literals])])
@@ -113,7 +113,8 @@ class Prover:
     def _open(self, claim: Claim) -> None:
         sums, part = self.sums, claim.part
         claim.leaf = sums.leaf(part)
-        claim.reached, claim.sides = sums.counted(part, max(1, claim.depth))
+        claim.reached = sums.counted(part, 1)
+        claim.sides = np.minimum(claim.reached, 2 * sums.split if claim.depth == UNLIMITED else 0)
         claim.price, claim.first = sums.by_column(part, np.zeros_like(claim.sides)), claim.sides
         self._settle(claim)
         if claim.depth != 3:
@@ -156,7 +157,7 @@ class Prover:
     def _by_column(self, claim: Claim, sides: Array) -> Array:
         """(P,) what a split by each column costs by its sides."""
         assert claim.price is not None
-        total = claim.price + np.add.reduceat(sides, self.sums.rows.starts)
+        total = claim.price + np.add.reduceat(sides, self.sums.starts)
         return np.asarray(np.where(claim.price < BIG, total, BIG))
 
     # -- writing -------------------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ class Prover:
         """The claims that the roots' bounds need, each after those that it rests on."""
         place: dict[int, int] = {}
         made: list[Record] = []
-        names = list(self.sums.rows.literal)
+        names = list(self.sums.literal)
         needs: dict[int, list[Claim]] = {}
         stack = list(roots)[::-1]
         while stack:

@@ -22,7 +22,7 @@ from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
 from streed.progress import Progress, Reporter, reporter
 from streed.proof import check
-from streed.proof.check import MAGIC, UNLIMITED, Plane, Record, Relaxed
+from streed.proof.check import MAGIC, UNLIMITED, Plane, Record, Sums
 from streed.proof.prover import Prover, StoppedError
 from streed.proof.statement import ProofClaim, Statement
 from streed.task import Task
@@ -171,11 +171,11 @@ def prove_statement(
         from streed.proof.multipliers import find_multipliers
 
         multipliers = find_multipliers(made, limits, deadline)
-    (problem,) = check.relaxed(made.X, made.goal.costs, limits, made.amounts, [(multipliers, [])])
+    problem = Sums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
 
     def tell(lower: int, claims: int) -> None:
         if listener.due():
-            bound = -((problem.allowed - int(problem.floor.sum()) - lower) // problem.factors[0])
+            bound = -((problem.allowed - lower) // problem.factors[0])
             cost, unit = made.goal.reached, made.goal.costs.unit
             best, least = float(cost * unit), float(min(bound, cost) * unit)
             listener.tell(Progress(best, least, best - least, claims, time.monotonic() - began, "proving"))
@@ -185,29 +185,29 @@ def prove_statement(
         problem.add(record)
     found = check.prove([problem], made.amounts, made.goal.reached)
     written = to_bytes({"tree": made.tree, "arguments": list(statement.arguments)}, [(multipliers, records)])
-    bound, cost = found * made.goal.costs.unit, made.goal.reached * made.goal.costs.unit
-    if made.goal.score is not None:
-        bound, cost = made.goal.score if bound >= cost else Fraction(1), made.goal.score
+    bound, cost = found * made.goal.costs.unit, made.goal.worth
+    if made.goal.is_score:
+        bound = cost if found >= made.goal.reached else Fraction(1)
     seconds = time.monotonic() - began
     return Proof(written, made.table, statement.arguments, bound, cost, made.goal.words(found), len(records), seconds)
 
 
-def find_records(problem: Relaxed, made: ProofClaim, deadline: float | None, tell: Any) -> list[Record]:
-    """Claims from which follows, as far as time allows, that no tree costs less than the tree of a claim.
+def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: Any) -> list[Record]:
+    """Claims from which follows, as far as time and Ctrl-C allow, that no tree costs less than the tree of a claim.
 
     With limited sums also claims about all sides of the first split, which LIST asks for.
     """
-    rows, budget = problem.rows, problem.budget(made.goal.reached)
-    if rows.depth <= 2 or not len(rows.starts):
+    budget = problem.budget(made.goal.reached)
+    if problem.depth <= 2 or not len(problem.starts):
         return []
     prover = Prover(problem, deadline, tell)
     root = prover.root
     roots = [root]
-    with contextlib.suppress(StoppedError):
+    with contextlib.suppress(StoppedError, KeyboardInterrupt):
         prover.improve(root, budget + 1)
-        if made.amounts and 3 < rows.depth < UNLIMITED and root.lower <= budget:
+        if made.amounts and 3 < problem.depth < UNLIMITED and root.lower <= budget:
             for column, price in enumerate(root.price.tolist() if root.price is not None else ()):
-                sides = [prover.side(root, q) for q in np.flatnonzero(rows.of_column == column).tolist()]
+                sides = [prover.side(root, q) for q in np.flatnonzero(problem.of_column == column).tolist()]
                 for side in sides if price < check.BIG else ():
                     prover.improve(side, budget + 1 - price - sum(each.lower for each in sides if each is not side))
                     roots.append(side)

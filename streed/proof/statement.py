@@ -91,7 +91,7 @@ class Statement:
         limits = check.Limits(check.UNLIMITED if max_depth is None else min(max_depth, check.UNLIMITED), min_leaf)
         made = cls(coded, limits, (*arguments, *words), tuple(labels), coded.to_csv(more))
         # so that numbers that are too fine are refused before anything is searched
-        made._goal(*made._read(), check.Tree(np.zeros(data.n_rows, np.int64), []))
+        made._goal(*made._read(), (np.zeros(data.n_rows, np.int64), []))
         return made
 
     def claim(self, tree: Tree) -> ProofClaim:
@@ -115,7 +115,7 @@ class Statement:
         """The costs; raises InputError for numbers that the checker could not sum exactly."""
         try:
             goal = check.goal_of(given, table, tree)
-            check.relaxed(table.X, goal.costs, self.limits, amounts, [([Fraction(0)] * len(amounts), [])])
+            check.Sums(table.X, goal.costs, self.limits, amounts, ([Fraction(0)] * len(amounts), []))
         except (check.UsageError, check.RejectedError) as error:
             raise InputError("costs", str(error), "give numbers of fewer digits") from error
         return goal

@@ -25,7 +25,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.proof import check
-from streed.proof.check import BIG, UNLIMITED, Amount, Costs, Limits, Plane, Record, RejectedError, Relaxed, Tests
+from streed.proof.check import BIG, UNLIMITED, Amount, Costs, Limits, Plane, Record, RejectedError, Sums, Tests
 from streed.proof.proving import find_records, to_bytes
 from tests.differential import judging
 
@@ -57,7 +57,7 @@ class Problem:
     def points(self, rows: Array, depth: int, asked: frozenset[int] = frozenset()) -> set[Point]:
         """Costs and amounts of all trees for some rows (n,) bool; of those with equal amounts the least cost."""
         depth = min(depth, self.X.shape[1])
-        key = rows.tobytes(), depth, asked if self.costs.tests else None
+        key = rows.tobytes(), depth, asked if self.costs.tests.of else None
         if key not in self._known:
             tables = [self.costs.costs, *(amount.of_rows for amount in self.amounts)]
             found: set[Point] = set()
@@ -66,7 +66,7 @@ class Problem:
             for column, codes in enumerate(self.X.T if depth else ()):
                 sides = [side for code in set(codes.tolist()) if (side := rows & (codes == code)).any()]
                 if len(sides) > 1:
-                    test = self.costs.tests.price(column, asked) * int(rows.sum()) if self.costs.tests else 0
+                    test = self.costs.tests.price(column, asked) * int(rows.sum())
                     price = (self.costs.split + test, *(amount.of_split for amount in self.amounts))
                     below = [self.points(side, depth - 1, asked | {column}) for side in sides]
                     found |= {tuple(map(sum, zip(price, *parts, strict=True))) for parts in itertools.product(*below)}
@@ -88,9 +88,9 @@ class Problem:
             for a, x in zip(self.amounts, point[1:], strict=True)
         )
 
-    def relaxed(self, planes: list[Plane]) -> list[Relaxed]:
+    def relaxed(self, planes: list[Plane]) -> list[Sums]:
         """The checker's problems with these claims; raises RejectedError."""
-        return check.relaxed(self.X, self.costs, self.limits, self.amounts, planes)
+        return [Sums(self.X, self.costs, self.limits, self.amounts, plane) for plane in planes]
 
     def bound(self, planes: list[Plane], reached: int) -> int:
         """What the checker accepts of these planes, written and read; raises RejectedError."""
@@ -109,13 +109,16 @@ def draw_problem(draw: random.Random) -> Problem:
     n, p = (draw.randint(1, 14), draw.randint(0, 3)) if limited else (draw.randint(1, 22), draw.randint(0, 5))
     wide = [draw.random() < 0.25 for _ in range(p)]
     X = np.array([[draw.randrange(3 if w else 2) for w in wide] for _ in range(n)], np.uint8).reshape(n, p)
-    labels, factor = draw.choice((1, 2, 2, 2, 3)), draw.choice((1, 1, 1, 1 << 22, 1 << 50))
+    labels, factor = draw.choice((1, 2, 2, 2, 3)), draw.choice((1, 1, 1, 1 << 22, 1 << 40))
     costs = [[draw.choice((0, 0, 1, 1, draw.randint(-3, 9))) * factor for _ in range(labels)] for _ in range(n)]
     depth = draw.choice((0, 1, 2, 3, 3, 3, 4, 5, UNLIMITED, UNLIMITED))
-    tests = None
+    tests = Tests({}, [])
     if p and draw.random() < 0.3:
         prices = [(full, draw.randint(0, full), draw.choice(("-", "g", "h"))) for full in draw.choices(range(4), k=3)]
-        tests = Tests([draw.randint(-1, 2) for _ in range(p)], [(a * factor, b * factor, g) for a, b, g in prices])
+        tests = Tests(
+            {c: draw.randint(0, 2) for c in range(p) if draw.random() < 0.8},
+            [(a * factor, b * factor, g) for a, b, g in prices],
+        )
     split = draw.choice((1, 2, 5) if depth == UNLIMITED else (0, 0, 1, 2)) * factor
     amounts = []
     for _ in range(draw.choice((0, 1, 1, 2)) if limited else 0):
@@ -134,7 +137,7 @@ def wrong_claims(draw: random.Random, problem: Problem, plane: Plane) -> list[st
     wrong = []
     (made,) = problem.relaxed([plane])
     for _ in range(CLAIMS):
-        path = draw.sample(list(made.rows.literal), min(len(made.rows.literal), draw.randrange(3)))
+        path = draw.sample(list(made.literal), min(len(made.literal), draw.randrange(3)))
         depth = draw.choice((0, 1, 2, 3, 3, 4, 5, UNLIMITED))
         back = [draw.randint(1, len(made.claims)) for _ in range(draw.randrange(5))] if made.claims else []
         try:
@@ -147,8 +150,8 @@ def wrong_claims(draw: random.Random, problem: Problem, plane: Plane) -> list[st
             most = int(said[1])
             made.add(Record(path, depth, min(most, BIG - 1), back))
         mask = made.claims[-1][0]
-        of_class = np.unpackbits(mask, count=made.rows.m).view(bool)
-        points = problem.points(of_class[made.rows.of_row], depth, frozenset(c for c, _ in path))
+        of_class = np.unpackbits(mask, count=made.m).view(bool)
+        points = problem.points(of_class[made.of_row], depth, frozenset(c for c, _ in path))
         least = min((int(made.value(np.array(point))) for point in points), default=2 * BIG) - int(
             made.floor @ of_class
         )

@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
-LONG = ("proofs.md", "is-my-task-separable.md", "applications.md", "five-more-jobs.md", "policies.md")
+LONG = ("is-my-task-separable.md", "applications.md", "five-more-jobs.md", "policies.md")
 """Pages whose code runs for many seconds."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
