@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _Limits = tuple[int | None, int | None]
 _Path = tuple[int, ...]
 
+_LOOK = 2
+"""Levels of the exact trees from which the first tree takes its splits."""
+
 
 @final
 @attrs.define(eq=False)
@@ -57,6 +60,10 @@ class AndOrSearch(BestSearch):
         problem, cell = self._problem, self._states.root
         limits = self._budgets.useful(cell.most_leaves, problem.max_depth, problem.max_nodes)
         self._root = self._node(cell, limits, ())
+        if not self._root.solved:
+            ahead = self._look_ahead(cell, *limits, (), _LOOK)
+            if ahead is not None and (self._root.best is None or self._task.better(ahead[0], self._root.best[0])):
+                self._root.best = ahead
         self.best = self._root.best
         while not self._root.solved:
             if not self._monitor.visit():
@@ -71,7 +78,7 @@ class AndOrSearch(BestSearch):
 
     def _node(self, cell: Cell, limits: _Limits, path: _Path) -> _Node:
         """The node, made if need be."""
-        key = (*limits, path)
+        key = (AndOrSearch, *limits, path)
         known = cell.memo.get(key)
         if known is None:
             leaves = self._states.leaves(cell)

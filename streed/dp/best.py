@@ -5,8 +5,11 @@ A split is left as soon as it cannot be better than the best solution so far, wh
 not yet solved. That holds by the order that (+) preserves (Def. 4.4), by `subtract` and by lower bounds; nothing else
 is taken for granted of a task.
 
-Of equally good trees it is the shallowest kind that is kept at the root (the limit on the depth rises one by one), and
-below it the one that comes first: a leaf before a branch, smaller labels and columns before larger ones.
+The limit on the depth rises one by one. Behind depths two and three a rolling lookahead finds a good tree of the whole
+depth at once, from the exact trees of so many levels (`BestSearch._look_ahead`); it is what a stopped search returns.
+
+Of equally good trees it is the shallowest kind that is kept at the root, and below it the one that comes first: a leaf
+before a branch, smaller labels and columns before larger ones.
 """
 
 from __future__ import annotations
@@ -28,13 +31,18 @@ _Path = tuple[int, ...]
 _FIRST_DEPTHS = 3
 """Where the depth is not limited, trees of less depth than this are looked for first."""
 
+_LOOKS = (2, 3)
+"""Levels of the exact trees from which lookaheads take their splits."""
+
 
 class BestSearch:
     """The search for one problem; `run` it once."""
 
     def __init__(self, problem: Problem, states: States, budgets: Budgets, monitor: StopMonitor) -> None:
         self.best: Found | None = None
-        """The best solution so far."""
+        """The best solution so far of those that were looked for in order."""
+        self._ahead: Found | None = None
+        """The best solution of a lookahead that is better than it was."""
         self.beat: Value | None = None
         """Only solutions of a better value than this are looked for."""
         self.pruned = 0
@@ -51,20 +59,55 @@ class BestSearch:
         rising = range(_FIRST_DEPTHS if deepest is None else deepest)
         for depth in [*rising, deepest]:
             limits = self._budgets.useful(root.most_leaves, depth, nodes)
+            if depth == deepest:
+                self.best = next(iter(self.solutions), None)
             found = self._solve(root, *limits, (), self.beat if self.best is None else self.best[0])
             self.best = found or self.best
             if self._monitor.stopped:
                 return False
+            if depth in _LOOKS and depth != deepest:
+                self._ahead = self._look_ahead(root, deepest, nodes, (), depth)
+                if self._monitor.stopped:
+                    return False
         return True
 
     @property
     def solutions(self) -> list[Found]:
         """What is known of the optimum."""
+        known = self._ahead
+        value = self.beat if self.best is None else self.best[0]
+        if known is not None and (value is None or self._task.better(known[0], value)):
+            return [known]
         return [] if self.best is None else [self.best]
 
     def bound(self) -> Value | None:
         """A value that no tree is better than, or None; for a search that was stopped."""
         return self._states.floor(self._states.root)
+
+    def _look_ahead(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, look: int) -> Found | None:
+        """A good solution within the useful limits: exact at `look` levels, and above them split as their best is.
+
+        Where splits are paid for, or nodes are few, it ends where nothing is gained. Branching nodes that the exact
+        trees do not need are for the larger sides first.
+        """
+        found = self._solve(cell, *self._budgets.useful(cell.most_leaves, _least(depth, look), nodes), path, None)
+        if found is None or found[2] is None or _least(depth, look) == depth or self._monitor.stopped:
+            return found
+        split = found[1]
+        children = next(sides for each, sides in self._states.splits(cell) if each == split)
+        spare = None if nodes is None else nodes - _size(found)
+        below, under = None if depth is None else depth - 1, self._states.below(path, split)
+        parts = list(found[2])
+        for at in sorted(range(len(children)), key=lambda k: -children[k].n_rows):
+            room = None if spare is None else spare + _size(parts[at])
+            limits = self._budgets.useful(children[at].most_leaves, below, room)
+            better = self._look_ahead(children[at], *limits, under, look)
+            if better is not None and self._task.better(better[0], parts[at][0]):
+                spare = None if spare is None else spare + _size(parts[at]) - _size(better)
+                parts[at] = better
+        value = self._merged([part[0] for part in parts], self._cost(cell, path, split))
+        gains = self._task.better(value, found[0]) and self._task.feasible(value)
+        return (value, split, tuple(parts)) if gains else found
 
     def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, upper: Any) -> Found | None:
         """The best solution within the useful limits that is better than `upper` (None: any); None if there is none.
@@ -217,3 +260,12 @@ class BestSearch:
     def _merged(self, values: Sequence[Value], cost: Any) -> Value:
         value = functools.reduce(self._task.combine, values)
         return value if cost is None else self._task.combine(value, cost)
+
+
+def _least(depth: int | None, look: int) -> int:
+    return look if depth is None else min(depth, look)
+
+
+def _size(found: Found) -> int:
+    """The branching nodes of a solution."""
+    return 0 if found[2] is None else 1 + sum(map(_size, found[2]))

@@ -158,3 +158,22 @@ def test_progress_is_told(task: Any, count: int) -> None:
     incumbents = [each.incumbent for each in told if each.incumbent is not None]
     assert incumbents == sorted(incumbents, reverse=True)
     assert all(each.lower_bound is None or each.lower_bound <= incumbents[-1] for each in told)
+
+
+@pytest.mark.parametrize(("kind", "nodes"), [(Interrupted, None), (Interrupted, 12), (InterruptedFront, None)])
+def test_good_trees_of_the_whole_depth_come_before_the_proof(kind: type[Interrupted], nodes: int | None) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (120, 9))
+    data = Dataset.make(X, (X[:, 0] & X[:, 1]) ^ (X[:, 2] & X[:, 3]) ^ (X[:, 4] & (rng.random(120) < 0.8)))
+    limits: dict[str, Any] = {"max_nodes": nodes}
+    lower = kind(-1)
+    shallow = {value for value, _ in general(lower, data, max_depth=3, **limits).front}
+    ended = kind(-1)
+    best = {value for value, _ in general(ended, data, max_depth=5, **limits).front}
+    stopped = [general(kind(at), data, max_depth=5, **limits) for at in (2 * lower.calls[0], 3 * lower.calls[0])]
+    for result in stopped:
+        check_stopped(result, data)
+        worth = [sum(value) if isinstance(value, tuple) else value for value, _ in result.front]
+        least, most = (min(sum(v) if isinstance(v, tuple) else v for v in found) for found in (best, shallow))
+        assert least <= min(worth) < most
+    assert 4 * lower.calls[0] < ended.calls[0]
