@@ -72,6 +72,11 @@ class Result:
     """Where infeasible: for every limit on the value of a task, the tightest one that some tree meets."""
 
     @property
+    def positive_class(self) -> Any:
+        """The label that the task, or a limit of it, calls positive, as F1 does; None if it calls none so."""
+        return None if self.tree is None else self.tree.positive
+
+    @property
     def gap(self) -> Any:
         """`upper_bound - lower_bound`; None if infeasible or if bounds are unknown or tuples, 0 if these met.
 
@@ -92,6 +97,7 @@ class Result:
         if self.tree is not None:
             size = {"n_branches": self.tree.n_branches, "n_leaves": self.tree.n_leaves, "depth": self.tree.depth}
         limits = {"limits": [str(limit) for limit in self.tightest]} if self.tightest else {}
+        positive = {} if self.positive_class is None else {"positive_class": _plain(self.positive_class)}
         front = {"front": [plain_value(value) for value, _ in self.front]} if self._is_front else {}
         return {
             "task": describe(self.task),
@@ -100,6 +106,7 @@ class Result:
             "lower_bound": plain_value(self.lower_bound),
             "upper_bound": plain_value(self.upper_bound),
             "gap": plain_value(self.gap),
+            **positive,
             **front,
             **limits,
             "tree": size,

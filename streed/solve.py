@@ -29,6 +29,7 @@ from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 from streed.task.analysis.extent import affordable
 from streed.task.constrained import leaf_limits, limited
 from streed.task.contract import check_contract, check_task, is_shipped
+from streed.task.positive import positive_class
 from streed.task.weighing import check_weights, in_copies
 from streed.tree import Claims, Tree
 from streed.tree.claims import extent_text
@@ -125,7 +126,7 @@ def solve(
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
         from streed.kernels.compilation import Compilation
 
-        bound = task.bind(data)
+        bound, positive = task.bind(data), positive_class(given, data, warn=True)
         totals = Totals(task, data)
         problem = Problem(data, bound, most_depth, most_nodes, rows_needed(bound, leaf_rows, data))
         known = None if warm_start is None else adopt(warm_start, problem)
@@ -174,7 +175,7 @@ def solve(
         over_all = _over_all(task, problem, outcome, totals) if outcome.solutions else None
         over = extent_text(data.extent, over_all, task.larger_is_better)
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
-        asked = (max_depth, max_nodes, min_leaf, None, over, cuts, gain_sign(task))
+        asked = (max_depth, max_nodes, min_leaf, None, over, cuts, gain_sign(task), positive)
         front = []
         for solution in outcome.solutions:
             if data.frequency is not None:

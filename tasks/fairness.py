@@ -40,6 +40,7 @@ import numpy as np
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights
+from streed.task.positive import given_class
 from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Fairness(Gap):
     rates: ClassVar[tuple[str, ...]]
     """What is compared: rates of favourable predictions among "all" rows, the "positive" or the "negative" ones; the
     rate of "errors" among all."""
+
+    def positive_class(self, data: Dataset) -> int | None:
+        return None if self.rates == ("errors",) else positive_of(self, data)
 
     def __str__(self) -> str:
         given = [] if self.feature is None else [repr(self.feature)]
@@ -157,6 +161,7 @@ class EqualOpportunity(Fairness):
     """The gap between groups in the rate of favourable predictions among the positive rows (true positive rates)."""
 
     rates: ClassVar[tuple[str, ...]] = ("positive",)
+    one_sided: ClassVar[bool] = True
 
 
 @final
@@ -165,6 +170,7 @@ class PredictiveEquality(Fairness):
     """The gap between groups in the rate of favourable predictions among the negative rows (false positive rates)."""
 
     rates: ClassVar[tuple[str, ...]] = ("negative",)
+    one_sided: ClassVar[bool] = True
 
 
 @final
@@ -297,9 +303,7 @@ def positive_of(notion: Fairness, data: Dataset) -> int:
     if notion.rates == ("errors",):
         return 0
     if notion.positive is not None:
-        if notion.positive not in classes:
-            raise InputError("positive", f"{notion.positive!r} does not occur in y", f"use one of {classes}")
-        return classes.index(notion.positive)
+        return given_class(classes, notion.positive)
     if len(classes) != 2:
         raise InputError(
             "y", f"it has {len(classes)} classes", f"say which one is favourable: {type(notion).__name__}(positive=...)"

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -88,6 +88,8 @@ class LowestRate(_FromBelow):
 class RatioLimit(SumLimit):
     """The smallest rate of a group is at least a part of the largest one; as in `DemographicParity().ratio >= 0.8`."""
 
+    one_sided: ClassVar[bool] = True
+
     notion: Fairness = attrs.field(validator=check_notion)
     limit: Any = attrs.field(validator=Range(0, 1))
 
@@ -116,6 +118,8 @@ class RatioLimit(SumLimit):
 @attrs.frozen
 class LowestRateLimit(SumLimit):
     """Every group's rate is at least a given one; written `EqualOpportunity().lowest >= 0.7`."""
+
+    one_sided: ClassVar[bool] = True
 
     notion: Fairness = attrs.field(validator=check_notion)
     limit: Any = attrs.field(validator=Range(0, 1))
@@ -147,10 +151,15 @@ class TreatmentEquality(SumLimit):
     `feature` names the sensitive column, or several, and `positive` the favourable label, as of notions of fairness.
     """
 
+    one_sided: ClassVar[bool] = True
+
     low: Any = attrs.field(validator=Range(0))
     high: Any = attrs.field(validator=Range(0))
     feature: Any = attrs.field(default=None, converter=_feature)
     positive: Any = attrs.field(default=None, kw_only=True)
+
+    def positive_class(self, data: Dataset) -> int:
+        return positive_of(self._notion, data)
 
     def __attrs_post_init__(self) -> None:
         if exact_number(self.low) > exact_number(self.high):

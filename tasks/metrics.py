@@ -36,24 +36,12 @@ import numpy as np
 from streed.errors import InputError, NotSeparableError
 from streed.exact import Array, Range, exact_number
 from streed.task import State, Task, Value
+from streed.task.positive import positive_number
 from streed.task.sums import LinearFraction, SumTask
 from streed.tasks.class_errors import check_classes
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-
-
-def positive_number(data: Dataset, positive: Any, name: str) -> int:
-    """The number of the positive class, 0 or 1; raises InputError unless it is one of two classes."""
-    classes = list(data.classes)
-    if len(classes) != 2:
-        found = "every row has the same label" if len(classes) == 1 else f"it has {len(classes)} classes"
-        raise InputError("y", found, f"{name} needs two classes, the positive one and the other")
-    if positive is None:
-        return 1
-    if positive not in classes:
-        raise InputError("positive", f"{positive!r} does not occur in y", f"use one of {classes}")
-    return classes.index(positive)
 
 
 @attrs.frozen
@@ -62,10 +50,15 @@ class ErrorMetric(SumTask):
 
     components: ClassVar[tuple[str, ...]] = ("false_negatives", "false_positives")
 
+    one_sided: ClassVar[bool] = True
+
     positive: Any = attrs.field(default=None, kw_only=True)
 
+    def positive_class(self, data: Dataset) -> int | None:
+        return positive_number(data, self.positive, type(self).__name__)
+
     def bind(self, data: Dataset) -> Task:
-        positive_number(data, self.positive, type(self).__name__)
+        self.positive_class(data)
         for k, total in enumerate(data.class_totals()):
             if total == 0:
                 raise InputError("sample_weight", f"class {data.classes[k]!r} weighs nothing", "give it some weight")
@@ -135,6 +128,8 @@ class Jaccard(FractionMetric):
 class CohenKappa(FractionMetric):
     """Cohen's kappa, the agreement beyond that of chance; maximised."""
 
+    one_sided: ClassVar[bool] = False
+
     def fraction(self, totals: State) -> LinearFraction:
         P, N = _sizes(totals)
         return LinearFraction(2 * P * N, (2 * N, 2 * P), 2 * P * N, (P - N, N - P))
@@ -147,6 +142,8 @@ class MatthewsCorrelation(ErrorMetric):
 
     It falls with each error wherever it is positive; what is worse than guessing counts as 0, like guessing.
     """
+
+    one_sided: ClassVar[bool] = False
 
     def rank(self, value: Value, totals: State) -> Fraction:
         P, N = map(Fraction, _sizes(totals))
@@ -163,6 +160,8 @@ class MatthewsCorrelation(ErrorMetric):
 @attrs.frozen
 class GMean(ErrorMetric):
     """The geometric mean of the two classes' recall; maximised."""
+
+    one_sided: ClassVar[bool] = False
 
     def rank(self, value: Value, totals: State) -> Fraction:
         P, N = map(Fraction, _sizes(totals))
@@ -220,13 +219,16 @@ class MonotoneMetric(ErrorMetric):
 
     function: Callable[..., Any] = attrs.field(validator=attrs.validators.is_callable())
 
+    def positive_class(self, data: Dataset) -> int | None:
+        return None if data.n_classes > 2 and self.positive is None else ErrorMetric.positive_class(self, data)
+
     def bind(self, data: Dataset) -> Task:
-        if data.n_classes > 2 and self.positive is None:
+        if self.positive_class(data) is None:
             check_classes(data, "MonotoneMetric")
             return ManyClassMetric(self.function, data.n_classes).bind(data)
         ErrorMetric.bind(self, data)
         negatives, positives = data.class_totals()
-        if positive_number(data, self.positive, "MonotoneMetric") == 0:
+        if self.positive_class(data) == 0:
             negatives, positives = positives, negatives
         _try_function(self.function, positives, negatives)
         return self

@@ -23,7 +23,7 @@ import abc
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -31,7 +31,7 @@ import numpy as np
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
-from streed.tasks.metrics import positive_number
+from streed.task.positive import positive_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,12 @@ class Rate(abc.ABC):
     `positive` is the positive class, the second of two in sorted order unless it is given.
     """
 
+    one_sided: ClassVar[bool] = True
+
     positive: Any = attrs.field(default=None, kw_only=True)
+
+    def positive_class(self, data: Dataset) -> int:
+        return positive_number(data, self.positive, type(self).__name__)
 
     @abc.abstractmethod
     def bounded_sum(self, least: Fraction, data: Dataset, positive: int) -> BoundedSum:
@@ -126,11 +131,11 @@ class RateLimit(SumLimit):
         return f"{type(self.rate).__name__}({given}) >= {self.limit}"
 
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        positive = positive_number(data, self.rate.positive, type(self.rate).__name__)
+        positive = self.rate.positive_class(data)
         return (self.rate.bounded_sum(Fraction(exact_number(self.limit)), data, positive),)
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        positive = positive_number(data, self.rate.positive, type(self.rate).__name__)
+        positive = self.rate.positive_class(data)
         weights, _ = integer_weights(data)
         each = np.ones(data.n_rows, np.int64) if weights is None else weights
         value, least = (

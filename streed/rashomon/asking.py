@@ -21,6 +21,7 @@ from streed.task import Task
 from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
 from streed.task.contract import check_task
+from streed.task.positive import positive_class
 from streed.task.weighing import check_weights, in_copies
 from streed.tree.evaluation import evaluate
 
@@ -94,6 +95,8 @@ def rashomon(
         trivial=trivial,
         columns=columns,
     )
+    if near.name == "budget" or not question.sums:  # else `solve` says it
+        positive_class(task, data, warn=True)
     price = question.sums[0].split if question.sums else question.split
     if max_depth is None and nodes is None and (question.fraction is not None or price <= 0):
         raise InputError(

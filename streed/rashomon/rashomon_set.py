@@ -22,6 +22,7 @@ from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
 from streed.rashomon.votes import MOST_ASKED, exact_shares
 from streed.task.algebra import gain_sign
+from streed.task.positive import positive_class
 from streed.tree import Claims, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import Branch
@@ -178,9 +179,9 @@ class RashomonSet:
         status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
         depth, nodes, min_leaf = question.max_depth, question.max_nodes, question.min_leaf
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
-        claims = Claims(
-            task, shown, *worst, status, root.rows, depth, nodes, min_leaf, None, data.extent, cuts, gain_sign(task)
-        )
+        said = {"over": data.extent, "gains": gain_sign(task), "positive": positive_class(task, data)}
+        size = (root.rows, depth, nodes, min_leaf)
+        claims = Claims(task, shown, *worst, status, *size, max_cuts=cuts, **said)  # type: ignore[arg-type]
         tree = Tree.grown(root, data, labels, claims=claims)
         return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
 

@@ -21,7 +21,7 @@ from streed.report.rendering import json_in_script, markup, rendered
 from streed.result import Result
 from streed.tree import Claims, Tree
 from streed.tree.models import tree_of
-from streed.tree.text import number, size_text
+from streed.tree.text import number, size_text, written
 
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet
@@ -111,6 +111,7 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | N
         asked = [f"{name} at most {limit}" for name, limit in sizes if limit is not None]
         asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
         cards.append(("limits of size", ", ".join(asked) or "none", ""))
+        cards += [] if tree.positive is None else [("positive class", written(tree.positive), "")]
         cards += [("subject to", limit, "") for limit in limits(claims)]
         cards += [("searched over", claims.over, "")] if claims.over else []
     return [*cards, ("tree", size_text(tree), ""), ("rows", f"{n_rows:,}", "")]

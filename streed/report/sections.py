@@ -75,11 +75,11 @@ def errors(tree: Tree, rows: Rows) -> dict[str, Any] | None:
 def groups(tree: Tree, rows: Rows, told: Sequence[str] = ()) -> dict[str, Any]:
     """The rates and counts of the groups, where the favourable label is clear; `told`: what their limits come to."""
     try:
-        found = rates_of(tree, rows.X, **_given(rows))
+        found = rates_of(tree, rows.X, positive=tree.positive, **_given(rows))
     except InputError as reason:
         return {"told": told, "refused": str(reason)}
     data = rows.groups()
-    positive = data.classes[-1]
+    positive = data.classes[-1] if tree.positive is None else tree.positive
     predicted = rows.predicted(tree)
     both = group_counts(EqualizedOdds(positive=positive), data, predicted)
     wrong = group_counts(ErrorRateParity(), data, predicted)["errors"]

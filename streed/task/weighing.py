@@ -72,12 +72,12 @@ def check_summed_rows(task: Task, data: Dataset) -> None:
 def parts_of(task: Task) -> Iterator[Task]:
     """The task, and those that it is made of."""
     yield task
-    for name in _field_names(type(task)):
+    for name in field_names(type(task)):
         yield from _tasks_in(getattr(task, name, None))
 
 
 @functools.lru_cache(maxsize=1024)
-def _field_names(kind: type) -> tuple[str, ...]:
+def field_names(kind: type) -> tuple[str, ...]:
     """Those of an attrs class; none of any other."""
     return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
 

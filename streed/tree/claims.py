@@ -38,6 +38,9 @@ class Claims:
     gains: int = 0
     """1 where the costs of leaves are what they gain, the larger the better; -1 where they are minus that."""
 
+    positive: int | None = None
+    """The number of the class that the task calls positive."""
+
     def cut(self, data: Dataset) -> Dataset:
         """The data with the thresholds that the solve tried, where the caller left open how many there are."""
         return data if self.max_cuts is None or data.max_cuts != AUTO else data.cut(self.max_cuts)

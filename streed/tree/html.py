@@ -21,7 +21,8 @@ _MOST = 200
 def tree_html(tree: Tree, verdict: str = "") -> str:
     """The tree as HTML that needs nothing else; `verdict`: a line of HTML above it."""
     said = f"<div><b>{verdict}</b></div>" if verdict else ""
-    size = f'<div style="opacity:0.75">{escaped(size_text(tree))}</div>'
+    sizes = size_text(tree) + ("" if tree.positive is None else f"; positive class: {_shown(tree.positive)}")
+    size = f'<div style="opacity:0.75">{escaped(sizes)}</div>'
     return f'<div class="streed-tree" style="{_STYLE}">{said}{size}{_nodes(tree)}</div>'
 
 

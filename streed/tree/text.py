@@ -73,6 +73,8 @@ def text(tree: Tree) -> str:
             for at, (child, said) in enumerate(zip(node.children, answers(column, node.cut), strict=True))
         ]
         stack.extend(reversed(below))
+    if tree.positive is not None:
+        lines.append(visible(f"positive class: {written(tree.positive)}"))
     return "\n".join(lines)
 
 

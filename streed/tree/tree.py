@@ -87,6 +87,12 @@ class Tree:
         """What each leaf predicts, left to right."""
         return tuple(self.labels[leaf.label] for leaf in self.leaves()) if self.shown is None else self.shown
 
+    @property
+    def positive(self) -> Any:
+        """The label that the task calls positive; None if it calls none so."""
+        number = None if self.claims is None else self.claims.positive
+        return None if number is None else self.labels[number]
+
     # -- prediction ------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,19 +13,28 @@ import pytest
 
 import streed
 from streed.errors import NotSeparableError
+from streed.estimators import OptimalTreeClassifier
+from streed.report import make_report
 from streed.task import Task
 from streed.tasks import (
     F1,
+    Accuracy,
     CohenKappa,
+    DemographicParity,
+    EqualOpportunity,
+    ErrorRateParity,
     FBeta,
     GMean,
     Jaccard,
     MatthewsCorrelation,
     MinSupport,
     MonotoneMetric,
+    Recall,
+    TreatmentEquality,
 )
 from tests.unit.outcomes import BOTH, CUBE, tree_of
 from tests.unit.refusal import refused
+from tests.unit.shell import run as shell
 
 
 def penalty(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:
@@ -130,3 +142,51 @@ def test_refused_input() -> None:
 def test_a_function_that_rises_with_errors_is_no_metric() -> None:
     with pytest.raises(NotSeparableError, match="better with more errors"):
         streed.solve(MonotoneMetric(lambda fn, fp, positives, negatives: fp - fn), CUBE, BOTH)
+
+
+X, Y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 3, ["no", "yes", "yes", "yes"] * 3
+NAMED: list[tuple[Task, str | None, bool]] = [
+    (F1(), "yes", True),
+    (F1(positive="no"), "no", False),
+    (Jaccard(), "yes", True),
+    (MatthewsCorrelation(), "yes", False),  # both classes are treated alike
+    (streed.maximize(F1()).subject_to(Recall(positive="no") >= 0.5), "yes", True),
+    (Accuracy(), None, False),
+    (Accuracy().subject_to(Recall() >= 0.5), "yes", True),
+    (Accuracy().subject_to(EqualOpportunity() <= 0.5), "yes", True),
+    (Accuracy().subject_to(DemographicParity() <= 0.5), "yes", False),
+    (Accuracy().subject_to(DemographicParity().ratio >= 0.1), "yes", True),
+    (Accuracy().subject_to(TreatmentEquality(0, 9)), "yes", True),
+    (Accuracy().subject_to(ErrorRateParity() <= 0.5), None, False),
+]
+
+
+@pytest.mark.parametrize(("task", "positive", "warns"), NAMED, ids=[str(number) for number in range(len(NAMED))])
+def test_the_positive_class_is_named(task: Task, positive: str | None, warns: bool) -> None:
+    groups = ["a", "b", "b", "a", "a"] + ["b"] * 7
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = streed.solve(task, X, Y, max_depth=1, sensitive_features=groups)
+    assert [("'yes' as the positive class" in str(each.message), each.filename) for each in said] == [
+        (True, __file__)
+    ] * warns
+    assert result.tree is not None
+    assert result.positive_class == positive == streed.Tree.from_json(result.tree.to_json()).positive
+    assert result.summary().get("positive_class") == positive
+    named = f"positive class: {positive}"
+    for told in (str(result), str(result.tree), result._repr_html_(), result.tree._repr_html_()):
+        assert (named in told) == (positive is not None)
+    page = re.sub(r"(\s|<[^>]+>)+", " ", make_report(result)).split("searched over")[0]
+    assert (f"positive class {positive}" in page) == (positive is not None)
+
+
+def test_the_shell_and_estimators_name_the_positive_class(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["a,b,y", *(f"{a},{b},{y}" for (a, b), y in zip(X, Y, strict=True))]))
+    shown = shell("solve", str(table), "--target", "y", "--task", "f1", "--max-depth", "1")
+    assert "positive class: yes" in shown.stdout
+    assert "warning: F1 takes 'yes' as the positive class" in shown.stderr
+    with pytest.warns(UserWarning, match="'yes' as the positive class"):
+        model = OptimalTreeClassifier("f1", max_depth=1).fit(X, Y)
+    assert model.result_.positive_class == "yes"
+    assert "positive class: yes" in model.to_text()
