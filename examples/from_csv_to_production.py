@@ -1,4 +1,4 @@
-"""From a raw CSV file to a tree in production: read, make questions, tune, solve fairly, draw, save and load.
+"""From a raw CSV file to a tree in production: read, tune, solve fairly, draw, save and load.
 
 Run it with `python examples/from_csv_to_production.py [FOLDER]`; its files go to the folder, or to a temporary one. It
 needs pandas and the extra `sklearn` (`pip install pandas 'streed[sklearn]'`), and says so where they are missing.
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
     import pandas as pd
     from sklearn.model_selection import GridSearchCV, train_test_split
 
-    from streed import Binarizer, Tree
+    from streed import Tree
     from streed.estimators import FairTreeClassifier, OptimalTreeClassifier
     from streed.export import onnx_inputs, to_json, to_onnx, to_sql
     from streed.plot import tree_svg
@@ -53,18 +53,14 @@ def main(folder: Path) -> None:
     y, sex = table.pop("repaid"), table.pop("sex")
     X, X_test, y, y_test, sex, sex_test = train_test_split(table, y, sex, test_size=0.3, random_state=0, stratify=y)
 
-    # 2. Questions: made once, from the training rows.
-    binarizer = Binarizer(n_thresholds=6)
-    print(binarizer.fit(X).report())
-
-    # 3. How large should the tree be? Depths and prices of a node are compared on rows held out.
+    # 2. How large should the tree be? Depths and prices of a node are compared on rows held out.
     grid = {"max_depth": [1, 2, 3], "cost_complexity": [0, 0.01, 0.03]}
-    tuned = GridSearchCV(OptimalTreeClassifier(binarizer=binarizer), grid).fit(X, y)
+    tuned = GridSearchCV(OptimalTreeClassifier(cuts=6), grid).fit(X, y)
     print(f"\ntuned: {tuned.best_params_}, {tuned.score(X_test, y_test):.3f} of the test rows are right")
     print(tuned.best_estimator_.to_text())
 
-    # 4. The best tree, with the same parameters, whose rates of favourable answers differ by 2 % at most.
-    fair = FairTreeClassifier(limit=0.02, binarizer=binarizer, **tuned.best_params_)
+    # 3. The best tree, with the same parameters, whose rates of favourable answers differ by 2 % at most.
+    fair = FairTreeClassifier(limit=0.02, cuts=6, **tuned.best_params_)
     fair.fit(X, y, sensitive_features=sex)
     rates = fair.group_rates(X_test, sensitive_features=sex_test)["all"]
     print(f"\nfair: gap {fair.gap_between_groups_:.3f}, proved optimal: {fair.optimal_}")
@@ -72,10 +68,10 @@ def main(folder: Path) -> None:
     print(f"on the test rows: {fair.score(X_test, y_test):.3f} right, rates {shown}")
     print(fair.to_text())
 
-    # 5. Pictures: the tree, as a file that any browser shows.
+    # 4. Pictures: the tree, as a file that any browser shows.
     (folder / "tree.svg").write_text(tree_svg(fair, title="who gets a loan"), encoding="utf-8")
 
-    # 6. Into production: a pickle for Python, JSON for everybody else, SQL for a database.
+    # 5. Into production: a pickle for Python, JSON for everybody else, SQL for a database.
     (folder / "tree.pickle").write_bytes(pickle.dumps(fair))
     (folder / "tree.json").write_text(to_json(fair, indent=1), encoding="utf-8")
     sql = to_sql(fair, "loans")
@@ -87,7 +83,7 @@ def main(folder: Path) -> None:
     print(f"after JSON: {(read.predict(X_test) == expected).all()}")
     print(f"in SQL:\n{sql}")
 
-    # 7. ONNX, for runtimes in other languages: to a model and back.
+    # 6. ONNX, for runtimes in other languages: to a model and back.
     if any(importlib.util.find_spec(needed) is None for needed in ("onnx", "onnxruntime")):
         print("skipped: ONNX needs pip install 'streed[onnx]' onnxruntime")
         return

@@ -15,7 +15,6 @@ from streed.cli.options import NOTIONS, make_objective
 from streed.cli.output import counted
 
 if TYPE_CHECKING:
-    from streed.binarize import TableRecipe
     from streed.data import Dataset
     from streed.data.roles import Roles
     from streed.task import Task
@@ -43,11 +42,10 @@ class Asked:
     memory_limit: str | None
     weights: str | None
     frequency: str | None
-    thresholds: str
-    n_thresholds: int
+    cuts: str
     lam: str | None = None
     categorical: tuple[str, ...] = ()
-    one_hot: bool = True
+    multiway: bool = False
 
     @classmethod
     def take(cls, given: dict[str, Any]) -> Asked:
@@ -79,9 +77,8 @@ class Asked:
         }
 
     def read(self) -> tuple[Dataset, Roles]:
-        """The rows, and what their columns are; says what was made of columns that are no plain categories."""
+        """The rows, and what their columns are; says which numbers are cut, and how often."""
         from streed import datasets as bundled
-        from streed.binarize import Settings
         from streed.cli.preparation import ALL, make_dataset, roles_in
         from streed.datasets.reading import read_table
         from streed.task.analysis.extent import affordable
@@ -90,31 +87,21 @@ class Asked:
         if found is None:
             fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
         named = {"weights": self.weights, "frequency": self.frequency, "sensitive": self.sensitive}
-        # bundled data hold nothing but categories
-        listed = (*self.categorical, ALL) if self.data in bundled.names() else self.categorical
+        is_bundled = self.data in bundled.names()  # which hold nothing but categories
+        listed = (*self.categorical, ALL) if is_bundled else self.categorical
         roles = roles_in(table, found, categorical=listed, **named)  # type: ignore[arg-type]
-        if self.cuts is None:
-            settings = Settings(self.thresholds, self.n_thresholds, "one-hot" if self.one_hot else "multiway")
-            data = make_dataset(table, roles, settings)
-            told = "" if data.recipe is None else _made(data.recipe, self.thresholds)
-        else:
-            data = make_dataset(table, roles, max_cuts=self.cuts)
-            told = ""
-            if data.ordered:
-                data = affordable(self.objective(), data, self.max_depth, self.max_nodes)
-                told = _tried(data)
-        if told:
-            click.echo(told, err=True)
+        data = make_dataset(table, roles, self.max_cuts, one_hot=is_bundled and not self.multiway)
+        if data.ordered:
+            data = affordable(self.objective(), data, self.max_depth, self.max_nodes)
+            click.echo(_tried(data), err=True)
         return data, roles
 
     @property
-    def cuts(self) -> int | str | None:
-        """What `--thresholds` says of numbers, as `max_cuts` of a solve does; None where it names a method."""
-        from streed.data.dataset import ALL, AUTO, most_cuts
+    def max_cuts(self) -> int | str:
+        """What `--cuts` says of numbers, as `max_cuts` of a solve does."""
+        from streed.data.dataset import most_cuts
 
-        if self.thresholds in (ALL, AUTO):
-            return self.thresholds
-        return most_cuts(int(self.thresholds), "thresholds") if self.thresholds.isdecimal() else None
+        return most_cuts(int(self.cuts) if self.cuts.isdecimal() else self.cuts, "cuts")
 
 
 def gathered(command: Callable[..., None]) -> Callable[..., None]:
@@ -135,20 +122,6 @@ def _tried(data: Dataset) -> str:
     most = data.max_cuts
     tried = f"at most {counted(most, 'thresholds')} of each of" if isinstance(most, int) else "all thresholds of"
     return f"{tried} {', '.join(told[:_MOST_TOLD])}{f' and {rest:,} more columns' if rest > 0 else ''}"
-
-
-def _made(recipe: TableRecipe, thresholds: str) -> str:
-    from streed.data.visible import visible
-
-    made = attrs.evolve(recipe, columns=tuple(each for each in recipe.columns if not each.is_plain))
-    if not made.columns:
-        return ""
-    shown = attrs.evolve(made, columns=made.columns[:_MOST_TOLD])
-    rest = len(made.columns) - _MOST_TOLD
-    lines = "\n  ".join(
-        [*map(visible, shown.to_text().split("\n")), *([f"... and {rest:,} more columns"] if rest > 0 else [])]
-    )
-    return f"made questions of {counted(len(made.columns), 'columns')} (--thresholds {thresholds}):\n  {lines}"
 
 
 def size_of(text: str) -> int:

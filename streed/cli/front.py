@@ -15,6 +15,7 @@ from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
     NOTIONS,
+    cuts_option,
     data_argument,
     fairness_options,
     frequency_option,
@@ -22,7 +23,6 @@ from streed.cli.options import (
     make_objective,
     param_option,
     path,
-    question_options,
     size_options,
     stop_options,
     subject_to_option,
@@ -63,7 +63,7 @@ _PICTURES = ("eps", "jpeg", "jpg", "pdf", "png", "ps", "svg", "svgz", "tif", "ti
 @stop_options
 @weights_option
 @frequency_option
-@question_options
+@cuts_option
 @click.option("--out", type=path, metavar="FILE", help="Save the front as .csv, or with its trees as .json.")
 @click.option("--plot", type=path, metavar="FILE", help="Draw a front of two quantities; needs matplotlib.")
 @json_option

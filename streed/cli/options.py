@@ -37,6 +37,13 @@ weights_option = click.option("--weights", metavar="COLUMN", help="Column of row
 frequency_option = click.option(
     "--frequency", metavar="COLUMN", help="Column of whole numbers: how many equal rows each row stands for."
 )
+cuts_option = click.option(
+    "--cuts",
+    metavar="WHICH",
+    default="auto",
+    show_default=True,
+    help="Thresholds of numbers and dates: all, so many a column (a number), or auto: all that soon are searched.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -79,22 +86,6 @@ def stop_options(command: Command) -> Command:
         ],
         command,
     )
-
-
-def question_options(command: Command) -> Command:
-    """The command with options that say which questions are made of numbers and dates."""
-    most = click.option(
-        "--n-thresholds", type=int, default=8, show_default=True, help="Most cuts of a column, by a method."
-    )
-    method = click.option(
-        "--thresholds",
-        metavar="WHICH",
-        default="quantiles",
-        show_default=True,
-        help="Of numbers and dates: all, auto (all, or as many as are soon searched), a number (so many of each column "
-        "at most), or those of a method: quantiles, midpoints, mdlp, tree, guesses (last two: scikit-learn).",
-    )
-    return _with([method, most], command)
 
 
 def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
 import numpy as np
 
 from streed.binarize import Settings, make_recipe
-from streed.binarize.planning import LEARNED, Teacher
 from streed.data import Dataset
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
 from streed.data.roles import Roles
-from streed.data.rows import read_frequency, read_weights, weigh_copies
 from streed.errors import InputError
 from streed.tree import Tree
 
@@ -53,20 +50,18 @@ def roles_in(
     return Roles(features, target, weights, frequency, row_data, chosen)
 
 
-def make_dataset(
-    table: Table, roles: Roles, settings: Settings | None = None, *, max_cuts: int | str | None = None
-) -> Dataset:
-    """The table's rows: with questions by `settings`, or else as they are, with all thresholds or at most so many."""
+def make_dataset(table: Table, roles: Roles, max_cuts: int | str | None = None, *, one_hot: bool = False) -> Dataset:
+    """The table's rows as `Dataset.make` reads them, where its columns are what the roles say.
+
+    `one_hot`: of columns that all are categories, a question for each of them, as `Bundled.dataset` has it.
+    """
     features, given = _split(table, roles)
-    if settings is None or not features:
-        X: Any = features or np.zeros((len(given["y"]), 0), dtype=np.uint8)
-        return Dataset.make(X, categorical=list(roles.categorical) or None, max_cuts=max_cuts, **given)
-    n = len(given["y"])
-    weights, copies = read_weights(given["sample_weight"], n), read_frequency(given["frequency"], n)
-    taught = _teacher(given["y"]) if settings.thresholds in LEARNED else None
-    found = attrs.evolve(settings, categorical=roles.categorical)
-    recipe = attrs.evolve(make_recipe(features, found, taught, weights=weigh_copies(weights, copies)), unseen="warn")
-    return recipe.dataset(recipe.encode(features), **given)
+    if one_hot and features:
+        recipe = make_recipe(features, Settings(categorical=roles.categorical))
+        return recipe.dataset(recipe.encode(features), **given)
+    listed = [name for name in roles.categorical if name in features]
+    X: Any = features or np.zeros((len(given["y"]), 0), dtype=np.uint8)
+    return Dataset.make(X, categorical=listed or None, max_cuts=max_cuts, **given)
 
 
 def dataset_of(tree: Tree, table: Table, roles: Roles) -> Dataset:
@@ -74,11 +69,10 @@ def dataset_of(tree: Tree, table: Table, roles: Roles) -> Dataset:
 
     Raises InputError for columns that are not there.
     """
+    if tree.recipe is None:
+        return make_dataset(table, roles)
     features, given = _split(table, roles)
-    if tree.recipe is not None:
-        return tree.recipe.dataset(tree.recipe.encode(features), **given)
-    listed = [name for name in roles.categorical if name in features]
-    return Dataset.make(features or np.zeros((len(given["y"]), 0), dtype=np.uint8), categorical=listed or None, **given)
+    return tree.recipe.dataset(tree.recipe.encode(features), **given)
 
 
 def _split(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -97,10 +91,3 @@ def _split(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
         "frequency": None if roles.frequency is None else table[roles.frequency],
         GROUPS: groups or None,
     }
-
-
-def _teacher(labels: Any) -> Teacher:
-    """What thresholds are learned from: numbers where y is measured, else classes."""
-    data = Dataset.make(np.zeros((len(labels), 0), dtype=np.uint8), labels)
-    measured = any(isinstance(label, float) and not label.is_integer() for label in data.classes)
-    return Teacher(data.targets if measured else data.class_numbers, measured)

@@ -23,10 +23,6 @@ def query_data(asked: Asked, query: str, task: Task) -> Dataset:
     from streed.data import Dataset
     from streed.data.database import file_query, own_connection
 
-    cuts = asked.n_thresholds if asked.thresholds == "quantiles" else asked.cuts
-    if cuts is None:
-        found = f"a database cuts at quantiles or everywhere, not by {asked.thresholds!r}"
-        raise InputError("thresholds", found, "give a number or all, or leave it out")
     reader = _READERS.get(Path(asked.data).suffix.lower())
     if reader is None:
         raise InputError("data", f"{asked.data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
@@ -40,7 +36,7 @@ def query_data(asked: Asked, query: str, task: Task) -> Dataset:
             sample_weight=asked.weights,
             frequency=asked.frequency,
             categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
-            max_cuts=cuts,
+            max_cuts=asked.max_cuts,
             task=task,
             **groups,
         )

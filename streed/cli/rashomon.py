@@ -15,13 +15,13 @@ from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
 from streed.cli.options import (
     NOTIONS,
+    cuts_option,
     data_argument,
     fairness_options,
     frequency_option,
     json_option,
     param_option,
     path,
-    question_options,
     stop_options,
     subject_to_option,
     target_option,
@@ -78,7 +78,7 @@ _MOST_VALUES = 12
 @stop_options
 @weights_option
 @frequency_option
-@question_options
+@cuts_option
 @click.option("--out", type=path, metavar="FILE", help="Save the drawn trees, else the best one, as a JSON list.")
 @click.option("--report", "report_to", type=path, metavar="FILE", help="Write an HTML page: the best tree, the values.")
 @json_option

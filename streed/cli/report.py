@@ -84,7 +84,7 @@ def _solved(asked: Asked, sizes: bool, progress: bool | None, search: dict[str, 
 report_options = [
     click.Option(["--out"], type=path, metavar="FILE.html", required=True, help="The file to write."),
     click.Option(["--title"], metavar="TEXT", help="The heading."),
-    click.Option(["--gather"], is_flag=True, help="With --multiway: one leaf for categories that predict the same."),
+    click.Option(["--gather"], is_flag=True, help="One leaf for categories that predict the same."),
     click.Option(["--sizes"], is_flag=True, help="Solve for every smaller number of branching nodes too: the front."),
     click.Option(["--tree"], type=path, metavar="TREE.json", help="Report on a saved tree, and solve nothing."),
 ]

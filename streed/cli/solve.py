@@ -14,13 +14,13 @@ from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, code_of, errors, fail
 from streed.cli.options import (
     SEARCHES,
+    cuts_option,
     data_argument,
     fairness_options,
     frequency_option,
     json_option,
     param_option,
     path,
-    question_options,
     size_options,
     stop_options,
     subject_to_option,
@@ -71,13 +71,8 @@ _TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
     multiple=True,
     help="A column of numbers that are categories; may be repeated; `all` for all.",
 )
-@click.option(
-    "--one-hot/--multiway",
-    default=True,
-    show_default=True,
-    help="A yes/no question per category, or one child per category.",
-)
-@question_options
+@click.option("--multiway", is_flag=True, help="Bundled data: a child per category, as files have, not 0/1 questions.")
+@cuts_option
 @click.option(
     "--query",
     metavar="SQL",

@@ -59,9 +59,6 @@ class Dataset:
     """The row data that are sums over the rows that a row stands for (`Task.pushes_down`); weights are None then."""
     recipe: Any = None
     """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
-    uncut: tuple[tuple[Array, OrderedValues], ...] = ()
-    """Of numbers whose thresholds are columns, where that is known of all: (the rank of every row (n,), the values with
-    the cuts that are columns)."""
     max_cuts: int | str = AUTO
     """How many thresholds each ordered column has at most; ALL: every one; AUTO: every one, of which a search takes as
     many as it is expected to finish with (`streed.task.analysis.extent`)."""
@@ -250,8 +247,7 @@ class Dataset:
     @property
     def is_cut(self) -> bool:
         """Whether there are thresholds of numbers that are no questions, see `max_cuts` of `make`."""
-        every = [*self.ordered.values(), *(values for _, values in self.uncut)]
-        return any(len(each.cuts) < len(each.values) - 1 for each in every)
+        return any(len(each.cuts) < len(each.values) - 1 for each in self.ordered.values())
 
     @property
     def extent(self) -> str:
@@ -341,7 +337,6 @@ class Dataset:
             row_data={name: array[chosen] for name, array in self.row_data.items()},
             sample_weight=None if self.sample_weight is None else self.sample_weight[chosen],
             frequency=None if self.frequency is None else self.frequency[chosen],
-            uncut=(),
         )
 
     def expanded(self) -> Dataset:

@@ -7,21 +7,25 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 import streed
-from streed.binarize.uncut import uncut_numbers
 from streed.data import Dataset
+from streed.data.dataset import most_cuts
 from streed.errors import InputError
-from streed.estimators.binarizer import Binarizer
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
-from streed.estimators.questions import questions_of
-from streed.estimators.reading import FREQUENCY, checked_table, checked_weights, forget, present_rows, take_rows
+from streed.estimators.reading import (
+    checked_table,
+    checked_weights,
+    forget,
+    present_rows,
+    readable,
+    take_rows,
+)
 from streed.exact import Array, Range
 from streed.result import Result
 from streed.task import Limit, Task
@@ -41,23 +45,21 @@ _PARAMETERS = (*_PASSED, "cost_complexity", "limits")
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
-    """A tree that `streed.solve` grows and proves, on a table that a binarizer makes questions of.
+    """A tree that `streed.solve` grows and proves, on a table that is read as there.
 
     `max_depth`, `max_nodes` (branching nodes; None: any), `min_leaf`: the trees that are considered.
     `cost_complexity`: what a branching node costs, in the units that each class states. `limits`: for
     `Task.subject_to`, such as `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`,
-    `threads`: as for `streed.solve`. `binarizer`: "auto" (a `Binarizer()`), a `Binarizer`, or None for the table as it
-    is, in which every threshold of numbers and dates is tried, and texts have a child for each value; a whole number
-    instead: at most so many thresholds of each column, at quantiles. `cuts` says the same in other words, in place of
-    `binarizer`: "all" (every threshold), "auto" (every threshold where the search is expected to end soon, else as many
-    as will, see `streed.task.analysis.extent`), a whole number or a `Binarizer`.
+    `threads`: as for `streed.solve`. `cuts`: which thresholds of numbers and dates are tried: "all" of them, at most so
+    many of each column (a whole number), at quantiles, or "auto": all where the search is expected to end soon, else as
+    many as will, see `streed.task.analysis.extent`. Texts have a child for each value; for other questions put a
+    `Binarizer` before it into a pipeline.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
-    `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`, `binarizer_`;
+    `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`;
     `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds";
     `bound_over_all_thresholds_`: where only some thresholds were tried, and a bound is known, no tree over all of them
-    is worth more than this (or less, of costs), else None. It is known of a `Binarizer`, too, that is
-    given as `cuts`, if no number is missing.
+    is worth more than this (or less, of costs), else None.
     """
 
     _numeric_target: ClassVar[bool] = False
@@ -69,8 +71,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     cost_complexity: Any = 0
     limits: Any = ()
     search: Any = "depth-first"
-    binarizer: Any = "auto"
-    cuts: Any = None
+    cuts: Any = "auto"
     time_limit: float | None = None
     memory_limit: int | None = None
     threads: int = 1
@@ -103,21 +104,21 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     # -- fitting -------------------------------------------------------------------------------------------------------
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
-        """Binarises, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
+        """Reads, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
         forget(self)
         data = self._prepare(*self._present(X, y, sample_weight, row_data))
         self._accept(self._solve(data), data)
 
     def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
         """What `fit` was given, without the rows of frequency 0; overridden where y is more than a column."""
-        return present_rows(X, y, sample_weight, row_data)
+        return present_rows(readable(X), y, sample_weight, row_data)
 
     @abc.abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
-        """The rows to solve on, of what `present_rows` left of what `fit` was given, checked and binarised."""
+        """The rows to solve on, of what `present_rows` left of what `fit` was given, checked and coded."""
 
     def _make_data(self, X: Any, y: Any, weights: Array | None, row_data: Mapping[str, Any]) -> Dataset:
-        """The binarised rows of positive weight; fits `binarizer_`."""
+        """The coded rows of positive weight."""
         given = {name: values for name, values in row_data.items() if values is not None}
         if weights is not None:
             # A row that weighs nothing would still count where rows are counted, as for `min_leaf`.
@@ -125,24 +126,11 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             X, weights = take_rows(X, rows), weights[rows]
             y = None if y is None else take_rows(y, rows)
             given = {name: take_rows(values, rows) for name, values in given.items()}
-        masses = given.get(FREQUENCY) if weights is None else weights * given.get(FREQUENCY, 1)
         labels = y.tolist() if isinstance(y, np.ndarray) else y
         held = None if weights is None or (weights == 1).all() else _whole(weights)
-        questions = questions_of(self.cuts, self.binarizer)
-        if not isinstance(questions, Binarizer):
-            self.binarizer_ = None
-            names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-            return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=questions, **given)
-        made: Binarizer = clone(questions)
-        if made.target_type == "auto":
-            made.set_params(target_type="numbers" if self._numeric_target else "classes")
-        self.binarizer_ = made.fit(X, y, masses)
-        recipe = made.recipe_
-        data = recipe.dataset(recipe.encode(X), labels, sample_weight=held, **given)
-        uncut = () if self.cuts is None else uncut_numbers(recipe, X)
-        # rows of frequency 0 are left out of the data
-        is_same = all(len(ranks) == data.n_rows for ranks, _ in uncut)
-        return attrs.evolve(data, uncut=uncut) if is_same else data
+        names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
+        most = most_cuts(self.cuts, "cuts")
+        return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most, **given)
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
         """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
@@ -183,10 +171,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """(n_features_in_,) the share of each column in what the splits gain, in the units of `_impurity`."""
         worth = self._impurity(self.nodes_.sums)
         gains = self.nodes_.gains(worth)
-        sources = range(self.n_features_in_) if self.binarizer_ is None else self.binarizer_.recipe_.sources
         shares = np.zeros(self.n_features_in_)
         for node, column in zip(*self.nodes_.branches(), strict=True):
-            shares[sources[column]] += gains[node]
+            shares[column] += gains[node]
         total = shares.sum()
         return shares / total if total > 0 else shares
 
@@ -275,14 +262,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _encoded(self, X: Any) -> Any:
         """Raw rows, checked, as the tree takes them."""
         check_is_fitted(self)
-        return self._encode(checked_table(self, self._features(X, fitting=False), reset=False))
-
-    def _encode(self, X: Any) -> Any:
-        """The rows as the tree takes them."""
-        if self.binarizer_ is None:
-            return X
-        recipe = self.binarizer_.recipe_
-        return recipe.dataset(recipe.encode(X, self.binarizer_.unseen))
+        return checked_table(self, self._features(readable(X), fitting=False), reset=False)
 
     @property
     def _html_repr(self) -> Any:
@@ -304,6 +284,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
     def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:

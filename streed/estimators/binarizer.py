@@ -23,7 +23,7 @@ from streed.binarize import Settings, make_recipe
 from streed.binarize.planning import LEARNED, Teacher
 from streed.data.column import UNSEEN
 from streed.errors import InputError
-from streed.estimators.reading import checked_column, checked_table, checked_weights, forget
+from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable
 from streed.exact import Array
 
 TARGETS = ("auto", "classes", "numbers")
@@ -75,7 +75,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.thresholds, self.n_thresholds, self.categories, tuple(self.categorical), self.max_categories
         )
         forget(self)
-        X = checked_table(self, X, reset=True)
+        X = checked_table(self, readable(X), reset=True)
         weights = checked_weights(sample_weight, X)
         teacher = None if y is None or self.thresholds not in LEARNED else self._teacher(y, len(X))
         self.recipe_ = attrs.evolve(make_recipe(X, settings, teacher, weights=weights), unseen=self.unseen)
@@ -84,7 +84,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Array:
         """(n, p) uint8: the answers, or the codes of categories in multiway columns."""
         check_is_fitted(self)
-        return self.recipe_.encode(checked_table(self, X, reset=False), self.unseen)
+        return self.recipe_.encode(checked_table(self, readable(X), reset=False), self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """(p,) the names of the columns that `transform` gives, such as `age<=30` and `sex=male`."""
@@ -113,5 +113,6 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags

@@ -28,7 +28,7 @@ from streed.data.reading import read_values
 from streed.errors import InputError, brief
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import FREQUENCY, checked_column
+from streed.estimators.reading import FREQUENCY, checked_column, checked_weights
 from streed.exact import Array, Range
 from streed.task import Task
 from streed.tasks import SparseAccuracy
@@ -51,6 +51,12 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         leaves = self._leaf_numbers(X)
         return self.classes_[self._leaf_classes[leaves]]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows, by weight, whose label is right."""
+        predicted = self.predict(X)
+        right = predicted == labels_of(y, len(predicted))
+        return float(np.average(right, weights=checked_weights(sample_weight, right)))
+
     def predict_proba(self, X: Any) -> Array:
         """(m, K) the share of each class in the training rows, by weight, of each row's leaf.
 
@@ -68,10 +74,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
-        labels = checked_column(y, len(X))
-        if labels.dtype.kind == "O":  # numbers and truth values are labels in whatever they are kept
-            read = read_values(labels, "y", "it")
-            labels = read if isinstance(read, np.ndarray) else labels
+        labels = labels_of(y, len(X))
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         self._check_classes()
@@ -147,6 +150,13 @@ class OptimalTreeClassifier(LabelTree):
 
     def _objective(self, cost_complexity: Any) -> Task:
         return label_task(self.task, cost_complexity)
+
+
+def labels_of(y: Any, n_rows: int) -> Array:
+    """(n,) the labels; numbers and truth values that are kept as objects are such."""
+    labels = checked_column(y, n_rows)
+    read = read_values(labels, "y", "it") if labels.dtype.kind == "O" else labels
+    return read if isinstance(read, np.ndarray) else labels
 
 
 def label_task(task: Any, cost_complexity: Any) -> Task:

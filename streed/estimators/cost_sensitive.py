@@ -20,8 +20,8 @@ from streed.data.labels import named_labels
 from streed.data.rows import read_row_data
 from streed.errors import InputError
 from streed.estimators.base import with_splits
-from streed.estimators.classifier import LabelTree
-from streed.estimators.reading import FREQUENCY, checked_column, checked_weights
+from streed.estimators.classifier import LabelTree, labels_of
+from streed.estimators.reading import FREQUENCY, checked_weights
 from streed.exact import Array
 from streed.task import Task
 from streed.tasks.cost_sensitive import CostSensitive, read_costs
@@ -70,7 +70,7 @@ class CostSensitiveTreeClassifier(LabelTree):
             each, labels = self._row_costs(read_row_data({COSTS: costs}, len(leaves)))
             paid = each[np.arange(len(leaves)), np.argsort(self._class_places(labels))[self._leaf_classes[leaves]]]
             return -float(np.average(paid, weights=weights))
-        actual = self._class_places(checked_column(y, len(leaves)).tolist())
+        actual = self._class_places(labels_of(y, len(leaves)).tolist())
         table = self._table()
         order = [list(table.classes or ()).index(label) for label in self.classes_.tolist()]
         matrix = np.array(table.matrix, dtype=np.float64)[np.ix_(order, order)]

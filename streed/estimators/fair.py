@@ -20,10 +20,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
+from streed.data.table import Table
 from streed.errors import InputError
-from streed.estimators.classifier import LabelTree, label_task
+from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.fair_guidance import fairness_margin, verdict
-from streed.estimators.reading import FREQUENCY, argument_names, as_array, checked_column
+from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable
 from streed.exact import Array
 from streed.registry import find_notion
 from streed.result import Result
@@ -82,7 +83,7 @@ class FairTreeClassifier(LabelTree):
         """(favourable predictions, rows) of every group, by the rows that count; arguments as of `group_rates`."""
         groups = self._groups(X, sensitive_features)
         predicted = self.predict(X)
-        labels = predicted if y is None else checked_column(y, len(predicted))
+        labels = predicted if y is None else labels_of(y, len(predicted))
         data = Dataset.make(np.zeros((len(predicted), 0), np.uint8), labels.tolist(), **{ROW_DATA: groups})
         # The labels at hand may be but some of those that the tree knows.
         data = attrs.evolve(
@@ -159,11 +160,14 @@ class FairTreeClassifier(LabelTree):
         named = _listed(self.sensitive)
         if not named:
             return X
+        if isinstance(X, Table):
+            kept = [place for place, name in enumerate(X.all_names) if name not in named]
+            return Table(tuple(X.all_names[j] for j in kept), [X.columns[j] for j in kept], X.n_rows)
         if hasattr(X, "columns"):
             return nw.from_native(X, eager_only=True).drop(named, strict=False).to_native()
         array = _array(X)
         if array.ndim == 2 and (fitting or array.shape[1] != self.n_features_in_):
-            return np.delete(array, self._places(array), axis=1)
+            return array[:, np.delete(np.arange(array.shape[1]), self._places(array))]
         return array
 
     def _places(self, array: Array) -> list[int]:
@@ -186,17 +190,23 @@ class FairTreeClassifier(LabelTree):
         named = _listed(self.sensitive)
         if not named:
             raise InputError(ROW_DATA, "there are none", "give the group of each row, or name columns: sensitive=")
-        if not hasattr(X, "columns"):
+        X = readable(X)
+        if isinstance(X, Table):
+            columns: Any = dict(zip(X.all_names, X.columns, strict=True))
+        elif hasattr(X, "columns"):
+            frame = nw.from_native(X, eager_only=True)
+            columns = {name: frame[name] for name in frame.columns}
+        else:
             array = _array(X)
+            array = array.toarray() if hasattr(array, "toarray") else array
             if array.shape[1:] == (getattr(self, "n_features_in_", None),):
                 found = f"X has only the {array.shape[1]} columns that the tree asks about"
                 raise InputError(ROW_DATA, found, "give the group of each row, or X with the columns of the groups")
             return {f"x{j}": array[:, j] for j in self._places(array)} if array.ndim == 2 else None
-        table = nw.from_native(X, eager_only=True)
-        absent = [name for name in named if name not in table.columns]
+        absent = [name for name in named if name not in columns]
         if absent:
             raise InputError("sensitive", f"X has no column {absent[0]!r}", "name columns of X")
-        return table.select(named).to_native()
+        return {name: columns[name] for name in named}
 
     def _notion(self, data: Dataset) -> Fairness:
         notion = self.notion
@@ -213,5 +223,5 @@ def _listed(sensitive: Any) -> list[Any]:
 
 
 def _array(X: Any) -> Array:
-    """X as an array, of nested lists too."""
-    return X if isinstance(X, np.ndarray) else np.asarray(as_array(X))
+    """X as an array, of nested lists too, or a sparse matrix."""
+    return X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.asarray(as_array(X))

@@ -42,7 +42,7 @@ class PolicyTree(OptimalTree):
 
     `method`: how outcomes are estimated: "dm" by predicted ones, "ipw" by propensities, "dr" doubly robust, by both;
     "auto" takes the best that the data given to `fit` allow. With treatments and outcomes alone, both are learned by
-    cross-fitted random forests on the binarised columns, seeded by `random_state`. `cost_complexity`: what a branching
+    cross-fitted random forests on the coded columns, seeded by `random_state`. `cost_complexity`: what a branching
     node costs, in mean outcome per row. `value_` is the estimated mean outcome of the training rows.
 
     `capacity`: at most so many of the training rows, or such a share of them (a float below 1), get another treatment

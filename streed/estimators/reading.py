@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -15,7 +16,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from streed.data import table as tables
+from streed.data.reading import missing_value
 from streed.data.rows import read_frequency
+from streed.data.table import Table, read_input
 from streed.errors import InputError
 from streed.exact import Array
 
@@ -32,11 +36,24 @@ def forget(estimator: Any) -> None:
         delattr(estimator, name)
 
 
-def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as an array (n, m) of any type, or the caller's own pandas or polars table; gaps are allowed.
+def readable(X: Any) -> Any:
+    """X as an array, nested lists, an eager table, a `Table` or a sparse matrix, whose rows can be taken."""
+    if getattr(getattr(X, "dtype", None), "names", None):
+        X = {name: X[name] for name in X.dtype.names}
+    if isinstance(X, Mapping):
+        return read_input(X)
+    if hasattr(X, "collect") and hasattr(X, "columns"):
+        return nw.from_native(X).lazy().collect().to_native()
+    return X.tocsr() if hasattr(X, "tocsr") else X
 
-    Sets or compares `n_features_in_` and `feature_names_in_`. Raises what scikit-learn raises.
+
+def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """What `readable` gave as `Dataset.make` takes it: an array (n, m) of any type, masked or not, or a table.
+
+    Gaps are allowed. Sets or compares `n_features_in_` and `feature_names_in_`. Raises what scikit-learn raises.
     """
+    if isinstance(X, Table):
+        return _checked_columns(estimator, X, reset)
     if hasattr(X, "columns") and hasattr(X, "shape"):
         if min(X.shape) == 0:
             what = "sample(s)" if X.shape[0] == 0 else "feature(s)"
@@ -44,7 +61,25 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
         X = as_array(X)
-    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+    seen = X.filled(0) if isinstance(X, np.ma.MaskedArray) else X
+    options = {"dtype": None, "ensure_all_finite": "allow-nan", "accept_sparse": True}
+    checked = validate_data(estimator, seen, reset=reset, **options)
+    if isinstance(X, np.ma.MaskedArray):
+        return X
+    return read_input(checked) if hasattr(checked, "tocsr") else checked
+
+
+def _checked_columns(estimator: Any, table: Table, reset: bool) -> Table:
+    """The table, whose columns must be those that the estimator knows when it is fitted already."""
+    if min(table.shape) == 0:
+        raise InputError("X", f"it has the shape {table.shape}", "give at least one row and one column")
+    if reset:
+        estimator.n_features_in_, estimator.feature_names_in_ = len(table.columns), np.array(table.names, object)
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or set(known) != set(table.all_names):
+        fitted = "no names" if known is None else f"the columns {', '.join(known)}"
+        raise InputError("X", f"its columns are {', '.join(table.all_names)}", f"the estimator was fitted on {fitted}")
+    return table
 
 
 def as_array(rows: Any) -> Any:
@@ -60,6 +95,7 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
     """(n,) y without gaps; numbers where `numeric`."""
     if y is None:
         raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
+    _refuse_gaps(y, name)
     column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
     if numeric and column.dtype.kind == "O":
         column = column.astype(np.float64)
@@ -71,6 +107,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     """(n,) float64 >= 0, or None where the caller gave none."""
     if sample_weight is None:
         return None
+    _refuse_gaps(sample_weight, "sample_weight")
     weights = _check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
@@ -88,8 +125,9 @@ def present_rows(
     if row_data.get(FREQUENCY) is None:
         return X, y, sample_weight, {name: values for name, values in row_data.items() if name != FREQUENCY}
     table = as_array(X) if isinstance(X, (list, tuple)) else X
-    found = read_frequency(row_data[FREQUENCY], len(table))
-    frequency = np.ones(len(table), np.int64) if found is None else found
+    n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
+    found = read_frequency(row_data[FREQUENCY], n_rows)
+    frequency = np.ones(n_rows, np.int64) if found is None else found
     _check_lengths(table, {"y": y, "sample_weight": sample_weight})
     rows = np.flatnonzero(frequency)
 
@@ -121,6 +159,12 @@ def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
             raise InputError(name, found, "give one entry per row of X")
 
 
+def _refuse_gaps(column: Any, name: str) -> None:
+    """Raises InputError for what a mask hides, which scikit-learn would read."""
+    if np.ma.is_masked(column):
+        raise missing_value(name, "it", int(np.argwhere(np.ma.getmaskarray(column))[0, 0]))
+
+
 def _check_rows(column: Any, n_rows: int) -> None:
     check_consistent_length(np.zeros(n_rows), column)
 
@@ -131,4 +175,6 @@ def take_rows(data: Any, rows: Array) -> Any:
 
     if isinstance(data, Mapping):
         return {name: take_rows(column, rows) for name, column in data.items()}
+    if isinstance(data, Table):
+        return tables.take_rows(data, rows)
     return _safe_indexing(data, rows)

@@ -61,7 +61,7 @@ BASES: list[tuple[str, str, tuple[str, ...]]] = [
     ("play", "play", ("--task", "weighted-accuracy", "--param", "class_weight={'no': 4}", "--max-depth", "1")),
     ("play", "play", ("--subject-to", "min-support(2)", "--subject-to", "recall >= 0.5", "--max-depth", "1")),
     ("play", "play", ("--task", "cost-sensitive([[0, 1], [5, 0]])", "--max-depth", "1")),
-    ("play", "play", ("--task", "balanced-accuracy", "--thresholds", "midpoints", "--max-depth", "2")),
+    ("play", "play", ("--task", "balanced-accuracy", "--cuts", "all", "--max-depth", "2")),
     ("numbers", "y", ("--task", "absolute-error", "--max-depth", "1")),
     ("numbers", "y", ("--task", "squared-error", "--max-depth", "2")),
 ]
@@ -124,7 +124,7 @@ class Bench:
         text = mutate_table(rng, base)
         path = self.folder / "changed.csv"
         path.write_bytes(text)
-        kind = rng.choice([("--one-hot",), ("--multiway",), ("--categorical", "all"), ("--weights", "times")])
+        kind = rng.choice([("--cuts", "2"), ("--cuts", "all"), ("--categorical", "all"), ("--weights", "times")])
         commands = [
             ("solve", str(path), "--target", target, "--max-depth", "1", "--time-limit", "5", *kind),
             ("predict", str(tree), str(path)),

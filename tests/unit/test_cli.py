@@ -21,16 +21,16 @@ from tests.unit.shell import refused, run, run_json, solve
 def test_solve_a_file(play: str) -> None:
     answer = solve(play, "--target", "play", "--weights", "times", "--max-depth", "2")
     assert (answer["status"], answer["value"], answer["lower_bound"], answer["gap"]) == ("optimal", 0, 0, 0)
-    assert answer["data"] == {"name": play, "rows": 7, "columns": 5, "classes": 2}
+    assert answer["data"] == {"name": play, "rows": 7, "columns": 3, "classes": 2}
     assert answer["tree"]["depth"] == 2
     names = {column["name"] for column in answer["document"]["columns"]}
-    assert names <= {"outlook=overcast", "outlook=rain", "outlook=sunny", "windy", "humidity=80"}
+    assert names <= {"outlook", "windy", "humidity"}
 
 
 def test_solve_multiway(play: str) -> None:
-    answer = solve(play, "--target", "play", "--weights", "times", "--multiway", "--max-nodes", "2")
+    answer = solve(play, "--target", "play", "--weights", "times", "--max-nodes", "2")
     assert (answer["value"], answer["tree"]["n_branches"], answer["tree"]["n_leaves"]) == (0, 2, 4)
-    text = run("solve", play, "--target", "play", "--weights", "times", "--multiway", "--max-nodes", "2").stdout
+    text = run("solve", play, "--target", "play", "--weights", "times", "--max-nodes", "2").stdout
     assert "outlook?\n├── overcast: yes (2 rows, cost 0)\n" in text
 
 
@@ -41,7 +41,7 @@ def test_weights_count(play: str) -> None:
 
 
 def test_bundled_data_by_name(tmp_path: Path) -> None:
-    """MONK's 1 is (a1 = a2) or (a5 = 1); with a question per value depth 3 leaves errors, a table of children none."""
+    """MONK's 1 is (a1 = a2) or (a5 = 1), which children for each value tell apart."""
     out = tmp_path / "tree.json"
     answer = solve("monks-1", "--multiway", "--out", str(out))
     assert (answer["status"], answer["value"], answer["data"]["columns"]) == ("optimal", 0, 6)
@@ -137,18 +137,16 @@ def test_numbers_are_no_categories_unless_listed(play: str) -> None:
     text = "age,size,play\n10,1,no\n20,2,yes\n30,3,yes\n"
     Path(play).write_text(text, encoding="utf-8")
     told = run("solve", play, "--target", "play", "--categorical", "age").stderr
-    assert "size  3 numbers: 2 questions, size<=1, size<=2" in told
+    assert "all thresholds of size (3 values)" in told
     assert "age" not in told
     for listed in (("--categorical", "age", "--categorical", "size"), ("--categorical", "all")):
-        for kind in ("--one-hot", "--multiway"):
-            assert solve(play, "--target", "play", *listed, kind, "--max-depth", "1")["value"] == 0
+        assert solve(play, "--target", "play", *listed, "--max-depth", "1")["value"] == 0
 
 
 def test_missing_labels_and_targets_are_named(play: str) -> None:
     assert "give --target" in refused("solve", play)
     Path(play).write_text("a,b,y\nu,1,0\nv,0,\n", encoding="utf-8")
-    for kind in ("--one-hot", "--multiway"):
-        assert "y: it has a missing value in row 1" in refused("solve", play, "--target", "y", kind)
+    assert "y: it has a missing value in row 1" in refused("solve", play, "--target", "y")
 
 
 def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:

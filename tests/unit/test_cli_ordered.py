@@ -38,7 +38,7 @@ def table(tmp_path: Path) -> str:
 
 def test_every_threshold_of_numbers_and_dates(table: str, tmp_path: Path) -> None:
     out = str(tmp_path / "tree.json")
-    said = run("solve", table, "--target", "y", "--thresholds", "all", "--max-depth", "2", "--out", out)
+    said = run("solve", table, "--target", "y", "--cuts", "all", "--max-depth", "2", "--out", out)
     assert said.stderr.splitlines()[0] == "all thresholds of age (5 values), day (5 values)"
     saved = json.loads(Path(out).read_text(encoding="utf-8"))
     assert saved["claims"]["roles"]["target"] == "y"
@@ -47,15 +47,13 @@ def test_every_threshold_of_numbers_and_dates(table: str, tmp_path: Path) -> Non
 
 
 def test_as_many_thresholds_as_are_soon_searched(table: str, tmp_path: Path) -> None:
-    said = run("solve", table, "--target", "y", "--thresholds", "auto", "--max-depth", "2")
+    said = run("solve", table, "--target", "y", "--cuts", "auto", "--max-depth", "2")
     assert said.stderr.splitlines()[0] == "all thresholds of age (5 values), day (5 values)"
     assert "over    all 20 thresholds" in said.stdout
     # depth five over 600 values ends later than over 60 questions
     path = tmp_path / "many.csv"
     path.write_text("x,y\n" + "".join(f"{each},{each // 200 % 2}\n" for each in range(600)), encoding="utf-8")
-    many = run(
-        "solve", str(path), "--target", "y", "--thresholds", "auto", "--max-depth", "5", "--out", str(tmp_path / "t")
-    )
+    many = run("solve", str(path), "--target", "y", "--cuts", "auto", "--max-depth", "5", "--out", str(tmp_path / "t"))
     assert many.stderr.splitlines()[0] == "at most 60 thresholds of each of x (600 values)"
     assert "over    60 questions" in many.stdout
     assert "not ok" not in run("verify", str(tmp_path / "t"), str(path)).stdout
@@ -69,7 +67,7 @@ def test_trees_on_one_column(column: str, table: str, tmp_path: Path) -> None:
     path = tmp_path / "narrow.csv"
     path.write_text("\n".join([f"{column},y", *(f"{row[column]},{row['y']}" for row in rows)]) + "\n", encoding="utf-8")
     out = str(tmp_path / "tree.json")
-    run("solve", str(path), "--target", "y", "--thresholds", "all", "--max-depth", "3", "--out", out)
+    run("solve", str(path), "--target", "y", "--cuts", "all", "--max-depth", "3", "--out", out)
     assert run("predict", out, str(path)).stdout.split() == LABELS
     run("verify", out, str(path))
     made: dict[str, Any] = {}

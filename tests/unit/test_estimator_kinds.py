@@ -8,7 +8,6 @@ import pytest
 
 from streed.datasets.trials import make_trial
 from streed.estimators import (
-    Binarizer,
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalTreeClassifier,
@@ -78,7 +77,7 @@ def test_costs_of_labels_and_tests() -> None:
 def test_policies_from_past_treatments() -> None:
     trial = make_trial(400, 2, seed=3)
     past = {"treatment": trial.treatment, "propensity": trial.propensity}
-    model = PolicyTree(max_depth=1, binarizer=Binarizer(n_thresholds=15)).fit(trial.features, trial.outcome, **past)
+    model = PolicyTree(max_depth=1, cuts=15).fit(trial.features, trial.outcome, **past)
     assert trial.worth(model.predict(trial.features)) > max(trial.outcomes.mean(axis=0)) + 0.05
     assert model.score(trial.features, trial.outcome, **past) == pytest.approx(model.value_)
     assert model.feature_importances_.argmax() == 0

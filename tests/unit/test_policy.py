@@ -145,7 +145,7 @@ def test_the_optimum_is_that_of_a_plain_enumeration(seed: int) -> None:
     """As policytree searches: three arms, normal columns, a split between any two values."""
     draw = np.random.default_rng(seed)
     X, rewards = draw.normal(size=(24, 3)), draw.normal(size=(24, 3))
-    found = PolicyTree(max_depth=2, binarizer=24).fit(X, rewards)
+    found = PolicyTree(max_depth=2, cuts="all").fit(X, rewards)
     assert found.optimal_
     assert 24 * found.value_ == pytest.approx(best_of_all_trees(X, rewards))
     assert rewards[np.arange(24), found.predict(X)].sum() == pytest.approx(24 * found.value_)

@@ -431,8 +431,6 @@ def test_fitted_estimators_are_proved_by_their_raw_table(
     made = proof.prove(model, X, y, **rows)
     assert made.optimal
     assert "it is optimal" in made.check()
-    if model.binarizer_ is None and model.cuts != "all":
-        return  # which thresholds were tried is not saved with the tree
     tree, data = tmp_path / "tree.json", tmp_path / "data.csv"
     tree.write_text(to_json(model), encoding="utf-8")
     beside = {"n": next(iter(rows.values()))} if rows else {}

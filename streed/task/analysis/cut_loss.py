@@ -9,7 +9,7 @@ adds no more than its worst cost w, so
     best over all thresholds >= best over those that were tried - sum over levels l of min(2^l g, w of all rows),
 
 where g, too, is a sum of worst costs. This needs that leaves may be of any size, and that a tree for more rows serves
-fewer, which is what `worst_per_row` promises. Columns that a binarizer made of numbers are thresholds that were tried.
+fewer, which is what `worst_per_row` promises.
 """
 
 from __future__ import annotations
@@ -68,8 +68,7 @@ def cut_loss(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | 
         return None
     worst, unit = found
     total = int(worst.sum())
-    columns = [*((data.X[:, j], values) for j, values in data.ordered.items()), *data.uncut]
-    between = [_most_between(ranks, values, worst) for ranks, values in columns]
+    between = [_most_between(data.X[:, j], values, worst) for j, values in data.ordered.items()]
     if None in between:
         return None
     most = max((each for each in between if each is not None), default=0)
