@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from streed.progress import Progress
     from streed.rashomon import RashomonSet, rashomon
     from streed.result import Result
-    from streed.solve import solve
+    from streed.solve import improve, solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
     from streed.task.algebra import maximize, minimize
     from streed.task.analysis.facts import explain
@@ -53,6 +53,7 @@ __all__ = [
     "__version__",
     "explain",
     "frontier",
+    "improve",
     "maximize",
     "minimize",
     "rashomon",
@@ -81,6 +82,7 @@ _HOMES = {
     "Tree": "streed.tree",
     "explain": "streed.task.analysis.facts",
     "frontier": "streed.cluster.frontier",
+    "improve": "streed.solve",
     "maximize": "streed.task.algebra",
     "minimize": "streed.task.algebra",
     "rashomon": "streed.rashomon",

@@ -19,9 +19,11 @@ from streed.dp.closing import checked
 from streed.errors import InputError
 from streed.exact import Range, exact_number, readable, readable_bound
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
-from streed.problem.to_beat import adopt, beats, read_upper_bound, value_of_score
+from streed.problem.known_tree import adopt
+from streed.problem.to_beat import beats, read_upper_bound, value_of_score
 from streed.progress import Progress, reporter
 from streed.reductions import reduced
+from streed.reoptimise import reoptimised
 from streed.result import Result, TightestLimit
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign, objective
@@ -59,7 +61,7 @@ def solve(
     threads: int = 1,
     gap: float | None = None,
     upper_bound: Any = None,
-    warm_start: Tree | None = None,
+    warm_start: Any = None,
     categorical: Any = None,
     max_cuts: int | str | None = None,
     proof: Any = None,
@@ -83,12 +85,12 @@ def solve(
     the search may stop, too, when the best tree's value and the bound differ by at most this part of the value.
     `upper_bound`: a value to beat, in the task's own units: trees that are no better need not be found, and where none
     is better the status is "no better", with the bound that was proved. `warm_start`: a tree that is known already, as
-    of a solve with tighter limits, on columns of these names; it is measured on these data, searches begin with its
-    value, and it is the answer unless a better one is found. `progress`: True for a live line, or a callable that is
-    given `Progress` records. `proof`: the name of a file; behind the search a proof is written that others can check,
-    as `streed.proof.prove` makes it, with its table beside it (the same name, `.csv`), and `stats["proof"]` says what
-    it shows: None where there is no tree, or Ctrl-C ended it; `time_limit` holds for the prover apart. `row_data`: what
-    the task asks for, one entry per row.
+    of a solve with tighter limits or of scikit-learn, on columns of these names; it is measured on these data and re-
+    optimised (`improve`), searches begin with its value, and it is the answer unless a better one is found. `progress`:
+    True for a live line, or a callable that is given `Progress` records. `proof`: the name of a file; behind the search
+    a proof is written that others can check, as `streed.proof.prove` makes it, with its table beside it (the same name,
+    `.csv`), and `stats["proof"]` says what it shows: None where there is no tree, or Ctrl-C ended it; `time_limit`
+    holds for the prover apart. `row_data`: what the task asks for, one entry per row.
 
     Raises InputError for arguments that are not usable, TaskError for tasks that the driver cannot search or whose tree
     refutes a bound that they declare, MismatchError if the tree, measured again on the raw data, does not cost what the
@@ -129,7 +131,13 @@ def solve(
         bound, positive = task.bind(data), positive_class(given, data, warn=True)
         totals = Totals(task, data)
         problem = Problem(data, bound, most_depth, most_nodes, rows_needed(bound, leaf_rows, data))
+        compilation = Compilation(functools.partial(_kind, task, bound, data))
         known = None if warm_start is None else adopt(warm_start, problem)
+        orders = SearchLimits(_capped(time_limit), _capped(memory_limit), threads)
+        interrupted = False
+        if known is not None:
+            with compilation:
+                known, orders, interrupted = reoptimised(known, problem, driver, orders)
         goal = read_upper_bound(upper_bound)
         if known is not None:
             reached = task.score(known.value, totals)
@@ -153,12 +161,14 @@ def solve(
             return not beats(task, task.score(value, totals), goal)
 
         told, stops = None if listener.silent else report, None if gap is None else close
-        search_limits = SearchLimits(_capped(time_limit), _capped(memory_limit), threads, told, stops)
+        search_limits = attrs.evolve(orders, report=told, within_gap=stops)
         if goal is not None and driver.knows_gap(task):
             beat = known.value if known is not None else value_of_score(task, exact_number(goal), totals)
             search_limits = attrs.evolve(search_limits, beat=beat, hopeless=hopeless)
-        with Compilation(functools.partial(_kind, task, bound, data)) as compilation:
-            outcome = checked(problem, driver.search(problem, search_limits), time_limit)
+        with compilation:
+            outcome = checked(problem, driver.search(problem, search_limits), search_limits.time_limit)
+        if interrupted and outcome.stopped is not None:
+            outcome = attrs.evolve(outcome, stopped="interrupt")
         if goal is not None:
             outcome = _beating(task, outcome, goal, known, hopeless, totals)
         if not shipped:
@@ -221,6 +231,21 @@ def solve(
             stats["proof"] = None
     lower, upper = _bounds(task, value, bound_score)
     return Result(value, tree, status, lower, upper, stats, task, tuple(front))
+
+
+def improve(tree: Any, task: Task, X: Any, y: Any = None, *, max_depth: int | None = None, **arguments: Any) -> Result:
+    """A tree at least as good as the given one, with a bound on the best: what `solve` makes of it as `warm_start`.
+
+    `tree`: a tree or a result of streed's, a fitted estimator of streed's, or a decision tree of scikit-learn's, fitted
+    to the same columns. Exact solves replace its parts until a quarter of the `time_limit` is over, then the search
+    goes on from there. `max_depth`: None is the depth of the tree. `arguments` are those of `solve`, and so are the
+    errors.
+    """
+    if max_depth is None:
+        known = getattr(tree, "tree_", getattr(tree, "tree", tree))
+        depth = getattr(known, "max_depth", None) if hasattr(known, "children_left") else getattr(known, "depth", None)
+        max_depth = None if depth is None else int(depth)
+    return solve(task, X, y, max_depth=max_depth, warm_start=tree, **arguments)
 
 
 def _over_all(task: Task, problem: Problem, outcome: Outcome, totals: Totals) -> Any:

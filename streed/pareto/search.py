@@ -19,9 +19,10 @@ from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.pareto.fronts import Front, FrontEngine
 from streed.pareto.ideal import ideal_tree
 from streed.pareto.packing import Packed, pack_fronts
-from streed.pareto.trees import FrontTrees, depth_of, smallest_leaf
+from streed.pareto.trees import FrontTrees, smallest_leaf
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.constrained import objective
+from streed.tree.nodes import depth_of
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""

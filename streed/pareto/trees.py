@@ -104,8 +104,3 @@ def smallest_leaf(root: Node) -> int:
     if isinstance(root, Leaf):
         return root.rows
     return min(smallest_leaf(child) for child in root.children if child.rows)
-
-
-def depth_of(root: Node) -> int:
-    """The levels of branching nodes."""
-    return 0 if isinstance(root, Leaf) else 1 + max(map(depth_of, root.children))

@@ -73,6 +73,17 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend(reversed(node.children))
 
 
+def depth_of(root: Node) -> int:
+    """The largest number of questions that a row is asked."""
+    deepest, stack = 0, [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        deepest = max(deepest, depth)
+        if isinstance(node, Branch):
+            stack.extend((child, depth + 1) for child in node.children)
+    return deepest
+
+
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
     used, stack = set(), [root]

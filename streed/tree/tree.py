@@ -13,7 +13,7 @@ from streed.binarize import TableRecipe
 from streed.data import Column, Dataset
 from streed.errors import InputError
 from streed.tree.claims import Claims
-from streed.tree.nodes import Array, Branch, Leaf, Node, route, same, used_columns, walk
+from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, route, same, used_columns, walk
 from streed.tree.rows import TreeRows
 
 if TYPE_CHECKING:
@@ -71,13 +71,7 @@ class Tree:
     @property
     def depth(self) -> int:
         """The largest number of questions that a row is asked."""
-        deepest, stack = 0, [(self.root, 0)]
-        while stack:
-            node, depth = stack.pop()
-            deepest = max(deepest, depth)
-            if isinstance(node, Branch):
-                stack.extend((child, depth + 1) for child in node.children)
-        return deepest
+        return depth_of(self.root)
 
     def leaves(self) -> Iterator[Leaf]:
         """The leaves, left to right."""

@@ -1,11 +1,13 @@
-"""`upper_bound=` and `warm_start=`: what a solve is to beat."""
+"""`upper_bound=`, `warm_start=` and `improve`: what a solve is to beat, and trees that are made better."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import streed
 from streed.task import Totals
@@ -15,6 +17,7 @@ from streed.tasks import (
     BalancedAccuracy,
     DemographicParity,
     InstanceCosts,
+    Misclassifications,
     SparseAccuracy,
     SquaredError,
 )
@@ -167,3 +170,51 @@ def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
     both = Accuracy() & DemographicParity()
     asked: dict[str, Any] = {"max_depth": 1, "sensitive_features": G}
     refused("upper_bound", "tuples", call=lambda: streed.solve(both, X, Y, upper_bound=3, **asked))
+
+
+NUMBERS = RNG.normal(size=(300, 5))
+NUMBERS[RNG.random((300, 5)) < 0.05] = np.nan
+BENT = np.nan_to_num(np.sin(3 * NUMBERS[:, 0]) * NUMBERS[:, 1]) + (NUMBERS[:, 2] > 0)
+
+
+@pytest.mark.parametrize("depth", [2, 5])
+@pytest.mark.parametrize("name", ["binary", "numbers", "frame", "regression", "nodes"])
+def test_a_greedy_tree_is_made_better_and_never_worse(name: str, depth: int) -> None:
+    rows: Any = X if name == "binary" else NUMBERS
+    target: Any = Y if name == "binary" else BENT if name == "regression" else BENT > 0.5
+    task: streed.Task = SquaredError() if name == "regression" else Misclassifications()
+    greedy = DecisionTreeRegressor if name == "regression" else DecisionTreeClassifier
+    model: Any = greedy(max_depth=depth, random_state=0)
+    if name == "frame":
+        model.fit(pd.DataFrame(rows, columns=list("abcde"))[list("edcba")], target)
+        rows = pd.DataFrame(rows, columns=list("abcde"))
+        worth = (model.predict(rows[list("edcba")]) != target).sum()
+    else:
+        model.fit(rows, target)
+        wrong = (model.predict(rows) - target) ** 2 if name == "regression" else model.predict(rows) != target
+        worth = wrong.sum()
+    limits: dict[str, Any] = {"max_nodes": model.tree_.node_count // 2} if name == "nodes" else {}
+    found = streed.improve(model, task, rows, target, time_limit=0.3, max_cuts="all", **limits)
+    assert found.tree is not None
+    assert found.value <= worth + 1e-9
+    assert found.lower_bound <= found.value
+    assert found.tree.depth <= depth
+    assert found.tree.n_branches <= limits.get("max_nodes", 2**depth)
+    shown = found.tree.predict(rows)
+    again = ((shown - target) ** 2).sum() if name == "regression" else (shown != target).sum()
+    assert again == pytest.approx(found.value)
+    if depth == 2:
+        best = streed.solve(task, rows, target, max_depth=2, max_cuts="all", **limits)
+        assert (found.status, found.value) == ("optimal", best.value)
+
+
+def test_trees_are_improved_from_results_and_estimators_and_others_refused() -> None:
+    first = streed.solve(Misclassifications(), X, Y, max_depth=1)
+    assert streed.improve(first, Misclassifications(), X, Y).value == first.value
+    deeper = streed.improve(first, Misclassifications(), X, Y, max_depth=2)
+    assert deeper.value == streed.solve(Misclassifications(), X, Y, max_depth=2).value < first.value
+    scored = streed.improve(DecisionTreeClassifier(max_depth=2).fit(X, Y), F1(), X, Y)
+    assert scored.value == streed.solve(F1(), X, Y, max_depth=2).value
+    model = DecisionTreeClassifier(max_depth=2).fit(X[:, :4], Y)
+    refused("warm_start", "4 columns", call=lambda: streed.improve(model, Misclassifications(), X, Y))
+    refused("warm_start", "is no tree", call=lambda: streed.improve("a tree", Misclassifications(), X, Y))
