@@ -182,24 +182,27 @@ def _of_costs(costs: IntegerCosts, coded: CodedTable) -> _Words:
     each, price = int(_exact(costs).costs.max(initial=0)), Fraction(costs.split)
     if source.sample_weight is None and each > 0 and np.array_equal(costs.costs, each * wrong):
         return _classes(coded), {}, ["--price", str(price / each)] if price else []
-    labels = [f"cost of {k}" for k in range(costs.costs.shape[1])]
-    more = {name: costs.costs[:, k].tolist() for k, name in enumerate(labels)}
-    return labels, more, ["--task", "costs", "--price", str(price), "--costs", *labels]
+    more = _columns(costs)
+    return list(more), more, ["--task", "costs", "--price", str(price * costs.unit), "--costs", *more]
+
+
+def _columns(costs: IntegerCosts) -> dict[str, Sequence[Any]]:
+    """What each label costs, as columns of the table."""
+    known = {x: str(x * costs.unit) for x in np.unique(costs.costs).tolist()}
+    return {f"cost of {k}": [known[x] for x in of_label] for k, of_label in enumerate(costs.costs.T.tolist())}
 
 
 def _of_tests(task: Any, data: Dataset, coded: CodedTable) -> _Words:
-    """The costs of labels, and what tests cost a row, in their units."""
-    costs = _exact(exact_costs(task.priced(data).costs, data))
-    labels = [f"cost of {k}" for k in range(costs.costs.shape[1])]
-    more = {name: costs.costs[:, k].tolist() for k, name in enumerate(labels)}
-    words = ["--task", "costs", "--costs", *labels]
+    """The costs of labels, and what tests cost a row."""
+    more = _columns(_exact(exact_costs(task.priced(data).costs, data)))
+    words = ["--task", "costs", "--costs", *more]
     for test in dict.fromkeys(task.feature_of.tolist()):
         columns = np.flatnonzero(task.feature_of == test).tolist()
-        full, discounted = (str(int(x) * Fraction(task.price_unit) / costs.unit) for x in task.prices[:2, columns[0]])
+        full, discounted = (str(int(x) * Fraction(task.price_unit)) for x in task.prices[:2, columns[0]])
         names = [name for j in columns for name in coded.names_of(j)]
         if full != "0" and names:
             words += ["--test", full, discounted, str(task.group_of[columns[0]]), *names]
-    return labels, more, words
+    return list(more), more, words
 
 
 def _of_score(task: SumTask, coded: CodedTable) -> _Words:
