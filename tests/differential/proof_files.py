@@ -91,7 +91,7 @@ class Case:
         def best(**within: Any) -> Any:
             """The best score and its tree; None if there is none."""
             front = [(task.score(each, totals), root) for each, root in reference.optimal_front(task, data, **within)]
-            return (max if task.maximize else min)(front, key=lambda each: each[0], default=None)
+            return (max if kind == "score" else min)(front, key=lambda each: each[0], default=None)
 
         lower = draw.random() < 0.3
         found = best(**(limits | ({"max_depth": 1} if lower else {})))
