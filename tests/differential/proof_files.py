@@ -101,7 +101,8 @@ class Case:
         tree = Tree.grown(found[1], data, tuple(task.bind(data).labels(data)))
         made = proof.prove(tree, data, task=task, limits=limits)
         self.data, self.table, self.arguments = made.data, made.table, list(made.arguments)
-        value = Fraction(best(**limits)[0]) * (n if kind in ("price", "no limit") else 1)
+        # a score is the nearest float64
+        value = Fraction(best(**limits)[0]).limit_denominator(10**6) * (n if kind in ("price", "no limit") else 1)
         if kind == "score":
             right = made.optimal == (made.cost == value)
         else:
