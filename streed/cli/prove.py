@@ -61,7 +61,7 @@ def prove(
             numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
             print_json({**numbers, "claims": made.claims, "bytes": len(made.data), "check": command})
         else:
-            said = "optimal" if made.optimal else made.words
+            said = "optimal" if made.optimal else made.said
             click.echo(f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s")
             click.echo(f"check   {command}")
         sys.exit(FINE if made.optimal else STOPPED)

@@ -59,9 +59,13 @@ class Proof:
         """Whether the bound is the tree's cost; else the time was over, or there are better trees."""
         return self.bound == self.cost
 
+    @property
+    def said(self) -> str:
+        """What is proved, and what the tree has if that is another number."""
+        return self.words + ("" if self.optimal else f", and the tree has {check.shown(self.cost)}")
+
     def __repr__(self) -> str:
-        said = self.words + ("" if self.optimal else f", and the tree has {check.shown(self.cost)}")
-        return f"<Proof: {said}; {self.claims} claims, {len(self.data)} bytes>"
+        return f"<Proof: {self.said}; {self.claims} claims, {len(self.data)} bytes>"
 
     def _repr_html_(self) -> str:
         """What was proved, and how to check it, as a notebook shows it."""

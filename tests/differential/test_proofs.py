@@ -6,8 +6,6 @@ import pytest
 
 from tests.differential import proof_files, proofs
 
-pytestmark = pytest.mark.compiles
-
 
 @pytest.mark.parametrize("block", range(3))
 def test_whatever_the_checker_accepts_is_true(block: int) -> None:
@@ -16,7 +14,8 @@ def test_whatever_the_checker_accepts_is_true(block: int) -> None:
         assert not wrong
 
 
-@pytest.mark.parametrize("number", range(8))
-def test_changed_files_prove_nothing_that_is_false(number: int, tmp_path: Path) -> None:
+@pytest.mark.compiles
+@pytest.mark.parametrize("number", range(12))
+def test_proofs_of_every_kind_and_changed_files_say_what_is_true(number: int, tmp_path: Path) -> None:
     _, wrong = proof_files.judge(7, number, tmp_path)
     assert not wrong
