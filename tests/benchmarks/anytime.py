@@ -4,6 +4,7 @@
     python -m tests.benchmarks.anytime classification   # lambda 0.01 and 0.005, any depth: proved, or the gap at 60 s
     python -m tests.benchmarks.anytime smaller          # five rows of Table 2 with a tenth of their lambda
     python -m tests.benchmarks.anytime early            # six that take long: after 1, 3 and 10 s of the processor
+    python -m tests.benchmarks.anytime deep             # depth four to ten, beside peers and an older version (deep.py)
 
 Each solve has a process of its own. A row holds if its gap never grew, its tree is worth what it says, and, with the
 original's lambda, the incumbent at the end is no worse than what the original reports after 300 s. The exit code is 1
@@ -16,7 +17,7 @@ import itertools
 import sys
 from pathlib import Path
 
-from tests.benchmarks import harness
+from tests.benchmarks import deep, harness
 from tests.benchmarks.sparse import DRIVERS
 
 PARTS = ("stops", "classification", "smaller", "early")
@@ -44,19 +45,27 @@ _TOLERANCE = 1e-9
 def main(arguments: list[str] | None = None) -> int:
     """1 if a row does not hold, else 0."""
     parser = harness.parser("anytime", __doc__)
-    parser.add_argument("what", choices=PARTS)
+    parser.add_argument("part", choices=(*PARTS, "deep"))
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="(default: all)")
     parser.add_argument("--drivers", nargs="+", choices=DRIVERS, default=list(DRIVERS), help="(default: all)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="(default: %(default)g)")
+    parser.add_argument("--what", choices=deep.DEPTHS, default="binary", help="deep: which data or tasks")
+    parser.add_argument("--beside", type=Path, metavar="FOLDER", help="deep: an older checkout")
+    parser.add_argument("--depths", nargs="+", type=int, metavar="D", help="deep: (default: all)")
+    parser.add_argument("--reference", type=float, default=60.0, metavar="S", help="deep: (default: %(default)g)")
     options = parser.parse_args(arguments)
     found = harness.start(options)
-    record: harness.Record = {"benchmark": "anytime", "what": options.what, "machine": found, "rows": []}
-    for table, name, lam, seconds in _problems(options.what, str(options.data), options.time_limit):
+    if options.part == "deep":
+        rows = deep.run(options)
+        harness.finish(options, {"benchmark": "deep", "machine": found, "rows": rows}, deep.render(rows, harness.table))
+        return harness.FINE if deep.holds(rows) else harness.MISSED
+    record: harness.Record = {"benchmark": "anytime", "what": options.part, "machine": found, "rows": []}
+    for table, name, lam, seconds in _problems(options.part, str(options.data), options.time_limit):
         if options.datasets is not None and name not in options.datasets:
             continue
         for driver in options.drivers:
             record["rows"].append(
-                measure(str(options.data), table, name, lam, seconds, driver, processor=options.what == "early")
+                measure(str(options.data), table, name, lam, seconds, driver, processor=options.part == "early")
             )
             done = record["rows"][-1]
             harness.note(
