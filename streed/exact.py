@@ -143,6 +143,11 @@ def real_number(x: Any, name: str = "number") -> float:
         raise InputError(name, "the number is too large", "give one below 1e308") from None
 
 
+def fraction_of(x: Any) -> Fraction:
+    """A finite value of a task as it is, floats as the binary fractions that they are."""
+    return Fraction(int(x) if isinstance(x, numbers.Integral) else x)
+
+
 def as_float(x: Any) -> float:
     """The nearest float; an infinity where no float is that large."""
     try:

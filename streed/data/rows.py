@@ -85,7 +85,8 @@ def weigh_copies(weights: Array | None, frequency: Array | None) -> Array | None
         return weights * frequency
     whole, unit, exact = exact_array(weights, "sample_weight")
     if exact and float(whole.astype(np.float64) @ frequency) < LARGEST_TOTAL:
-        return whole * frequency * unit.numerator / unit.denominator
+        # whole numbers of any size, which Python divides with one rounding
+        return ((whole * frequency).astype(object) * unit.numerator / unit.denominator).astype(np.float64)
     return weights * frequency
 
 

@@ -15,7 +15,7 @@ from streed.data import Dataset
 from streed.encoding.overflow import magnitudes
 from streed.encoding.terms import ScoredTerm, split_table
 from streed.errors import TaskError
-from streed.exact import Array
+from streed.exact import Array, fraction_of
 from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
@@ -69,7 +69,7 @@ class CostSamples:
         if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
-        sizes = [abs(Fraction(x)) for x in seen if isinstance(x, Fraction) or math.isfinite(x)]
+        sizes = [abs(fraction_of(x)) for x in seen if isinstance(x, Fraction) or math.isfinite(x)]
         if table is not None:
             sizes += [abs(Fraction(x)) for x in table.tolist() if math.isfinite(x)]
         largest, unit = max(sizes, default=Fraction(0)), Fraction(1)

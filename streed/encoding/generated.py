@@ -24,7 +24,7 @@ from streed.encoding.methods import CompiledMethods
 from streed.encoding.statistics import StatisticsMatrix
 from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
-from streed.exact import Array, as_float
+from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
@@ -171,7 +171,7 @@ class Scored(Encoding):
         if self.coding == coding.WHOLE:
             above: int = math.ceil(beat)
             return above
-        native = as_float(Fraction(beat) / self.probe.unit)
+        native = as_float(fraction_of(beat) / self.probe.unit)
         if self.coding != coding.GRID or not abs(native * self.scale) < coding.LARGEST_CODE:
             return INFINITE
         slack = self._slack(math.ceil(native * self.scale))
@@ -229,7 +229,7 @@ class Scored(Encoding):
         apart = abs(value - claimed)
         if complete and self.coding == coding.GRID and not (self.settled or agree(value, self.bound(lower), self.size)):
             # a tree of this value exists, so costs far above it need no codes, nor what rounding leaves of the sums
-            finer = _scale(max(as_float(abs(Fraction(value)) / self.probe.unit), self.lost))
+            finer = _scale(max(as_float(abs(fraction_of(value)) / self.probe.unit), self.lost))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
         allowed = max(TOLERANCE * max(abs(value), abs(claimed)), self._worth(self._slack(code)))
@@ -246,7 +246,10 @@ class Scored(Encoding):
         if self.planes.integral:
             return "a method that depends on more than the sums, or whole numbers beyond 2**63, could be why"
         if self.planes.per_unit is not None:
-            return "the sums are exact in both, so a method that depends on more than the sums could be why"
+            return (
+                "the sums are exact in both, so a method that depends on more than the sums, or that computes with "
+                "numbers beyond what floats hold (1e-308 to 1e308), could be why"
+            )
         return (
             "the statistics are real numbers that fit no common unit, so native sums are rounded to one part in 2**52 "
             "of their total, and a cost that leaps or turns steep at such a difference could be why: round the "

@@ -22,7 +22,7 @@ from streed.encoding.generated import grid_of
 from streed.encoding.methods import CompiledMethods
 from streed.encoding.statistics import add_exactly, place_statistics
 from streed.encoding.terms import split_table
-from streed.exact import Array, as_float
+from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.generate import Kernels
 from streed.kernels.codegen.spec import KernelSpec
@@ -170,7 +170,7 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
     adds_exactly = integral or per_unit is not None
     lost = 0.0 if is_whole else lost_in_sums(problem, methods.terms, not adds_exactly)
     if known is not None:
-        probe = attrs.evolve(probe, largest=as_float(abs(Fraction(known)) / probe.unit))
+        probe = attrs.evolve(probe, largest=as_float(abs(fraction_of(known)) / probe.unit))
     scale, on_grains = grid_of(shape.coding, problem, probe, lost * _GRID)
     on_grains = on_grains and adds_exactly
     numbers, kept = methods.words(scale, per_unit)

@@ -13,7 +13,7 @@ from streed.encoding.certificate import measure_exactly, measure_task
 from streed.encoding.generated import TOLERANCE
 from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError, StreedError
-from streed.exact import Array, as_float
+from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features
@@ -87,7 +87,7 @@ def _searched(
                 f"{as_float(claimed)!r} by its native ones; a method that depends on more than the sums could be why"
             )
         if not rows.whole:
-            lower = min(Fraction(lower), Fraction(solution.value))
+            lower = min(fraction_of(lower), fraction_of(solution.value))
             rounding = as_float(apart)
         elif answer.stopped is None:
             lower = solution.value

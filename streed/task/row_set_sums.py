@@ -101,7 +101,7 @@ class ExactSums:
             begin = place.first + (shift if place.wide else 0)
             numbers: Sequence[Any] = sums[begin : begin + (1 if place.width is None else place.width)]
             if place.denominator > 1:
-                divided = _fraction if self.exact or not place.wide else int.__truediv__
+                divided = Fraction if self.exact or not place.wide else int.__truediv__
                 numbers = [divided(x, place.denominator) for x in numbers]
             found[place.name] = numbers[0] if place.width is None else tuple(numbers)
         return found
@@ -134,8 +134,3 @@ def _cut(columns: list[list[int]], bits: int, n_rows: int) -> tuple[Array, list[
         digits.append(rest)
         ends.append(len(digits))
     return np.array(digits, dtype=np.float64).reshape(len(digits), n_rows).T, ends
-
-
-def _fraction(x: int, denominator: int) -> int | Fraction:
-    whole, rest = divmod(x, denominator)
-    return Fraction(x, denominator) if rest else whole

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from streed.exact import Array
+from tests.differential.volume.problem import Problem, Scaling
 from tests.searches import CHOSEN
 
 Draw = random.Random
@@ -143,3 +144,46 @@ def draw_options(draw: Draw) -> dict[str, Any]:
 def draw_number(draw: Draw) -> int | float:
     """A whole number or a decimal from 0 to 9."""
     return draw.choice((draw.randint(0, 9), round(draw.uniform(0, 9), draw.randint(1, 3))))
+
+
+_POWERS = (-140, -100, -30, -12, -3, 3, 12, 30, 100, 140)
+
+_MOST_POWER = 285
+"""Values stay within what floats hold to all their digits."""
+
+_DEGREES: dict[str, tuple[int | None, int | None, int | None]] = {
+    "SquaredError": (2, None, 1),
+    "AbsoluteError": (1, None, 1),
+    "QuantileError": (1, None, 1),
+    "PoissonDeviance": (1, None, 1),
+    "RelativeRisk": (0, None, 0),
+    "InstanceCosts": (None, 1, 1),
+    "PolicyValue": (None, 1, 0),
+    **dict.fromkeys(("Accuracy", "Misclassifications", "WeightedAccuracy", "MisclassificationCosts"), (None, None, 1)),
+    **dict.fromkeys(("SparseAccuracy", "BalancedAccuracy"), (None, None, 0)),
+}
+"""By which power of the unit of targets, of costs and of weights values grow; None where there is no such unit."""
+
+_SHIFTED = ("SquaredError", "AbsoluteError", "QuantileError")
+
+
+def draw_scaling(draw: Draw, problem: Problem) -> Scaling:
+    """In a third of all cases, other units and another origin; the value of every tree changes by the same factor.
+
+    A price of nodes or a limit would be one in other units, and numbers of all digits would become others.
+    """
+    name, _, given = problem.task.lstrip("(").partition("(")
+    degrees = _DEGREES.get(name)
+    fixed = "Splits" in given or "TreatmentCosts" in given or (name == "SquaredError" and not given.startswith("0)"))
+    if "normalized" in given:
+        degrees, fixed = (0, None, 0), False
+    if degrees is None or fixed or draw.random() > 0.35:
+        return Scaling()
+    targets, costs, weights = (0 if degree is None else draw.choice((0, *_POWERS)) for degree in degrees)
+    value = sum(power * (degree or 0) for power, degree in zip((targets, costs, weights), degrees, strict=True))
+    found = Scaling(targets, draw.choice((0, 0, 7, -1_000, 10**6)) if name in _SHIFTED else 0, costs, weights, value)
+    try:
+        found.given(problem)
+    except ArithmeticError:
+        return Scaling()
+    return found if abs(value) <= _MOST_POWER else Scaling()

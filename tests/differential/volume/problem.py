@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import json
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -33,6 +34,46 @@ class Asked(NamedTuple):
     column: int
 
 
+class Scaling(NamedTuple):
+    """The powers of ten that numbers are multiplied by when a problem is solved, not when it is judged."""
+
+    targets: int = 0
+    shift: int = 0
+    """What is added to the targets before."""
+    costs: int = 0
+    """Of rows: costs, outcomes and predictions."""
+    weights: int = 0
+    value: int = 0
+    """Of what the value is multiplied by then."""
+
+    def given(self, problem: Problem) -> dict[str, Any]:
+        """What is scaled of the problem, by the names of its fields; the numbers are exactly those decimals, or
+        ArithmeticError is raised."""
+        rows = {name: _times(each, self.costs) for name, each in problem.row_data.items() if name in _COSTS}
+        return {
+            "y": _times(problem.y, self.targets, self.shift) if self.targets or self.shift else problem.y,
+            "sample_weight": _times(problem.weights, self.weights) if self.weights else problem.sample_weight,
+            "row_data": {**problem.row_data, **(rows if self.costs else {})},
+        }
+
+    def undone(self, value: Any) -> Any:
+        """A value, or a bound on it, as it is without the scaling."""
+        return value if not self.value or value is None else float(decimal.Decimal(repr(value)).scaleb(-self.value))
+
+
+_COSTS = ("costs", "outcome", "predicted")
+
+
+def _times(values: Any, power: int, shift: int = 0) -> Any:
+    """The values plus the shift times the power of ten, as floats that print as exactly that."""
+    if isinstance(values, list):
+        return [_times(each, power, shift) for each in values]
+    exact = (decimal.Decimal(repr(values)) + shift).scaleb(power)
+    if decimal.Decimal(repr(float(exact))) != exact:
+        raise ArithmeticError(f"{exact} is no float")
+    return float(exact)
+
+
 @attrs.frozen(eq=False)
 class Problem:
     """A task, data, limits on the tree, and how to search."""
@@ -54,6 +95,7 @@ class Problem:
     """max_depth, max_nodes, min_leaf."""
     options: Mapping[str, Any] = attrs.field(factory=dict)
     """search and threads."""
+    scaling: Scaling = attrs.field(factory=Scaling)
 
     @property
     def n_rows(self) -> int:
@@ -73,9 +115,11 @@ class Problem:
         """What `streed.solve` answers; the task's source is read with `names`."""
         task = eval(self.task, dict(names))
         assert isinstance(task, Task)
-        given = {"sample_weight": self.sample_weight, "frequency": self.frequency, "categorical": self.categorical}
+        scaled = self.scaling.given(self)
+        y, row_data = scaled.pop("y"), scaled.pop("row_data")
+        given = {**scaled, "frequency": self.frequency, "categorical": self.categorical}
         used: dict[str, Any] = {name: value for name, value in given.items() if value}
-        return streed.solve(task, self.X, self.y, **used, **self.row_data, **self.limits, **self.options)
+        return streed.solve(task, self.X, y, **used, **row_data, **self.limits, **self.options)
 
     def visits(self, root: Node) -> Iterator[Part | Asked]:
         """Every node of a tree with its rows, from the root down; leaves without rows are left out."""
@@ -121,6 +165,7 @@ class Problem:
         """The problem in JSON's types; `from_plain` reads it."""
         plain = {**attrs.asdict(self, recurse=False), "X": ["".join(map(str, row)) for row in self.X.tolist()]}
         plain["categorical"] = list(self.categorical)
+        plain["scaling"] = [*self.scaling] if any(self.scaling) else []
         return {name: value for name, value in plain.items() if value not in (None, {}, [])}
 
     @classmethod
@@ -128,7 +173,8 @@ class Problem:
         """The problem that `to_plain` wrote."""
         codes = [list(map(int, row)) for row in plain["X"]]
         X = np.array(codes, np.uint8).reshape(len(codes), -1)
-        return cls(**{"y": None, **plain, "X": X, "categorical": tuple(plain.get("categorical", ()))})
+        given = {"categorical": tuple(plain.get("categorical", ())), "scaling": Scaling(*plain.get("scaling", ()))}
+        return cls(**{"y": None, **plain, "X": X, **given})
 
 
 def to_text(plain: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 import streed
 from streed.errors import InputError, StreedError
+from tests.differential.volume.draws import draw_scaling
 from tests.differential.volume.problem import Problem
 from tests.differential.volume.truth import Verdict, compare
 
@@ -53,7 +54,8 @@ class Drawn(NamedTuple):
         rng = np.random.default_rng([self.seed, self.number, zlib.crc32(self.family.encode())])
         problem = family_of(self.family).draw_problem(random.Random(name), rng)
         assert isinstance(problem, Problem)
-        return problem if FREQUENCY else attrs.evolve(problem, frequency=None)
+        problem = problem if FREQUENCY else attrs.evolve(problem, frequency=None)
+        return attrs.evolve(problem, scaling=draw_scaling(random.Random(f"{name}/scaling"), problem))
 
 
 class Outcome(NamedTuple):

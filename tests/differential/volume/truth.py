@@ -75,7 +75,11 @@ def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
     root = result.tree.root
     visits = list(problem.visits(root))
     worth = truth.of_tree(root) if truth.of_tree is not None else truth.worth(visits) if truth.worth else None
-    value = result.value[0] if isinstance(result.value, tuple) else result.value
+    value = result.value[0] if isinstance(result.value, tuple) else problem.scaling.undone(result.value)
+    lower, upper = map(problem.scaling.undone, (result.lower_bound, result.upper_bound))
+    lower, upper = (value if bound is None else bound for bound in (lower, upper))
+    if any(problem.scaling):
+        truth = attrs.evolve(truth, exact=False)
     wrong = _broken(problem, result, visits)
     if truth.exact:
         if value != truth.shown(worth) and not (isinstance(value, float) and value == float(truth.shown(worth))):
@@ -87,7 +91,6 @@ def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
     else:
         slack = TINY * max(truth.scale, abs(float(best)))
         # bounds that rounding leaves apart say how much better a tree there may be
-        lower, upper = (value if bound is None else bound for bound in (result.lower_bound, result.upper_bound))
         said = slack + abs(float(upper) - float(lower))
         for name, found in (("the tree is worth", truth.shown(worth)), ("value", value)):
             if not abs(float(found) - float(best)) <= said:
@@ -95,9 +98,10 @@ def compare(problem: Problem, truth: Truth, result: streed.Result) -> Verdict:
         if not abs(float(truth.shown(worth)) - float(value)) <= slack:
             wrong.append(f"value {value!r}, the tree is worth {truth.shown(worth)!r}, within {slack:g}")
     slack = _LAST_DIGITS * abs(float(best)) + (0 if truth.exact else TINY * truth.scale)
-    lower, upper = (value if bound is None else bound for bound in (result.lower_bound, result.upper_bound))
     if not float(lower) - slack <= float(best) <= float(upper) + slack:
         wrong.append(f"bounds {result.lower_bound!r} and {result.upper_bound!r}, the optimum is {best!r}")
+    if result.status == "optimal" and float(lower) == 0 != float(value):
+        wrong.append(f"optimal, and no bound but 0 on {result.value!r}")
     if not truth.feasible(visits):
         wrong.append("the tree breaks a limit")
     return Verdict("bounds apart" if apart else "rounded" if rounded else "optimal", tuple(wrong))
