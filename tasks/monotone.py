@@ -5,7 +5,7 @@
 
 (by the order of the classes). Such trees are monotone: two rows that differ in the column alone part at a branch on
 it, or share a leaf. Monotone trees that are not of this kind exist, and all of them cannot be searched subtree by
-subtree by their costs; `docs/explanation/monotone.md` shows both. Separable, with values (errors, least label,
+subtree by their costs; `docs/explanation/search.md` shows both. Separable, with values (errors, least label,
 largest label, order of the children): fewer errors and labels within narrower bounds do no harm in any context
 (STreeD, Def. 4.4), and a subtree out of order puts every tree above it out of order (Def. 4.5).
 

@@ -3,7 +3,7 @@
 Lemma: let the prices of rows add up, over every nonempty conjunction of literals, to no more than its rows cost as a
 leaf and the leaf's due, where the dues of a tree's leaves, less one, are no more than what its splits pay. The leaves
 of a tree for the rows S are conjunctions that partition S, so its cost is at least the sum of the prices of S less one
-due (docs/explanation/row-prices.md). Needs `scored` to be 0.
+due (docs/explanation/search.md). Needs `scored` to be 0.
 
 Prices are made beside the search (row_prices/) and handed over at once: a word of control holds the address of an array
 with all that is needed, which is never written again. Each function reads that word once.

@@ -1,4 +1,4 @@
-"""Which driver is to search a problem, where the caller leaves that open (docs/explanation/drivers.md)."""
+"""Which driver is to search a problem, where the caller leaves that open (docs/explanation/search.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees whose leaves rise, or fall, with chosen columns (docs/explanation/monotone.md), natively: rows that cost so
+"""Trees whose leaves rise, or fall, with chosen columns (docs/explanation/search.md), natively: rows that cost so
 much under each label, over all thresholds.
 
 V(rows, depth, a, b), the least cost of a tree in order whose labels lie within a..b, is that of a leaf, or of a split:

@@ -6,7 +6,7 @@ overcharged by much, and where it finds none, the enumeration. Prices are lowere
 enumeration that ends gives a bound. Enumerations are also asked while they take little of the time, as early bounds
 help the search. The best feasible prices are the centre of a box in which the next ones are kept, which is widened and
 narrowed by what came of them (du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column generation, 1999). See
-docs/explanation/row-prices.md.
+docs/explanation/search.md.
 """
 
 from __future__ import annotations

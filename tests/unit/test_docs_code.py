@@ -118,17 +118,3 @@ def test_wrong_output_is_noticed(tmp_path: Path) -> None:
     page.write_text("```python\n1 / 0\n```\n", encoding="utf-8")
     with pytest.raises(ZeroDivisionError):
         run(page)
-
-
-def test_promises_name_tests_that_exist() -> None:
-    text = (ROOT / "docs/explanation/promises.md").read_text(encoding="utf-8")
-    folder = ""
-    named = re.findall(r"`((?:[\w/]+(?:\.py|/))?(?:::\w+)?)`", text)
-    tested = [each for each in named if "/" in each or each.startswith("::")]
-    assert len(tested) > 20
-    for each in tested:
-        file, _, test = each.partition("::")
-        folder = file or folder
-        path = ROOT / "tests" / folder
-        assert path.exists(), each
-        assert not test or f"def {test}(" in path.read_text(encoding="utf-8"), each

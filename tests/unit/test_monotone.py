@@ -69,7 +69,7 @@ def test_it_finds_the_best_tree_in_order(seed: int) -> None:
 
 
 def test_costs_alone_cannot_tell() -> None:
-    """Of `docs/explanation/monotone.md`: equal costs at an equal state, and only one of the two trees is monotone."""
+    """Equal costs at an equal state, and only one of the two trees is monotone."""
     data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 0, 0])
     left = [Leaf(0, 2, 0), Leaf(1, 2, 0)]
     evaluation = Evaluation(Misclassifications(), data)
