@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import attrs
 
 import streed.tasks
-from streed.errors import InputError, StreedError
+from streed.errors import InputError, StreedError, brief
 from streed.task import Limit, Task, is_parameter
 from streed.tasks.fairness import Fairness
 from streed.tasks.rates import Rate
@@ -97,9 +97,9 @@ def make_notion_limit(name: str, most: float, sensitive: Sequence[str]) -> Limit
 def find_notion(name: str) -> Entry:
     """The notion of a name, streed's or fairlearn's; raises InputError for other names."""
     known = notions()
-    found = known.get(FAIRLEARN.get(name, name).replace("_", "-"))
+    found = None if not isinstance(name, str) else known.get(FAIRLEARN.get(name, name).replace("_", "-"))
     if found is None:
-        raise InputError("notion", f"{name!r}", f"use one of {', '.join(known)}, or a notion of streed.tasks")
+        raise InputError("notion", brief(name), f"use one of {', '.join(known)}, or a notion of streed.tasks")
     return found
 
 

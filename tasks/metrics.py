@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError, NotSeparableError
+from streed.errors import InputError, NotSeparableError, brief
 from streed.exact import Array, Range, exact_number
 from streed.task import State, Task, Value
 from streed.task.positive import positive_number
@@ -207,6 +207,11 @@ _TRIED = 2000
 """Pairs of neighbouring values on which a user's function is tried."""
 
 
+def _check_callable(task: Task, attribute: Any, value: Any) -> None:
+    if not callable(value):
+        raise InputError(attribute.name, brief(value), "give a function of false negatives, false positives and totals")
+
+
 @final
 @attrs.frozen
 class MonotoneMetric(ErrorMetric):
@@ -217,7 +222,7 @@ class MonotoneMetric(ErrorMetric):
     values before the search; raises NotSeparableError with a pair of values where it does not hold.
     """
 
-    function: Callable[..., Any] = attrs.field(validator=attrs.validators.is_callable())
+    function: Callable[..., Any] = attrs.field(validator=_check_callable)
 
     def positive_class(self, data: Dataset) -> int | None:
         return None if data.n_classes > 2 and self.positive is None else ErrorMetric.positive_class(self, data)

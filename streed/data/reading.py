@@ -103,11 +103,7 @@ def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
     Raises InputError, naming `argument` and `what`, for missing and infinite values, more than one dimension and
     complex numbers.
     """
-    held = _Reader(argument, what, objects=True).held(x)
-    missing = held.missing()
-    if missing is not None:
-        raise missing_value(argument, what, int(np.argmax(missing)))
-    values = held.values
+    values = complete(x, argument, what)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         values = list(values)
     if isinstance(values, list):
@@ -116,6 +112,15 @@ def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         check_finite(values, argument, what)
     return values
+
+
+def complete(x: Any, argument: str, what: str) -> Array | list[Any]:
+    """(n,) what a column holds, as its container does; raises InputError that names the first row without a value."""
+    held = _Reader(argument, what, objects=True).held(x)
+    missing = held.missing()
+    if missing is not None:
+        raise missing_value(argument, what, int(np.argmax(missing)))
+    return held.values
 
 
 def read_column(x: Any, what: str) -> Values:

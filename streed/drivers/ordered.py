@@ -96,5 +96,8 @@ def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
     limit = search_limits.memory_limit
     room = process_memory.free() if limit is None else min(process_memory.free(), limit - process_memory.resident())
     if needed > room:
-        found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {room / 1e9:.1f} are free"
+        found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {max(room, 0) / 1e9:.1f} are free"
+        if limit is not None and needed <= process_memory.free():
+            remedy = "raise it, or give fewer thresholds (max_cuts) or columns"
+            raise InputError("memory_limit", f"{limit:,} bytes; {found}", remedy)
         raise InputError("max_cuts", found, "give the most thresholds of a column, such as 50, or fewer columns")

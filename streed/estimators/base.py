@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 import streed
 from streed.data import Dataset
 from streed.data.dataset import most_cuts
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, size_path, values
 from streed.estimators.reading import (
+    argument_names,
     checked_table,
     checked_weights,
     forget,
@@ -324,9 +325,10 @@ def _limit(limit: Any) -> Limit:
     if isinstance(limit, str):
         from streed.registry import make_limit
 
-        return make_limit(limit)
+        with argument_names(subject_to="limits"):
+            return make_limit(limit)
     if not isinstance(limit, Limit):
-        raise InputError("limits", f"{limit!r} is no limit", "give such as streed.tasks.MinSupport(5)")
+        raise InputError("limits", f"{brief(limit)} is no limit", "give such as streed.tasks.MinSupport(5)")
     return limit
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import attrs
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
 from streed.data.table import Table
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.fair_guidance import fairness_margin, verdict
 from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable
@@ -219,7 +219,11 @@ class FairTreeClassifier(LabelTree):
 def _listed(sensitive: Any) -> list[Any]:
     if sensitive is None:
         return []
-    return [sensitive] if isinstance(sensitive, (str, numbers.Integral)) else list(sensitive)
+    if isinstance(sensitive, (str, numbers.Integral)):
+        return [sensitive]
+    if not isinstance(sensitive, Iterable):
+        raise InputError("sensitive", brief(sensitive), "give the name or position of a column of X, or several")
+    return list(sensitive)
 
 
 def _array(X: Any) -> Array:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,10 +19,11 @@ from sklearn.utils.validation import (
 )
 
 from streed.data import table as tables
-from streed.data.reading import missing_value
+from streed.data.column import distinct_objects
+from streed.data.reading import check_finite, complete, missing_value
 from streed.data.rows import read_frequency
 from streed.data.table import Table, read_input
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.exact import Array
 
 FREQUENCY = "frequency"
@@ -61,6 +64,9 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
         X = as_array(X)
+    if getattr(X, "ndim", 2 if hasattr(X, "__array__") else 0) < 2:
+        remedy = "Reshape your data: X.reshape(-1, 1) if it is one column"
+        raise InputError("X", f"it is {brief(X)}, no table of rows and columns", remedy)
     seen = X.filled(0) if isinstance(X, np.ma.MaskedArray) else X
     options = {"dtype": None, "ensure_all_finite": "allow-nan", "accept_sparse": True}
     checked = validate_data(estimator, seen, reset=reset, **options)
@@ -96,11 +102,42 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
     if y is None:
         raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
     _refuse_gaps(y, name)
-    column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
-    if numeric and column.dtype.kind == "O":
-        column = column.astype(np.float64)
-    _check_rows(column, n_rows)
+    if isinstance(y, (list, tuple)):
+        y = as_array(y)
+    if getattr(y, "ndim", 1) == 1 and not hasattr(y, "toarray"):
+        complete(y, name, "it")
+    with named_errors(name, "give one entry per row of X"):
+        column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
+        _check_rows(column, n_rows)
+    if numeric and column.dtype.kind in "OSU":
+        return _numbers(column, name)
+    if column.dtype.kind == "O":
+        distinct_objects(column.tolist(), name, "it")
     return column  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def named_errors(name: str, remedy: str) -> Iterator[None]:
+    """What scikit-learn says of an argument is an InputError that names it, without the addresses of objects."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(name, re.sub(r" at 0x[0-9a-fA-F]+", "", str(error).split("\n")[0]), remedy) from None
+
+
+def _numbers(column: Array, name: str) -> Array:
+    """(n,) float64; raises InputError for what is no number."""
+    found = np.empty(len(column))
+    for row, value in enumerate(column.tolist()):
+        try:
+            found[row] = math.nan if isinstance(value, (str, bytes)) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            found[row] = math.nan
+        if math.isnan(found[row]):
+            raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
+    return found
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Array | None:
@@ -108,7 +145,9 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     if sample_weight is None:
         return None
     _refuse_gaps(sample_weight, "sample_weight")
-    weights = _check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
+    with named_errors("sample_weight", "give one number >= 0 per row"):
+        weights = _check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
+    check_finite(weights, "sample_weight", "it")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights  # type: ignore[no-any-return]
@@ -126,7 +165,8 @@ def present_rows(
         return X, y, sample_weight, {name: values for name, values in row_data.items() if name != FREQUENCY}
     table = as_array(X) if isinstance(X, (list, tuple)) else X
     n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
-    found = read_frequency(row_data[FREQUENCY], n_rows)
+    with named_errors(FREQUENCY, "give one whole number per row"):
+        found = read_frequency(row_data[FREQUENCY], n_rows)
     frequency = np.ones(n_rows, np.int64) if found is None else found
     _check_lengths(table, {"y": y, "sample_weight": sample_weight})
     rows = np.flatnonzero(frequency)

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.data.column import distinct_objects
 from streed.errors import InputError
 from streed.exact import Array, Range
 
@@ -68,6 +69,8 @@ def teach(
     if not len(features) == len(given) == len(outcomes):
         lengths = f"X, treatment and outcome have {len(features)}, {len(given)} and {len(outcomes)} rows"
         raise InputError("treatment", lengths, "give one entry per row")
+    if given.dtype.kind == "O":
+        distinct_objects(given.tolist(), "treatment", "it")
     known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)
     Range(2, whole=True).read("folds", folds)
     if counts.min() < folds:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 
 from streed.exact import Array
-from streed.task.composable import Composable, restates
+from streed.task.composable import Composable, Fields, restates
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ class Composition(RowCostTask):
 
 
 @attrs.frozen
-class Limit(abc.ABC):
+class Limit(Fields, abc.ABC):
     """An anti-monotone constraint on leaves (STreeD, Def. 4.5)."""
 
     def bind(self, data: Dataset) -> Limit:

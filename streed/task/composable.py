@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, final
 
 import attrs
 
+from streed.errors import TaskError
+
 if TYPE_CHECKING:
     from streed.task.base import Task, Value
     from streed.task.bounded_sums import BoundedSum, Gap, SumLimit
@@ -88,7 +90,27 @@ class Term:
     """The task's statistic `name` is the whole's `prefix + name`."""
 
 
-class Composable(abc.ABC):  # noqa: B024 - the answers are the defaults, what is abstract is in `Task`
+class Fields:
+    """What is made by its fields, as attrs has it: an `__init__` of its own would leave them unset."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        code = getattr(vars(cls).get("__init__"), "__code__", None)
+        if code is not None and not code.co_filename.startswith("<attrs generated"):
+            setattr(cls, "__init__", _refuse_to_be_made)  # noqa: B010 - for mypy, a method is not assigned
+
+
+def _refuse_to_be_made(self: Any, *_: Any, **__: Any) -> None:
+    name = type(self).__name__
+    raise TaskError(
+        f"{name} has an __init__ of its own, and tasks are made by their fields: decorate the class by @attrs.frozen, "
+        "write each parameter as a field, such as `price: float = 0.5`, and what is checked in __attrs_post_init__"
+    )
+
+
+class Composable(Fields, abc.ABC):
     """The questions."""
 
     __slots__ = ()

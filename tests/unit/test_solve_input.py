@@ -13,7 +13,15 @@ import pytest
 import streed
 from streed import reference
 from streed.data import Dataset
-from streed.errors import TaskError
+from streed.errors import InputError, TaskError
+from streed.estimators import (
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SurvivalTree,
+)
 from streed.problem.process_memory import resident
 from streed.reference.splits import every_split
 from streed.result import Result
@@ -30,6 +38,97 @@ NAN, INF = float("nan"), float("inf")
 
 def attempt(X: Any = XOR, y: Any = Y, task: Any = None, **arguments: Any) -> Result:
     return solve(Accuracy() if task is None else task, X, y, **{"max_depth": 2, **arguments})
+
+
+# -- one table of bad input for every front end ------------------------------------------------------------------------
+
+GROUPS = ["a", "b", "a", "b"]
+FRONTS: dict[str, Any] = {
+    "solve": attempt,
+    "rashomon": lambda X=XOR, y=Y, **more: streed.rashomon(Accuracy(), X, y, **{"max_depth": 1, "slack": 0, **more}),
+}
+ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "classifier": (OptimalTreeClassifier, {}),
+    "regressor": (OptimalTreeRegressor, {}),
+    "fair": (FairTreeClassifier, {"sensitive_features": GROUPS}),
+    "costs": (partial(CostSensitiveTreeClassifier, [[0, 1], [2, 0]]), {}),
+    "survival": (SurvivalTree, {"event": [1, 1, 0, 1]}),
+    "policy": (PolicyTree, {"treatment": GROUPS, "propensity": [0.5] * 4}),
+}
+
+
+def fitted(name: str, X: Any = XOR, y: Any = Y, sample_weight: Any = None, **parameters: Any) -> Any:
+    make, row_data = ESTIMATORS[name]
+    rows = {**row_data, **{key: parameters.pop(key) for key in row_data.keys() & parameters.keys()}}
+    model = make(**{"max_depth": 1, **parameters})
+    return model.fit(X, [1, 2, 2, 1] if name == "survival" and y is Y else y, sample_weight=sample_weight, **rows)
+
+
+FRONTS |= {name: partial(fitted, name) for name in ESTIMATORS}
+GAPS = [["a", "b", None, "a"], pd.Series(["a", "b", None, "a"]), pd.Categorical(["a", "b", None, "a"])]
+GAPS += [["a", "b", NAN, "a"], pd.array([0, 1, None, 0], dtype="Int64")]
+GAPS += [np.ma.masked_array([0, 1, 0, 1], [False, False, True, False]), np.array([0, 1, NAN, 0])]
+BAD: list[tuple[str, Any, str, list[str]]] = [
+    *(("y", gaps, "missing value in row 2", [name for name in FRONTS if name != "policy"]) for gaps in GAPS),
+    ("y", ["a", "b", 3, "a"], "sorted together", ["solve", "rashomon", "classifier", "fair", "costs"]),
+    ("y", ["1", "b", "3", "a"], "no number", ["regressor", "survival"]),
+    *(("treatment", gaps, "missing value in row 2", ["policy"]) for gaps in GAPS),
+    ("treatment", ["a", "b", 3, "a"], "sorted", ["policy"]),
+    *(
+        ("X", X, "", list(FRONTS))
+        for X in (np.array([["-4000-01-01"]] * 4, "datetime64[s]"), 7, object(), [object()] * 4)
+    ),
+    *(("cost_complexity", value, "it is", list(ESTIMATORS)) for value in (INF, NAN, -1, "a", None, object(), [1])),
+    *(("cuts", value, "", list(ESTIMATORS)) for value in (0, -1, 2.5, True, "some", object(), [1])),
+    *(("max_cuts", value, "", ["solve", "rashomon"]) for value in (0, -1, 2.5, True, "some", object(), [1])),
+    *((limit, object(), "object>", list(FRONTS)) for limit in ("max_depth", "max_nodes", "min_leaf", "time_limit")),
+    *(("limits", value, "", list(ESTIMATORS)) for value in ("none", object(), 3, print)),
+    *(
+        ("sample_weight", value, "", list(FRONTS))
+        for value in ("abcd", [1, NAN, 1, 1], [1, -1, 1, 1], [object()] * 4, NAN)
+    ),
+    *(("notion", value, "", ["fair"]) for value in (3, None, object(), ["demographic-parity"])),
+    *(("sensitive", value, "", ["fair"]) for value in (2.5, object(), print)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.parametrize(("front", "number"), [(front, k) for k, row in enumerate(BAD) for front in row[3]])
+def test_bad_input_is_refused_by_its_own_name(front: str, number: int) -> None:
+    argument, value, found, _ = BAD[number]
+    with pytest.raises(InputError) as caught:
+        FRONTS[front](**{argument: value})
+    lengths = {"event", "treatment", "sensitive_features"} if argument == "X" else set()
+    assert caught.value.argument in {argument, *lengths}
+    assert found in str(caught.value)
+    assert " at 0x" not in str(caught.value)
+
+
+class Own(streed.Task):
+    """A task that is written as classes of Python usually are."""
+
+    def __init__(self, price: float) -> None:
+        self.price = price
+
+    def statistics(self, data: Dataset) -> dict[str, Any]:
+        return {}
+
+    def leaf_cost(self, s: Any, k: int) -> Any:
+        return self.price
+
+
+class OwnLimit(streed.Limit):
+    def __init__(self, rows: int) -> None:
+        object.__setattr__(self, "rows", rows)
+
+    def allows(self, s: Any) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("make", [Own, OwnLimit, attrs.frozen(Own), attrs.define(OwnLimit)])
+def test_a_task_is_made_by_its_fields(make: Any) -> None:
+    with pytest.raises(TaskError, match=r"__init__ of its own.*@attrs\.frozen.*__attrs_post_init__"):
+        make(2)
 
 
 # -- X and y -----------------------------------------------------------------------------------------------------------
