@@ -72,7 +72,6 @@ def require(condition: Any, message: str) -> None:
         raise RejectedError(message)
 
 
-# -- the problem: what whoever checks says -----------------------------------------------------------------------------
 class Table(NamedTuple):
     """Codes (n, P), their names, the labels' numbers (n,), labels, all columns as texts, and the file's SHA-256."""
 
@@ -280,8 +279,7 @@ def follow(tree: Any, table: Table, limits: Limits, amounts: Sequence[Amount]) -
         node, rows, asked = stack.pop()
         require(isinstance(node, dict) and len(asked) <= limits.depth, "the tree is too deep, or no tree")
         if "label" in node:
-            require(node["label"] in table.labels, "a leaf shows no label of the table")
-            require(len(rows) >= limits.min_leaf, "a leaf has too few rows")
+            require(node["label"] in table.labels and len(rows) >= limits.min_leaf, "a leaf of no label, or few rows")
             chosen[rows] = table.labels.index(node["label"])
             continue
         column, children = node.get("column"), node.get("children")
@@ -298,7 +296,6 @@ def follow(tree: Any, table: Table, limits: Limits, amounts: Sequence[Amount]) -
     return chosen, splits
 
 
-# -- the file ----------------------------------------------------------------------------------------------------------
 class Record(NamedTuple):
     """A claim: columns and codes that lead to its rows, depth and bound, and how many claims back its anchors are."""
 
@@ -377,6 +374,7 @@ class Sums:
         tests = min(tests, min(self.depth, len(self.starts)) * int(self.full.max(initial=0)))
         self.lost = self.w + self.size * tests  # the most that a row may cost, tests included
         self.L = self.held.T.astype(np.float32 if largest < 2**24 else np.float64, order="C")  # (m, Q), to be summed
+        self.V = np.column_stack([self.size, self.w, self.v]).astype(self.L.dtype)
         self.solved: dict[Any, int] = {}
         self.claims: list[tuple[Array, Array, int, int]] = []  # rows, packed, prices, depth and bound
         self.known: dict[bytes, dict[int, int]] = {}  # bounds by rows and depth
@@ -420,13 +418,14 @@ class Sums:
 
     def summed(self, values: Array, x: Array, *, pairs: bool = False) -> Array:
         """(Q,) sums of values (i,) by the columns of x (i, Q), or (Q, Q) by pairs of columns: whole numbers."""
-        some = np.flatnonzero(values)
+        some = values.nonzero()[0]
         y, z = x[some], values[some].astype(x.dtype)
         return np.asarray(((y * z[:, None]).T @ y if pairs else z @ y).astype(np.int64))
 
-    def sizes(self, part: Part) -> Array:
-        """(Q,) rows of every side."""
-        return self.summed(self.size[part.mask], self.L[part.mask])
+    def totals(self, part: Part) -> Array:
+        """(2 + K, Q) of every side of some rows: how many they are, the most that they cost, and what labels save."""
+        i = part.mask.nonzero()[0]
+        return np.asarray((self.V[i].T @ self.L[i]).astype(np.int64))
 
     def leaf(self, part: Part) -> int:
         """What the best leaf of some rows costs."""
@@ -436,11 +435,12 @@ class Sums:
 
     def counted(self, part: Part, depth: int) -> Array:
         """(Q,) COUNT: the least costs of every side of some rows at depth 0, else 1."""
-        x, i, size = self.L[part.mask], part.mask, self.sizes(part)
-        worst, saved = self.summed(self.w[i], x), np.stack([self.summed(each, x) for each in self.v[i].T])
-        leaf = np.where((size > 0) & (size < self.min_leaf), BIG, worst - saved.max(0))
+        size, worst, *saved = self.totals(part)
+        leaf = np.where((size > 0) & (size < self.min_leaf), BIG, worst - np.maximum.reduce(saved))
         if depth == 0:
             return np.asarray(leaf)
+        i = part.mask.nonzero()[0]
+        x = self.L[i]
         gains = functools.reduce(np.maximum, (self.summed(each, x, pairs=True) for each in self.v[i].T))
         price = self.split + size[:, None] * np.minimum(part.prices, self.given[self.of_column])
         split = price + worst[:, None] - np.add.reduceat(gains, self.starts, axis=1)  # (Q, P): two leaves
@@ -451,7 +451,7 @@ class Sums:
 
     def by_column(self, part: Part, lower: Array) -> Array:
         """(P,) SPLIT: a split and bounds of its sides (Q,), or BIG where it does not part the rows as it must."""
-        starts, size = self.starts, self.sizes(part)
+        starts, size = self.starts, self.totals(part)[0]
         allowed = np.add.reduceat(size > 0, starts, dtype=np.int64) >= 2
         allowed &= np.logical_and.reduceat((size == 0) | (size >= self.min_leaf), starts)
         price = self.split + part.prices * int(self.size @ part.mask)
@@ -466,7 +466,7 @@ class Sums:
         if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
             here, had = self.summed(self.size[shared], self.L[shared]), int(self.size @ anchor.mask)
             known = np.where(
-                (here == self.sizes(part)) & ((len(here) == 2 * len(self.starts)) | (here == had)), known, 0
+                (here == self.totals(part)[0]) & ((len(here) == 2 * len(self.starts)) | (here == had)), known, 0
             )
         return known
 
@@ -481,7 +481,9 @@ class Sums:
             part = self.side(part, self.literal[literal])
         found = self.lower(part, depth) if depth <= 2 else self.leaf(part)
         if depth > 2 and len(self.starts):
-            lower = np.minimum(self.counted(part, 1), 2 * self.split) if depth == UNLIMITED else 0 * self.sizes(part)
+            lower = (
+                np.minimum(self.counted(part, 1), 2 * self.split) if depth == UNLIMITED else 0 * self.totals(part)[0]
+            )
             for back in anchors:
                 rows, prices, deep, least = self.claims[-back]
                 require(deep >= depth - (depth < UNLIMITED), f"claim {number}: an anchor of too little depth")
@@ -575,7 +577,6 @@ def prove(made: list[Sums], amounts: Sequence[Amount], reached: int) -> int:
     return max(best, int(points[within, 0].min(initial=reached)))
 
 
-# -- the call ----------------------------------------------------------------------------------------------------------
 def parser(program: str | None = None) -> Any:
     """Of the call: files, task and limits; an `argparse.ArgumentParser`."""
     made = argparse.ArgumentParser(program, description="Checks a proof that a decision tree is optimal.")
@@ -632,8 +633,7 @@ def main(arguments: list[str] | None = None, program: str | None = None) -> int:
         header, planes = read_file(given.proof.read_bytes())
         amounts = amounts_of(given, table)
         goal = goal_of(given, table, follow(header.get("tree"), table, limits, amounts))
-        made = [Sums(table.X, goal.costs, limits, amounts, plane) for plane in planes]
-        found = prove(made, amounts, goal.reached)
+        found = prove([Sums(table.X, goal.costs, limits, amounts, plane) for plane in planes], amounts, goal.reached)
     except (UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

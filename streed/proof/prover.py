@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -23,6 +23,23 @@ _SIMILAR, _RECENT = 6, 256
 @final
 class StoppedError(Exception):
     """The time is over; claims hold what was shown so far."""
+
+
+@final
+class ProverSums(Sums):
+    """The checker's sums, which remember what is asked again when the checker's steps are tried."""
+
+    def __init__(self, *problem: Any) -> None:
+        self._once: dict[bytes, Array] = {}
+        super().__init__(*problem)
+
+    def counted(self, part: Part, depth: int) -> Array:
+        if not depth or self.depth < UNLIMITED:
+            return super().counted(part, depth)
+        key = self.key(part)
+        if key not in self._once:
+            self._once[key] = super().counted(part, depth)
+        return self._once[key]
 
 
 @attrs.define(eq=False)
@@ -92,9 +109,9 @@ class Prover:
                 continue
             goal = min(target, claim.upper)
             totals, best = self._by_column(claim, claim.sides), self._by_column(claim, claim.reached)
-            open_columns = np.flatnonzero(totals < goal)
+            open_columns = (totals < goal).nonzero()[0]
             column = int(open_columns[np.lexsort((totals[open_columns], best[open_columns]))[0]])
-            literals = np.flatnonzero(self.sums.of_column == column)
+            literals = (self.sums.of_column == column).nonzero()[0]
             literals = literals[claim.reached[literals] > claim.sides[literals]]
             # the side whose bound is nearest to its best tree: what is soon shown need not be asked of the others
             q = int(literals[np.argmin((claim.reached - claim.sides)[literals])])

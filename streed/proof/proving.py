@@ -23,7 +23,7 @@ from streed.errors import InputError, MismatchError
 from streed.progress import Progress, Reporter, reporter
 from streed.proof import check
 from streed.proof.check import MAGIC, UNLIMITED, Plane, Record, Sums
-from streed.proof.prover import Prover, StoppedError
+from streed.proof.prover import Prover, ProverSums, StoppedError
 from streed.proof.statement import ProofClaim, Statement
 from streed.task import Task
 from streed.tree import Tree
@@ -175,7 +175,7 @@ def prove_statement(
         from streed.proof.multipliers import find_multipliers
 
         multipliers = find_multipliers(made, limits, deadline)
-    problem = Sums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
+    problem = ProverSums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
 
     def tell(lower: int, claims: int) -> None:
         if listener.due():
