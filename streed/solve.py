@@ -73,8 +73,9 @@ def solve(
     columns. X = 1 goes right; numbers of more than two values and dates are ordered, and a branch on them reads `x <=
     t`, for which the rows go left. They may have gaps (None, NaN). `categorical` names the columns that are to have one
     child per value. `max_cuts`: "all" thresholds of ordered columns are tried, or at most so many of each, at
-    quantiles; "auto", the default (None), is all where the search is expected to end soon, else as many as will, by the
-    rule of `streed.task.analysis.extent`, which shell and estimators follow too; `searched_over` says which it was.
+    quantiles; "auto", the default (None), is all where the search is expected to end soon or a time limit ends it, else
+    as many as will, by the rule of `streed.task.analysis.extent`, which shell and estimators follow too;
+    `stats["searched_over"]` says which it was.
     `y`: n labels of any kind. Trees have at most `max_depth` levels of branching nodes and at most `max_nodes` of them
     (None: any), and every leaf has at least `min_leaf` rows. `sample_weight`: n weights, none below 0. `frequency`: n
     whole numbers >= 0, how many equal rows each row stands for, in costs, in `min_leaf` and wherever else rows are
@@ -117,7 +118,7 @@ def solve(
         shipped = is_shipped(task)
         if not shipped:
             check_contract(given, data)
-        data = affordable(task, data, most_depth, most_nodes)
+        data = affordable(task, data, most_depth, most_nodes, timed=time_limit is not None)
         if proof is not None:
             from streed.proof.files import ProofFiles
 

@@ -92,7 +92,8 @@ class Asked:
         roles = roles_in(table, found, categorical=listed, **named)  # type: ignore[arg-type]
         data = make_dataset(table, roles, self.max_cuts, one_hot=is_bundled and not self.multiway)
         if data.ordered:
-            data = affordable(self.objective(), data, self.max_depth, self.max_nodes)
+            timed = self.time_limit is not None
+            data = affordable(self.objective(), data, self.max_depth, self.max_nodes, timed=timed)
             click.echo(_tried(data), err=True)
         return data, roles
 

@@ -48,13 +48,13 @@ _PARAMETERS = (*_PASSED, "cost_complexity", "limits")
 class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     """A tree that `streed.solve` grows and proves, on a table that is read as there.
 
-    `max_depth`, `max_nodes` (branching nodes; None: any), `min_leaf`: the trees that are considered.
-    `cost_complexity`: what a branching node costs, in the units that each class states. `limits`: for
-    `Task.subject_to`, such as `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`,
-    `threads`: as for `streed.solve`. `cuts`: which thresholds of numbers and dates are tried: "all" of them, at most so
-    many of each column (a whole number), at quantiles, or "auto": all where the search is expected to end soon, else as
-    many as will, see `streed.task.analysis.extent`. Texts have a child for each value; for other questions put a
-    `Binarizer` before it into a pipeline.
+    `max_depth`, `max_nodes` (branching nodes; None: any), `min_leaf`: the trees that are considered. `cost_complexity`:
+    what a branching node costs, in the units that each class states. `limits`: for `Task.subject_to`, such as
+    `[MinSupport(5)]` or `["min-support(5)"]`. `search`, `time_limit`, `memory_limit`, `threads`: as for `streed.solve`.
+    `cuts`: which thresholds of numbers and dates are tried: "all" of them, at most so many of each column (a whole
+    number), at quantiles, or "auto": all where the search is expected to end soon or a time limit ends it, else as many
+    as will, see `streed.task.analysis.extent`. Texts have a child for each value; for other questions put a `Binarizer`
+    before it into a pipeline.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`;

@@ -84,7 +84,7 @@ def rashomon(
     if leaf_rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
-    data = affordable(task, data, depth, nodes)
+    data = affordable(task, data, depth, nodes, timed=False)
     question = Question.of(
         task,
         data,

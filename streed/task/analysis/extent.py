@@ -12,8 +12,10 @@ Every threshold is tried of up to so many values (rows times ordered columns), o
     other tasks
         questions                      10^5    800       100       32      12
 
-and beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at least. The
-rule depends on the task, the data and the limits on the size of trees alone: on any machine it is the same.
+and beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at least. Where
+there is a time limit, the search ends anyway, and trees over all thresholds are soon the best: of costs by row, or made
+of sums, all are then tried of up to 2 * 10^6 values at any depth. The rule depends on the task, the data, the limits on
+the size of trees, and whether there is a time limit: on any machine it is the same.
 """
 
 from __future__ import annotations
@@ -41,6 +43,9 @@ _VALUES = (
 s, depth four of 900 rows and 7 columns 2 s, of fewer rows that are harder to tell apart minutes; in order, depth two of
 1,000 rows and 20 columns 3 s, depth three of 300 rows and 3 columns 2 s."""
 
+_TIMED = 2 * 10**6
+"""Of 100,000 rows and 12 columns at depth six, all thresholds gave the best tree from five seconds on."""
+
 _QUESTIONS = (
     (10**6, 10**6, 4_000, 500, 160, 60),
     (10**6, 10**6, 2_000, 200, 60, 30),
@@ -50,14 +55,18 @@ _QUESTIONS = (
 _FEWEST = 2
 
 
-def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> Dataset:
-    """The data, with fewer thresholds where the caller left open how many there are, and a search would take long."""
+def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, *, timed: bool) -> Dataset:
+    """The data, with fewer thresholds where the caller left open how many there are, and a search would take long.
+
+    `timed`: whether a time limit ends the search.
+    """
     columns = len(data.ordered)
     if data.max_cuts != AUTO or not columns:
         return data
     kind = _kind(task, data, max_depth, max_nodes)
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
-    if data.n_rows * columns <= _VALUES[kind][depth] or data.n_questions <= _QUESTIONS[kind][depth]:
+    most = max(_VALUES[kind][depth], _TIMED if timed and kind == BY_THRESHOLDS else 0)
+    if data.n_rows * columns <= most or data.n_questions <= _QUESTIONS[kind][depth]:
         return data
     return data.cut(max(_FEWEST, _QUESTIONS[kind][depth] // columns))
 
