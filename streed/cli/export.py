@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx", "treelite"]),
+    type=click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"]),
     required=True,
     help="A Python function, an SQL query, Graphviz, a picture or plain text; with --out a pickled scikit-learn "
-    "pipeline, an ONNX or a treelite model.",
+    "pipeline or an ONNX model.",
 )
 @click.option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone.")
 @click.option("--out", type=path, metavar="FILE", help="Write a file, not standard output.")
@@ -75,13 +75,7 @@ def _onnx(tree: Tree) -> bytes:
     return to_onnx(tree).SerializeToString()  # type: ignore[no-any-return]
 
 
-def _treelite(tree: Tree) -> bytes:
-    from streed.export import to_treelite
-
-    return bytes(to_treelite(tree).serialize_bytes())
-
-
-_BINARY: dict[str, Callable[[Tree], bytes]] = {"sklearn": _sklearn, "onnx": _onnx, "treelite": _treelite}
+_BINARY: dict[str, Callable[[Tree], bytes]] = {"sklearn": _sklearn, "onnx": _onnx}
 
 _FORMS: dict[str, Callable[[Tree, str | None], str]] = {
     "python": _python,

@@ -1,4 +1,4 @@
-"""A tree in other forms: scikit-learn, treelite, ONNX, Python, SQL, Graphviz, JSON. All predict what it does.
+"""A tree in other forms: scikit-learn, ONNX, Python, SQL, Graphviz, JSON. All predict what it does.
 
 Each takes a tree, a result or a fitted estimator, and asks about the columns of the raw table. JSON is lossless,
 follows a published schema with a version, and is read back by `from_json`.
@@ -12,7 +12,6 @@ from streed.export.onnx import onnx_inputs, to_onnx
 from streed.export.python import to_python
 from streed.export.sklearn import codes, feature_names, to_sklearn
 from streed.export.sql import to_sql
-from streed.export.treelite import to_treelite
 from streed.tree.models import tree_of
 from streed.tree.storage import load as from_json
 from streed.tree.storage import schema
@@ -29,7 +28,6 @@ __all__ = [
     "to_python",
     "to_sklearn",
     "to_sql",
-    "to_treelite",
 ]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from streed.data.moments import microseconds
 from streed.errors import InputError
-from streed.export import codes, from_json, to_json, to_onnx, to_python, to_sklearn, to_sql, to_treelite
+from streed.export import from_json, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.export.onnx import NO_DATE
 from streed.tree import Tree
 
@@ -92,20 +92,6 @@ def as_sklearn(case: Case) -> list[Any]:
     return _answered(case, lambda table: pipeline.predict(pd.DataFrame(table, dtype=object)).tolist())
 
 
-def as_treelite(case: Case) -> list[Any]:
-    """Answers of treelite's own predictor to the codes of every row."""
-    import treelite
-
-    built, model = to_treelite(case.tree), to_sklearn(case.tree)
-    classes = model[-1].classes_ if hasattr(model, "steps") else model.classes_
-
-    def predict(table: Table) -> list[Any]:
-        shares = treelite.gtil.predict(built, codes(case.tree, table).astype(np.float64))
-        return classes[shares[:, 0].argmax(axis=1)].tolist()  # type: ignore[no-any-return]
-
-    return _answered(case, predict)
-
-
 def as_onnx(case: Case) -> list[Any]:
     """Answers of the ONNX graph in onnxruntime.
 
@@ -161,7 +147,6 @@ FORMS = {
     "SQL": Form(as_sqlite, version=f"sqlite {sqlite3.sqlite_version}"),
     "SQL, typed columns": Form(as_duckdb, ("duckdb",)),
     "scikit-learn, pickled": Form(as_sklearn, ("pandas", "sklearn")),
-    "treelite": Form(as_treelite, ("sklearn", "treelite")),
     "ONNX": Form(as_onnx, ("onnx", "onnxruntime")),
 }
 """Each form by what it is called."""

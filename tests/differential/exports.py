@@ -237,7 +237,7 @@ def render(record: harness.Record) -> str:
     cannot = (
         "What a form cannot hold is refused when the tree is exported: durations in sqlite, which has none, and "
         "columns of mixed types and whole numbers from 2**53 on in ONNX. ONNX has an answer to every row: rows without "
-        "one, and empty texts, which stand for gaps there, are not compared. JSON, scikit-learn and treelite read a "
+        "one, and empty texts, which stand for gaps there, are not compared. JSON and scikit-learn read a "
         "row whole: one that they refuse, because of a value that its path may not reach, counts as the same where the "
         "tree's binarizer refuses."
     )

@@ -135,16 +135,6 @@ def test_a_pipeline_reads_tables_as_the_shell_reads_files(tmp_path: Path) -> Non
     assert pickle.loads(out.read_bytes()).predict(pandas.read_csv(table)).tolist() == predicted
 
 
-def test_a_treelite_model_is_written(tmp_path: Path) -> None:
-    treelite = pytest.importorskip("treelite")
-    out = tmp_path / "tree.tl"
-    assert run("export", str(save(tmp_path)), "--to", "treelite", "--out", str(out)).exit_code == 0
-    assert treelite.Model.deserialize(str(out)).num_tree == 1
-    refused = run("export", str(save(tmp_path)), "--to", "treelite")
-    assert refused.exit_code == 2
-    assert "--out" in refused.stderr
-
-
 @pytest.mark.parametrize(
     ("table", "said"), [("a,y\n3,0\n5,1\n7,1\n", "1 column"), ("a,b,y\n3,9,0\n5,8,1\n7,4,1\n", "2 columns")]
 )

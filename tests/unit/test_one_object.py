@@ -90,7 +90,7 @@ def test_only_columns_that_the_table_has_are_named(fitted: Any) -> None:
     assert "age<=" not in to_sql(fitted)
 
 
-@pytest.mark.parametrize("form", ["scikit-learn, pickled", "treelite", "ONNX", "Python", "SQL", "JSON"])
+@pytest.mark.parametrize("form", ["scikit-learn, pickled", "ONNX", "Python", "SQL", "JSON"])
 def test_a_table_without_a_question(form: str) -> None:
     """Every column is constant: a leaf, in forms that want a column all the same."""
     if form not in available():
