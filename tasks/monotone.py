@@ -81,8 +81,6 @@ class MonotoneErrors(Task):
     """(p,) of every column: 1, -1, or 0 where it is not chosen."""
     price: Any = bound(0)
     """What a branching node costs, in rows."""
-    total: Any = bound(1)
-    """What the value is divided by."""
 
     def bind(self, data: Dataset) -> Task:
         signs = np.zeros(data.n_columns, np.int64)
@@ -94,7 +92,7 @@ class MonotoneErrors(Task):
                 signs[place] = sign
         total = sum(data.class_totals()) if self.normalized else 1
         price = exact_number(Fraction(exact_number(self.cost_complexity)) * total)
-        return attrs.evolve(self, signs=tuple(signs.tolist()), price=price, total=total)
+        return attrs.evolve(self, signs=tuple(signs.tolist()), price=price)
 
     def in_order(self, data: Dataset) -> CostsInOrder:
         return CostsInOrder(add(Misclassifications(), scale(self.price, Splits())).bind(data), np.array(self.signs))
@@ -127,7 +125,9 @@ class MonotoneErrors(Task):
         return bool(value[3] != OUT_OF_ORDER)
 
     def score(self, value: Value, totals: State) -> Any:
-        return value[0] if self.total == 1 else Fraction(value[0]) / Fraction(self.total)
+        if not (self.normalized and any(totals.wrong)):
+            return value[0]
+        return Fraction(value[0]) * (len(totals.wrong) - 1) / Fraction(sum(totals.wrong))
 
 
 def _place(data: Dataset, column: Any, argument: str) -> int:
@@ -137,6 +137,10 @@ def _place(data: Dataset, column: Any, argument: str) -> int:
         raise InputError(argument, f"there is no column {column!r}", f"the columns are {shown(data.names)}")
     if place in data.categorical:
         raise InputError(argument, f"column {column!r} is multiway", "give it as 0/1 columns, one a threshold")
+    categories = data.column(place).categories
+    if place not in data.ordered and isinstance(categories[0], str) and list(categories) == sorted(categories):
+        found = f"column {column!r} holds texts ({shown(categories)}), in no order but that of letters"
+        raise InputError(argument, found, "give it as 0 and 1")
     if place in data.ordered and data.ordered[place].has_gaps:
         raise InputError(argument, f"column {column!r} has gaps, which are in no order", "fill them in")
     return place

@@ -28,10 +28,11 @@ from streed.data.reading import read_values
 from streed.errors import InputError, brief
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import FREQUENCY, checked_column, checked_weights
+from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, signs_of
 from streed.exact import Array, Range
+from streed.result import Result
 from streed.task import Task
-from streed.tasks import SparseAccuracy
+from streed.tasks import MonotoneErrors, SparseAccuracy
 from streed.tree import Tree
 
 
@@ -120,12 +121,24 @@ class OptimalTreeClassifier(LabelTree):
     the error rate. `cost_complexity`: what a branching node costs: a share of the rows where `task` is None
     (`SparseAccuracy`), else in the task's own units. `class_weight`: a weight >= 0 for each
     class, 1 where it is not named, or "balanced", as scikit-learn has it; row weights are multiplied by it.
+    `monotonic_cst`: for each column 1 if labels are not to fall where it rises, -1 if they are not to rise, 0 if they
+    may do either; or a dict of these by name. Labels rise in the order of `classes_`: more than two must be numbers.
+    The tree is the best in order (`streed.tasks.MonotoneErrors`), by the error rate alone.
 
     Fitted: `classes_`, and what `OptimalTree` says.
     """
 
     task: Any = dataclasses.field(default=None, kw_only=False)
     class_weight: Any = None
+    monotonic_cst: Any = None
+
+    def _check_classes(self) -> None:
+        if self._signs() and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
+            found = f"the order of {shown(self.classes_.tolist())} is that of their letters"
+            raise InputError("monotonic_cst", found, "give labels that are numbers, or two of them")
+
+    def _signs(self) -> Mapping[Any, int]:
+        return signs_of(self.monotonic_cst, self.n_features_in_)
 
     def _class_weights(self, labels: Array, weights: Array | None, row_data: Mapping[str, Any]) -> Array | None:
         given, classes = self.class_weight, self.classes_.tolist()
@@ -149,7 +162,18 @@ class OptimalTreeClassifier(LabelTree):
         return each if weights is None else weights * each
 
     def _objective(self, cost_complexity: Any) -> Task:
-        return label_task(self.task, cost_complexity)
+        signs = self._signs()
+        if not signs:
+            return label_task(self.task, cost_complexity)
+        if self.task is not None:
+            raise InputError("monotonic_cst", "it goes with the error rate, and a task is given", "leave task out")
+        up, down = ([column for column, sign in signs.items() if sign == side] for side in (1, -1))
+        return MonotoneErrors(up, down, cost_complexity=cost_complexity, normalized=True)
+
+    def _solve(self, data: Dataset, **other: Any) -> Result:
+        names = {} if self.monotonic_cst is None else dict.fromkeys(("increasing", "decreasing"), "monotonic_cst")
+        with argument_names(**names):
+            return super()._solve(data, **other)
 
 
 def labels_of(y: Any, n_rows: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import numbers
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -138,6 +139,24 @@ def _numbers(column: Array, name: str) -> Array:
         if math.isnan(found[row]):
             raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
     return found
+
+
+def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:
+    """{place or name of a column: 1 or -1}, of what scikit-learn calls so; raises InputError for anything else."""
+    if monotonic_cst is None:
+        return {}
+    if isinstance(monotonic_cst, Mapping):
+        given = dict(monotonic_cst)
+    else:
+        listed = np.asarray(monotonic_cst, dtype=object)
+        if listed.shape != (n_features,):
+            found = f"it is {brief(monotonic_cst)}, and X has {n_features} columns"
+            raise InputError("monotonic_cst", found, "give one of -1, 0 and 1 for each, or a dict by name")
+        given = dict(enumerate(listed.tolist()))
+    for column, sign in given.items():
+        if isinstance(sign, bool) or not isinstance(sign, numbers.Real) or sign not in (-1, 0, 1):
+            raise InputError("monotonic_cst", f"{brief(sign)} of column {column!r}", "give -1, 0 or 1")
+    return {column: int(sign) for column, sign in given.items() if sign}
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Array | None:

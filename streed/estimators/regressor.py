@@ -16,9 +16,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from streed.data import Dataset
+from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import FREQUENCY, checked_column
+from streed.estimators.reading import FREQUENCY, checked_column, signs_of
 from streed.exact import Array
 from streed.task import Task
 from streed.tree import Tree
@@ -31,10 +32,12 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
     `task`: a task of `streed.tasks` or of one's own whose leaves show numbers, or its name, such as "absolute-error";
     None is the squared error as a share of that of the mean, so that `value_` is 1 - R^2 of the training rows plus the
     cost of the nodes. `cost_complexity`: what a branching node costs: a share of the same where `task` is None, else in
-    the task's own units.
+    the task's own units. `monotonic_cst` is as in scikit-learn, and refused but for zeros: what a leaf in order shows
+    depends on the other leaves, and such trees are not searched here.
     """
 
     task: Any = dataclasses.field(default=None, kw_only=False)
+    monotonic_cst: Any = None
 
     _numeric_target: ClassVar[bool] = True
 
@@ -53,6 +56,10 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
+        if signs_of(self.monotonic_cst, self.n_features_in_):
+            found = "regression trees in order are not searched: what a leaf shows would depend on the other leaves"
+            remedy = "leave it out, or classify levels of y: OptimalTreeClassifier(monotonic_cst=...)"
+            raise InputError("monotonic_cst", found, remedy)
         return self._make_data(X, checked_column(y, len(X), numeric=True), weights, row_data)
 
     def _objective(self, cost_complexity: Any) -> Task:

@@ -9,9 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import streed
+from streed.estimators import OptimalTreeClassifier, OptimalTreeRegressor
 from streed.reference import Evaluation, best_trees, every_tree
 from streed.tasks import Misclassifications, MonotoneErrors
 from streed.tree import Branch, Leaf, Node
@@ -164,3 +166,61 @@ def test_columns_that_cannot_be_in_order() -> None:
     refused("increasing", "no column 'd'", call=lambda: streed.solve(MonotoneErrors(["d"]), X, y, max_depth=1))
     refused("decreasing", "names no columns", call=lambda: MonotoneErrors(decreasing={"a": 1}))
     refused("cost_complexity", ">= 0", call=lambda: MonotoneErrors(cost_complexity=-1))
+
+
+SIGNS: list[tuple[Any, dict[int, int]]] = [
+    (None, {}),
+    ([0, 0, 0], {}),
+    ([1, 0, 0], {0: 1}),
+    (np.array([-1.0, 0, 1]), {0: -1, 2: 1}),
+    ((0, 1, -1), {1: 1, 2: -1}),
+    ({"b": 1, "a": -1, "c": 0}, {0: -1, 1: 1}),
+]
+
+
+@pytest.mark.parametrize(("cst", "signs"), SIGNS)
+@pytest.mark.parametrize("names", [["no", "yes"], [2, 10, 30]])
+def test_the_classifier_takes_what_scikit_learn_calls_monotonic_cst(cst: Any, signs: Any, names: list[Any]) -> None:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.integers(0, 2, (14, 3)), columns=["a", "b", "c"])
+    numbers, weights = rng.integers(0, len(names), 14), rng.integers(1, 4, 14)
+    model = OptimalTreeClassifier(max_depth=2, cost_complexity=0.05, monotonic_cst=cst)
+    model.fit(table, np.array(names)[numbers], sample_weight=weights)
+    data = streed.Dataset.make(table, numbers, sample_weight=weights)
+    evaluation = Evaluation(Misclassifications(), data)
+    every = [root for root in every_tree(Misclassifications(), data, max_depth=2) if in_order(root, signs)]
+    costs = [evaluation.cost(root) / int(weights.sum()) + 0.05 * branches(root) for root in every]
+    assert model.optimal_
+    assert model.value_ == pytest.approx(min(costs), abs=1e-12)
+    assert in_order(model.tree_.root, signs)
+
+
+def branches(node: Node) -> int:
+    return 0 if isinstance(node, Leaf) else 1 + sum(map(branches, node.children))
+
+
+@pytest.mark.parametrize(
+    ("cst", "found", "more"),
+    [
+        ([1, 0, 0], "X has 2 columns", {}),
+        ([2, 0], "2 of column 0", {}),
+        ([True, 0], "True of column 0", {}),
+        ("increasing", "give one of -1, 0 and 1", {}),
+        ({"z": 1}, "no column 'z'", {}),
+        ({"sex": 1}, "texts", {}),
+        ([0, -1], "texts", {}),
+        ([1, 0], "a task is given", {"task": "f1"}),
+        ([1, 0], "that of their letters", {"y": ["low", "mid", "top", "low"]}),
+    ],
+)
+def test_what_is_no_monotonic_cst(cst: Any, found: str, more: dict[str, Any]) -> None:
+    table = pd.DataFrame({"age": [1.5, 2.0, 3.0, 1.0], "sex": ["f", "m", "m", "f"]})
+    y, task = more.get("y", [0, 1, 1, 0]), more.get("task")
+    refused("monotonic_cst", found, call=lambda: OptimalTreeClassifier(task, monotonic_cst=cst).fit(table, y))
+
+
+def test_regression_trees_in_order_are_not_searched() -> None:
+    X, y = [[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0]
+    free, zeros = (OptimalTreeRegressor(max_depth=1, monotonic_cst=cst).fit(X, y) for cst in (None, [0]))
+    assert free.value_ == zeros.value_
+    refused("monotonic_cst", "not searched", call=lambda: OptimalTreeRegressor(monotonic_cst=[1]).fit(X, y))
