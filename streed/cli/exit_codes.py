@@ -38,8 +38,11 @@ def code_of(result: Result) -> int:
 
 
 @contextlib.contextmanager
-def errors() -> Iterator[None]:
-    """Turns errors, whosever they are, and Ctrl-C, into a line and an exit code; warnings into lines."""
+def errors(interrupted: str = "no tree yet") -> Iterator[None]:
+    """Turns errors, whosever they are, and Ctrl-C, into a line and an exit code; warnings into lines.
+
+    `interrupted` is what is missing after Ctrl-C.
+    """
     from streed.errors import MismatchError, StreedError
 
     try:
@@ -64,7 +67,7 @@ def errors() -> Iterator[None]:
     except MemoryError:
         fail("memory: not enough memory; give fewer rows or columns, or a smaller tree")
     except KeyboardInterrupt:
-        click.echo("interrupted: no tree yet", err=True)
+        click.echo(f"interrupted: {interrupted}", err=True)
         sys.exit(INTERRUPTED)
 
 
