@@ -416,10 +416,10 @@ class Sums:
         """Tells parts apart."""
         return np.packbits(part.mask).tobytes() + part.prices.tobytes()
 
-    def summed(self, values: Array, x: Array, *, pairs: bool = False) -> Array:
-        """(Q,) sums of values (i,) by the columns of x (i, Q), or (Q, Q) by pairs of columns: whole numbers."""
-        some = values.nonzero()[0]
-        y, z = x[some], values[some].astype(x.dtype)
+    def summed(self, values: Array, mask: Array, *, pairs: bool = False) -> Array:
+        """(Q,) sums of whole values (m,) over the rows of some that each literal has, or (Q, Q) that two have."""
+        some = (values * mask).nonzero()[0]
+        y, z = self.L[some], values[some].astype(self.L.dtype)
         return np.asarray(((y * z[:, None]).T @ y if pairs else z @ y).astype(np.int64))
 
     def totals(self, part: Part) -> Array:
@@ -439,13 +439,11 @@ class Sums:
         leaf = np.where((size > 0) & (size < self.min_leaf), BIG, worst - np.maximum.reduce(saved))
         if depth == 0:
             return np.asarray(leaf)
-        i = part.mask.nonzero()[0]
-        x = self.L[i]
-        gains = functools.reduce(np.maximum, (self.summed(each, x, pairs=True) for each in self.v[i].T))
+        gains = functools.reduce(np.maximum, (self.summed(each, part.mask, pairs=True) for each in self.v.T))
         price = self.split + size[:, None] * np.minimum(part.prices, self.given[self.of_column])
         split = price + worst[:, None] - np.add.reduceat(gains, self.starts, axis=1)  # (Q, P): two leaves
         if self.min_leaf > 1:
-            both = self.summed(self.size[i], x, pairs=True)
+            both = self.summed(self.size, part.mask, pairs=True)
             split[~np.logical_and.reduceat((both == 0) | (both >= self.min_leaf), self.starts, axis=1)] = BIG
         return np.asarray(np.minimum(leaf, split.min(1)))
 
@@ -460,11 +458,11 @@ class Sums:
     def transfer(self, part: Part, anchor: Part, bound: int) -> Array:
         """(Q,) TRANSFER from an anchor to the sides of some rows."""
         shared = part.mask & anchor.mask
-        known = bound - int(self.lost @ anchor.mask) + self.summed(self.lost[shared], self.L[shared])
+        known = bound - int(self.lost @ anchor.mask) + self.summed(self.lost, shared)
         if self.full.any():
             known[(anchor.prices > np.minimum(part.prices, self.given)).any(1)[self.of_column]] = 0
         if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
-            here, had = self.summed(self.size[shared], self.L[shared]), int(self.size @ anchor.mask)
+            here, had = self.summed(self.size, shared), int(self.size @ anchor.mask)
             known = np.where(
                 (here == self.totals(part)[0]) & ((len(here) == 2 * len(self.starts)) | (here == had)), known, 0
             )

@@ -143,8 +143,7 @@ class Prover:
         for a in np.argsort(away, kind="stable")[:_SIMILAR].tolist():
             if away[a] >= claim.upper:
                 break
-            lost = outside * self.recent[a].part.mask
-            claim.similar.append((self.recent[a], sums.summed(lost[lost > 0], sums.L[lost > 0])))
+            claim.similar.append((self.recent[a], sums.summed(outside, self.recent[a].part.mask)))
         self.recent = [*self.recent[1 - _RECENT :], claim]
         self._settle(claim)
 
