@@ -419,7 +419,8 @@ class Sums:
     def summed(self, values: Array, mask: Array, *, pairs: bool = False) -> Array:
         """(Q,) sums of whole values (m,) over the rows of some that each literal has, or (Q, Q) that two have."""
         some = (values * mask).nonzero()[0]
-        y, z = self.L[some], values[some].astype(self.L.dtype)
+        y: Array = self.L[some]
+        z: Array = values[some].astype(y.dtype)
         return np.asarray(((y * z[:, None]).T @ y if pairs else z @ y).astype(np.int64))
 
     def totals(self, part: Part) -> Array:
