@@ -15,7 +15,7 @@ import attrs
 
 from streed import drivers as searches
 from streed.data import Dataset
-from streed.dp.closing import checked
+from streed.drivers.closing import checked
 from streed.errors import InputError
 from streed.exact import Range, exact_number, readable, readable_bound
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution

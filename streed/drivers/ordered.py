@@ -7,6 +7,7 @@ depend on the columns goes the general route, which knows ordered columns itself
 
 from __future__ import annotations
 
+import time
 from typing import ClassVar, final
 
 import attrs
@@ -24,6 +25,9 @@ from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
 from streed.task.algebra import objective
+
+_MOST_QUESTIONS = 2_000
+"""So many are asked once more, where rounding left open over thresholds which tree is the best."""
 
 _ENTRY = 4
 """Bytes of an entry of a search's pair counts, which has one for every two questions and label."""
@@ -46,6 +50,7 @@ class OverOrdered(Driver):
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """Raises InputError where there are so many thresholds that their questions do not fit into memory."""
+        began = time.perf_counter()
         if not problem.data.ordered:
             return self.driver.search(problem, search_limits)
         if isinstance(self.driver, (Native, Auto)):
@@ -61,7 +66,10 @@ class OverOrdered(Driver):
             if found_there is None:
                 found_there = search_generated(problem, search_limits, self.driver.name)
             if found_there is not None:
-                return found_there
+                left_open = not found_there.is_proved and not found_there.stopped
+                if not left_open or problem.data.n_questions > _MOST_QUESTIONS:
+                    return found_there
+                search_limits = _left(search_limits, time.perf_counter() - began)
         _check_size(problem, search_limits)
         asked, questions = ask(problem)
         outcome = self.driver.search(asked, search_limits)
@@ -86,6 +94,12 @@ class GeneralOf(Driver):
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         outcome = search_general(problem, search_limits, best_first=isinstance(self.driver, Branches))
         return attrs.evolve(outcome, stats={"search": self.driver.name, **outcome.stats})
+
+
+def _left(search_limits: SearchLimits, seconds: float) -> SearchLimits:
+    """The limits once so many seconds have passed."""
+    limit = search_limits.time_limit
+    return search_limits if limit is None else attrs.evolve(search_limits, time_limit=max(limit - seconds, 0.0))
 
 
 def _check_size(problem: Problem, search_limits: SearchLimits) -> None:

@@ -40,7 +40,7 @@ _DIFFERENCES = 2.0**-52
 """By which part of the sum over all rows one over some may be off for each root of the number of rows, and twice so."""
 
 _ROWS_TRIED = 4
-"""Of the least in each statistic."""
+"""Of the least in each statistic, and twice as many of all."""
 
 
 @attrs.frozen
@@ -114,8 +114,8 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
 
     Leaves share the rows, so errors in proportion to their sums add up to what the same errors do to the cost of all
     rows. `inexact`: sums are of real numbers, and those of a leaf are also found as differences of larger ones, so each
-    is off by a part of the sum over all rows: what that does to a leaf is most where its own sums are the least, so it
-    is tried on such rows. What costs turn out to be when a sum is changed tells both.
+    is off by a part of the sum over all rows: what that does to a leaf is most where its own sums are small beside
+    these, so it is tried on such rows, and on others. What costs turn out to be when a sum is changed tells both.
     """
     sums = {name: values.astype(np.float64) for name, values in problem.sums.items()}
     totals = {name: values.sum(axis=0) for name, values in sums.items()}
@@ -128,7 +128,7 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
         copies = problem.data.counts
         most = max(
             (_moved(problem, terms, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors))
-            for i in _least_rows(sums)
+            for i in _tried_rows(sums)
         )
         limits = [problem.max_nodes, None if problem.max_depth is None else 2**problem.max_depth - 1]
         branches = min([len(problem.data.X) - 1, *(each for each in limits if each is not None)])
@@ -168,13 +168,14 @@ def _plain(total: Array) -> Any:
     return tuple(values.tolist()) if values.ndim else values.item()
 
 
-def _least_rows(sums: dict[str, Array]) -> list[int]:
-    """The rows with the least sums that are not zero, some for each statistic."""
+def _tried_rows(sums: dict[str, Array]) -> list[int]:
+    """The rows with the least sums that are not zero, and some of every size, for each statistic."""
     found: set[int] = {0}
     for values in sums.values():
         size = np.abs(values).reshape(len(values), -1).max(axis=1)
-        known = np.flatnonzero(size)
-        found.update(known[np.argsort(size[known], kind="stable")[:_ROWS_TRIED]].tolist())
+        ascending = np.flatnonzero(size)[np.argsort(size[size > 0], kind="stable")]
+        places = np.linspace(0, len(ascending), 2 * _ROWS_TRIED, endpoint=False).astype(np.int64)
+        found.update(ascending[:_ROWS_TRIED].tolist(), ascending[places[: len(ascending)]].tolist())
     return sorted(found)
 
 

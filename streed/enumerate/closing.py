@@ -3,7 +3,7 @@
 Costs that are too fine for 64 bits are searched rounded down. A tree that is better than the one found is within the
 rounding of it by rounded costs too, and of such trees there are few: their first columns are found natively, as in
 `near_optimal.py`, down to a depth of two, where all trees are compared at once by their exact costs (wide_shallow.py).
-The general route (`dp/closing.py`) closes what this does not: no limit on the depth, one on the nodes, columns of
+The general route (`drivers/closing.py`) closes what this does not: no limit on the depth, one on the nodes, columns of
 categories, test costs; or too many such trees.
 """
 

@@ -22,6 +22,7 @@ from streed.ordered.search import NO_TREE, left_of, run_session
 from streed.ordered.session import Cut, Inexact, OrderedNode, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
+from streed.task.analysis.linear_form import row_cost_form
 from streed.task.constrained import objective
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
@@ -111,9 +112,9 @@ def _searched(
         "trace": trace.decoded(value, bound),
     }
     real = not rows.whole or rows.scale != 1.0
-    return Outcome(
-        solutions, lower, answer.stopped, stats, 1, real, size=0 if rows.is_real and not rows.whole else None
-    )
+    # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
+    rounds = rows.is_real and not rows.whole and row_cost_form(problem.task, problem.data) is None
+    return Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
 
 
 def _branches(tree: OrderedNode) -> int:

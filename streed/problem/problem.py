@@ -128,8 +128,15 @@ class Outcome:
     """Of real numbers, what costs may cancel to the value: 0 where none do; None, where numbers are exact."""
 
     @property
+    def meets(self) -> bool:
+        """Whether value and bound are equal, where the order is total and both are known."""
+        if not self.solutions or not isinstance(self.lower, numbers.Real):
+            return True
+        return bool(self.solutions[0].value == self.lower)
+
+    @property
     def is_proved(self) -> bool:
-        """Whether value and bound meet, where the order is total and both are known."""
+        """Whether value and bound meet, or are as near as rounding of real numbers lets them be; see `agree`."""
         if not self.solutions or not isinstance(self.lower, numbers.Real):
             return True
         value = self.solutions[0].value

@@ -161,3 +161,16 @@ def test_too_many_trees_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stats["stopped"] == "rounding"
     assert result.stats["open"] == OPEN
     assert result.gap > 0
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_costs_over_all_thresholds_are_closed(depth: int) -> None:
+    """What is searched over thresholds by rounded costs is searched by questions where bounds are left apart."""
+    rng = np.random.default_rng(depth)
+    X, costs, weights = rng.normal(size=(200, 2)), rng.random((200, 3)), rng.choice([1e-9, 0.1, 0.3, 1e9], 200)
+    X[::7, 0] = np.nan
+    result = streed.solve(InstanceCosts(), X, costs=costs, sample_weight=weights, max_depth=depth, max_cuts="all")
+    assert result.tree is not None
+    assert (result.status, result.gap) == ("optimal", 0)
+    chosen = costs[np.arange(200), result.tree.predict(X)]
+    assert result.value == pytest.approx(float(chosen @ weights), rel=1e-12)
