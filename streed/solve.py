@@ -43,6 +43,9 @@ MOST_THREADS = 64
 _LARGEST_ORDER = 2**60
 """Seconds or bytes: more is no limit."""
 
+LEAST_TIME = 1e-3
+"""Seconds that a solve is given where those of the whole call are over."""
+
 
 def solve(
     task: Task,
@@ -220,8 +223,9 @@ def solve(
         tightest: tuple[TightestLimit, ...] = ()
         if status == "infeasible":
             limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
-            more = {"time_limit": time_limit, "memory_limit": memory_limit, "threads": threads}
-            tightest = _tightest_limits(task, data, search=search, **limits, **more)
+            until = None if time_limit is None else begin + compilation.seconds + time_limit
+            more = {"memory_limit": memory_limit, "threads": threads}
+            tightest = _tightest_limits(task, data, until, search=search, **limits, **more)
         lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
         return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
     value, tree = (max if task.larger_is_better else min)(front, key=operator.itemgetter(0))
@@ -286,14 +290,16 @@ def _beating(
     return attrs.evolve(outcome, solutions=(known,), lower=lower, stopped=stopped, unit=1, score_bound=bound)
 
 
-def _tightest_limits(task: Task, data: Dataset, **arguments: Any) -> tuple[TightestLimit, ...]:
+def _tightest_limits(task: Task, data: Dataset, until: Any, **arguments: Any) -> tuple[TightestLimit, ...]:
     """What is known of the limits on values of an infeasible task; `arguments` are those of its solve.
 
-    Every limit costs a solve of its own, under the limits on leaves but under none of the others.
+    `until`: when that ends at the latest, by `time.perf_counter`. Every limit costs a solve of its own, under the
+    limits on leaves but under none of the others.
     """
     found = []
     for part, limit in objective(task).value_limits:
-        result = solve(limited(part, leaf_limits(task)), data, **arguments)
+        left = None if until is None else max(until - time.perf_counter(), LEAST_TIME)
+        result = solve(limited(part, leaf_limits(task)), data, time_limit=left, **arguments)
         found.append(TightestLimit(part, limit, result.value if result.status == "optimal" else None))
     return tuple(found)
 

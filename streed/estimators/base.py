@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +18,7 @@ from streed.data import Dataset
 from streed.data.dataset import most_cuts
 from streed.errors import InputError, brief
 from streed.estimators.nodes import Nodes
-from streed.estimators.paths import complexity_path, size_path, values
+from streed.estimators.paths import complexity_path, is_interrupted, size_path, values
 from streed.estimators.reading import (
     argument_names,
     checked_table,
@@ -29,6 +30,7 @@ from streed.estimators.reading import (
 )
 from streed.exact import Array, Range
 from streed.result import Result
+from streed.solve import LEAST_TIME
 from streed.task import Limit, Task
 from streed.task.analysis.cut_loss import OVER_ALL
 from streed.tree import Tree
@@ -55,6 +57,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     number), at quantiles, or "auto": all where the search is expected to end soon or a time limit ends it, else as many
     as will, see `streed.task.analysis.extent`. Texts have a child for each value; for other questions put a `Binarizer`
     before it into a pipeline.
+
+    `time_limit` holds for all that a call does, a path and what is learned of the past with it, but
+    not for compiling. Ctrl-C raises KeyboardInterrupt; the best tree so far is kept, as at the end of the time.
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`;
@@ -108,10 +113,17 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """Reads, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
         forget(self)
         data = self._prepare(*self._present(X, y, sample_weight, row_data))
-        self._accept(self._solve(data), data)
+        result = self._solve(data)
+        self._accept(result, data)
+        if is_interrupted(result):
+            raise KeyboardInterrupt  # which ends searches over parameters, too; what was found is kept
 
     def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
-        """What `fit` was given, without the rows of frequency 0; overridden where y is more than a column."""
+        """What `fit` was given, without the rows of frequency 0; overridden where y is more than a column.
+
+        Every call begins with this, and all that it does counts for its limit of time.
+        """
+        self._began = time.perf_counter()
         return present_rows(readable(X), y, sample_weight, row_data)
 
     @abc.abstractmethod
@@ -133,14 +145,25 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         most = most_cuts(self.cuts, "cuts")
         return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most, **given)
 
+    def _left(self) -> float | None:
+        """The seconds that are left of the limit of time; None where there is none."""
+        limit: Any = Range(above=0, optional=True, meaning="seconds").read("time_limit", self.time_limit)
+        return None if limit is None else max(float(limit) - (time.perf_counter() - self._began), LEAST_TIME)
+
     def _solve(self, data: Dataset, **other: Any) -> Result:
-        """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
+        """The outcome for the estimator's parameters, some of them `other`.
+
+        Raises InputError if there is no tree, KeyboardInterrupt if an interrupt came before there was one.
+        """
         given = {**{name: getattr(self, name) for name in _PARAMETERS}, **other}
         objective = self._objective(_checked_price(given["cost_complexity"]))
         limits = [*map(_limit, _listed(given["limits"])), *self._further_limits(data)]
-        orders = {name: given[name] for name in _PASSED}
+        orders = {**{name: given[name] for name in _PASSED}, "time_limit": self._left()}
         result = streed.solve(objective.subject_to(*limits) if limits else objective, data, **orders)
+        self._began += result.stats["seconds_compile"]
         if result.tree is None:
+            if is_interrupted(result):
+                raise KeyboardInterrupt
             if result.status == "infeasible":
                 raise InputError("limits", "no tree of that size meets them", "loosen them, or allow a larger tree")
             raise InputError("time_limit", "the search stopped before it found a tree", "allow more time or memory")

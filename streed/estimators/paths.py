@@ -90,7 +90,14 @@ def values(steps: Sequence[Step], maximize: bool) -> list[float]:
     return [-float(step.loss) if maximize else float(step.loss) for step in steps]
 
 
+def is_interrupted(result: Result) -> bool:
+    """Whether Ctrl-C ended the solve."""
+    return bool(result.stats["stopped"] == "interrupt")
+
+
 def _proved(result: Result) -> Result:
+    if is_interrupted(result):
+        raise KeyboardInterrupt
     if result.status != "optimal":
         raise InputError("time_limit", "a solve of the path stopped early", "allow more time, or smaller trees")
     if not isinstance(result.value, (int, float, Fraction)):

@@ -141,7 +141,7 @@ class PolicyTree(OptimalTree):
         from streed.estimators.teachers import teach
 
         treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
-        lesson = teach(data.X, treatment, outcome, seed=self.random_state)
+        lesson = teach(data.X, treatment, outcome, seed=self.random_state, seconds=self._left())
         learned = Dataset.make(data.X[:, :0], **lesson.row_data(treatment, outcome))
         return attrs.evolve(data, row_data={**data.row_data, **learned.row_data})
 

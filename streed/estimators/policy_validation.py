@@ -79,7 +79,7 @@ def estimated(
     rows = len(y)
     past = {k: v for k, v in _past(y, rows, treatment, propensity, predicted).items() if v is not None}
     if "treatment" in past and not {"propensity", "predicted"} & set(past):
-        lesson = teach(Dataset.make(X).X, past["treatment"], past["outcome"], seed=seed)
+        lesson = teach(Dataset.make(X).X, past["treatment"], past["outcome"], seed=seed, seconds=estimator.time_limit)
         past = lesson.row_data(past["treatment"], past["outcome"])
     data = Dataset.make(np.zeros((rows, 0), np.uint8), **past)
     return scores(_method(estimator.method, data.row_data), data), list(treatments(data))

@@ -6,6 +6,7 @@ are fitted on the others. scikit-learn is imported when first asked for.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import attrs
@@ -17,6 +18,9 @@ from streed.exact import Array, Range
 
 LEAST_PROPENSITY = 0.01
 """Propensities below this are raised to it: one row would else outweigh a hundred."""
+
+_TREES = 10
+"""Of a forest that are grown between two looks at the clock."""
 
 
 @attrs.frozen(eq=False)
@@ -53,15 +57,16 @@ def teach(
     folds: int = 5,
     least_propensity: float = LEAST_PROPENSITY,
     seed: int = 0,
+    seconds: float | None = None,
 ) -> Lesson:
     """Predicted outcomes and propensities of every row, by models fitted on other folds.
 
     X (n, m) are the features that the models see, real ones if you have them; treatment (n,), outcome (n,). `regressor`
     and `classifier` are scikit-learn estimators, cloned for every fold; default: random forests. For each treatment a
     regressor of its own is fitted on the rows that were given it. Raises InputError where a treatment was given to
-    fewer rows than there are folds, ImportError without scikit-learn.
+    fewer rows than there are folds, and where the models are not fitted within `seconds`; ImportError without
+    scikit-learn.
     """
-    from sklearn.base import clone
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
     from sklearn.model_selection import StratifiedKFold
 
@@ -79,13 +84,32 @@ def teach(
         raise InputError("treatment", found, "give fewer folds, or leave the treatment out")
     regressor = RandomForestRegressor(min_samples_leaf=5, random_state=seed) if regressor is None else regressor
     classifier = RandomForestClassifier(min_samples_leaf=5, random_state=seed) if classifier is None else classifier
+    until = None if seconds is None else time.perf_counter() + seconds
     predicted = np.zeros((len(features), len(known)))
     propensities = np.zeros((len(features), len(known)))
     cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for others, held_out in cut.split(features, codes):
-        chances = clone(classifier).fit(features[others], codes[others])
+        chances = _fitted(classifier, features[others], codes[others], until)
         propensities[np.ix_(held_out, chances.classes_)] = chances.predict_proba(features[held_out])
         for k in range(len(known)):
             rows = others[codes[others] == k]
-            predicted[held_out, k] = clone(regressor).fit(features[rows], outcomes[rows]).predict(features[held_out])
+            model = _fitted(regressor, features[rows], outcomes[rows], until)
+            predicted[held_out, k] = model.predict(features[held_out])
     return Lesson(tuple(known.tolist()), predicted, np.maximum(propensities, least_propensity))
+
+
+def _fitted(model: Any, X: Array, y: Array, until: float | None) -> Any:
+    """The model, fitted; a forest grows some trees at a time, the same ones. Raises InputError when it is too late."""
+    from sklearn.base import clone
+
+    made = clone(model)
+    grows = until is not None and {"n_estimators", "warm_start"} <= set(made.get_params())
+    steps = [*range(_TREES, made.n_estimators, _TREES), made.n_estimators] if grows else [None]
+    for trees in steps:
+        if until is not None and time.perf_counter() > until:
+            found = "it was over before outcomes and propensities were learned"
+            raise InputError("time_limit", found, "allow more time, or give propensity= and predicted=")
+        if trees is not None:
+            made.set_params(n_estimators=trees, warm_start=True)
+        made.fit(X, y)
+    return made

@@ -9,7 +9,7 @@ Every threshold is tried of up to so many values (rows times ordered columns), o
     the same in order (monotone)
         values                         10^7    20,000    1,000     200     100
         questions                      10^6    2,000     200       60      30
-    other tasks
+    other tasks, and under limits on rates, costs or sums
         questions                      10^5    800       100       32      12
 
 and beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at least. Where
@@ -73,7 +73,10 @@ def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int 
 
 def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> int:
     """By what kind of search the task is solved over thresholds."""
-    if objective(task).vector_form.of_sums:
+    form = objective(task).vector_form
+    if form.limits:
+        return OTHERS
+    if form.of_sums:
         return BY_THRESHOLDS
     bound = task.bind(data)
     if objective(bound).in_order(data) is not None and max_depth is not None:
