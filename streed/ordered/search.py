@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Protocol, final
 
 import attrs
@@ -29,6 +30,9 @@ from streed.task.analysis.linear_form import row_cost_form
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
 from streed.whole_costs import IntegerCosts
+
+_ROUNDED = 1_000
+"""Thresholds up to which costs that are rounded are counted by questions, where near-optimal trees are compared."""
 
 _SPARE = 2**22
 """Bytes that nodes are given in any case."""
@@ -61,7 +65,7 @@ def search_ordered(
 ) -> Outcome | None:
     """The outcome, as of the driver of that name; None for what this search does not take.
 
-    It takes costs per row and label that fit 64 bits exactly; with categorical columns, any number of splits, and
+    It takes costs per row and label, rounded where they do not fit 64 bits and there are many thresholds; with categorical columns, any number of splits, and
     leaves of any size. `features`: what is read
     of the columns, if it is not the columns themselves; a price per split is then not taken.
     """
@@ -73,7 +77,9 @@ def search_ordered(
     if form is None:
         return None
     costs = exact_costs(form, data)
-    if costs.wide is not None or (features is not None and costs.split > 0):
+    if features is not None and costs.split > 0:
+        return None
+    if costs.wide is not None and (features is not None or data.n_questions <= _ROUNDED):
         return None
     search = _Search(problem, costs, Features.of(data) if features is None else features)
     prepared = time.perf_counter()
@@ -81,12 +87,16 @@ def search_ordered(
     answer = search.run(left_of(problem, search_limits, started), below)
     searched = time.perf_counter()
     solutions: tuple[Solution, ...] = ()
-    lower = costs.value(answer.lower)
+    lower, stopped, rounding = costs.lower(answer.lower), answer.stopped, Fraction(0)
     if answer.tree is not None and (below is None or answer.cost is None or answer.cost < below):
         solution = search.solution(answer)
         solutions = (solution,)
-        if answer.stopped is None:
+        if stopped is None and costs.wide is None:
             lower = solution.value
+        elif costs.wide is not None:
+            rounding = costs.wide.rounding(search.branches)
+            if stopped is None and solution.value > lower:
+                stopped = "rounding"
     stats = {
         "search": name,
         "route": "thresholds",
@@ -103,11 +113,11 @@ def search_ordered(
         "lane": np.dtype(search.session.rows.lane).name,
         "kernel": search.session.rows.kind,
         "exact": costs.exact,
-        "rounding": 0,
-        "trace": search.trace.decoded(search.value, costs.value),
+        "rounding": float(rounding),
+        "trace": search.trace.decoded(search.value, costs.lower),
     }
-    real = costs.unit.denominator > 1
-    return Outcome(solutions, lower, answer.stopped, stats, costs.unit, real)
+    real = costs.unit.denominator > 1 or costs.wide is not None
+    return Outcome(solutions, lower, stopped, stats, search.unit, real)
 
 
 @final
@@ -118,6 +128,10 @@ class _Search:
         data = problem.data
         self.features = features
         self.trace = Trace()
+        self.branches = 0
+        """Of the tree of the solution."""
+        self.unit = costs.unit if costs.wide is None else costs.wide.unit
+        """What the costs of its leaves are in."""
         self._problem = problem
         self._costs = costs
         counts = problem.min_leaf > 1
@@ -128,22 +142,22 @@ class _Search:
     def run(self, search_limits: SearchLimits, below: int | None) -> OrderedAnswer:
         """Searches until the optimum is proved, or that no tree costs less than `below`, or a limit says stop."""
         trace = self.trace
-        return run_session(self.session, self._problem, search_limits, trace, self.value, self._costs.value, below)
+        return run_session(self.session, self._problem, search_limits, trace, self.value, self._costs.lower, below)
 
     def value(self, total: int) -> Value | None:
-        """The value of a cost; None if it stands for no tree."""
-        return None if total >= NO_TREE else self._costs.value(total)
+        """The value of a cost, the least one of those that are rounded to it; None if it stands for no tree."""
+        return None if total >= NO_TREE else self._costs.lower(total)
 
     def solution(self, answer: OrderedAnswer) -> Solution:
         """The tree in the data's columns, with its value measured on the raw rows.
 
         Raises MismatchError if it does not cost what the search claimed, or breaks a limit.
         """
-        problem, data = self._problem, self._problem.data
-        deepest, branches, total = 0, 0, 0
+        problem, data, wide = self._problem, self._problem.data, self._costs.wide
+        deepest, branches, total, exact = 0, 0, 0, 0
 
         def grow(node: OrderedNode, rows: Array, depth: int) -> Node:
-            nonlocal deepest, branches, total
+            nonlocal deepest, branches, total, exact
             deepest = max(deepest, depth)
             if isinstance(node, Cut):
                 branches += 1
@@ -173,6 +187,11 @@ class _Search:
             sums = self._costs.costs[rows].sum(axis=0)
             label = int(sums.argmin())
             total += int(sums[label])
+            if wide is None:
+                return Leaf(label, len(rows), int(sums[label]))
+            sums = wide.costs[rows].sum(axis=0)  # of which another label may be the least
+            label = min(range(len(sums)), key=sums.__getitem__)
+            exact += int(sums[label])
             return Leaf(label, len(rows), int(sums[label]))
 
         assert answer.tree is not None
@@ -186,7 +205,8 @@ class _Search:
             raise MismatchError(
                 f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this"
             )
-        return Solution(self._costs.value(total), root)
+        self.branches = branches
+        return Solution(self._costs.value(total) if wide is None else wide.unit * (exact + wide.split * branches), root)
 
 
 def left_of(problem: Problem, search_limits: SearchLimits, started: float) -> SearchLimits:
