@@ -65,9 +65,9 @@ def search_ordered(
 ) -> Outcome | None:
     """The outcome, as of the driver of that name; None for what this search does not take.
 
-    It takes costs per row and label, rounded where they do not fit 64 bits and there are many thresholds; with categorical columns, any number of splits, and
-    leaves of any size. `features`: what is read
-    of the columns, if it is not the columns themselves; a price per split is then not taken.
+    It takes costs per row and label, rounded where they do not fit 64 bits and there are many thresholds; with
+    categorical columns, any number of splits, and leaves of any size. `features`: what is read of the columns, if it is
+    not the columns themselves; a price per split is then not taken.
     """
     begin, started = time.perf_counter(), clock()
     data = problem.data
