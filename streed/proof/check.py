@@ -325,7 +325,7 @@ def read_file(raw: bytes) -> tuple[dict[str, Any], list[Plane]]:
             planes.append(([fraction(m, "a multiplier") for m in multipliers], records))
     except (ValueError, TypeError, KeyError, RecursionError, UsageError, zlib.error) as error:
         raise RejectedError(f"the file is damaged ({type(error).__name__})") from None
-    require(planes, "the file has no planes")
+    require(0 < len(planes) <= 64, "the file has no planes, or more than 64")
     return said, planes
 
 

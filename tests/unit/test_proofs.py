@@ -291,6 +291,7 @@ HOSTILE = {
     "a deep tree": _file(DEEP + b', "planes": [[[], []]]}'),
     "a list": _file(b"[]"),
     "no planes": _file(TREE),
+    "too many planes": _file(TREE, *[[[], []]] * 65),
     "a plane that is none": _file(TREE, 3),
     "no tree": _file({}, [[], []]),
     "numbers for names": _file({"tree": {"column": True, "children": []}}, [[], []]),
