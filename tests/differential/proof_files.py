@@ -75,7 +75,7 @@ class Case:
             "parity": Accuracy().subject_to(DemographicParity() <= draw.choice((0.1, 0.3))),
         }.get(kind, Accuracy())
         more: dict[str, Any] = {"categorical": wide}
-        if kind in ("weights", "costs", "score") and draw.random() < 0.7:
+        if kind in ("weights", "costs", "score", "parity") and draw.random() < 0.6:
             more["sample_weight"] = [draw.choice((0.5, 1, 2, 1.25)) for _ in range(n)]
         if kind == "costs":
             y, more["costs"] = None, [[draw.randint(-2, 6) / 2 for _ in range(3)] for _ in range(n)]
