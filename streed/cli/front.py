@@ -29,7 +29,7 @@ from streed.cli.options import (
     target_option,
     weights_option,
 )
-from streed.cli.output import cell, print_json, write
+from streed.cli.output import cell, print_json, print_positive, write
 
 if TYPE_CHECKING:
     from streed.result import Result
@@ -93,6 +93,7 @@ def front(
             "data": asked.data,
             "status": result.status,
             "over": result.searched_over,
+            "positive_class": result.summary().get("positive_class"),
             "quantities": heads,
             "points": [dict(zip(heads, row, strict=True)) for row in rows],
             "missing": result.stats.get("missing"),
@@ -179,6 +180,7 @@ def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -
 def _print(result: Result, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     click.echo(f"status  {result.status}: {len(rows)} nondominated points")
     click.echo(f"over    {result.searched_over}")
+    print_positive(result)
     if result.status == "feasible":
         click.echo(f"missing points keep {result.stats.get('missing')}")
     shown = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row in rows]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from streed.cli.exit_codes import fail
+
+if TYPE_CHECKING:
+    from streed.result import Result
 
 
 def write(path: Path, text: str) -> None:
@@ -47,6 +50,14 @@ def counted(count: int, what: str) -> str:
 def brief(value: Any) -> str:
     """A number in three digits, anything else as it is."""
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def print_positive(result: Result) -> None:
+    """Prints which class the task calls positive, if it calls one so."""
+    if result.positive_class is not None:
+        from streed.data.visible import visible
+
+        click.echo(visible(f"positive class: {result.positive_class}"))
 
 
 def print_json(document: Any) -> None:

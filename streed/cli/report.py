@@ -12,7 +12,7 @@ import streed
 from streed.cli.asked import Asked, gathered
 from streed.cli.exit_codes import CODES, FINE, code_of, errors, fail
 from streed.cli.options import check_one_input, load_tree, path
-from streed.cli.output import counted, write
+from streed.cli.output import counted, print_positive, write
 from streed.cli.solve import solve as solve_command
 
 _OWN = ("out", "as_json", "query")
@@ -53,6 +53,7 @@ def report_on(
         note = f"{asked.data}: {counted(dataset.n_rows, 'rows')}, {counted(dataset.n_columns, 'columns')}"
         write(out, make_report(result, dataset, compare=compared, gather=gather, title=heading, note=note))
         click.echo(result.to_text().partition("\n\n")[0])
+        print_positive(result)
         click.echo(f"report  {out}")
         sys.exit(code_of(result))
 

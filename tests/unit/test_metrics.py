@@ -186,6 +186,9 @@ def test_the_shell_and_estimators_name_the_positive_class(tmp_path: Path) -> Non
     shown = shell("solve", str(table), "--target", "y", "--task", "f1", "--max-depth", "1")
     assert "positive class: yes" in shown.stdout
     assert "warning: F1 takes 'yes' as the positive class" in shown.stderr
+    asked = (str(table), "--target", "y", "--task", "f1", "--max-depth", "1")
+    assert "positive class: yes" in shell("front", *asked).stdout
+    assert "positive class: yes" in shell("report", *asked, "--out", str(tmp_path / "page.html")).stdout
     with pytest.warns(UserWarning, match="'yes' as the positive class"):
         model = OptimalTreeClassifier("f1", max_depth=1).fit(X, Y)
     assert model.result_.positive_class == "yes"
