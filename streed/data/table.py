@@ -97,7 +97,7 @@ def named_columns(data: Any, argument: str) -> dict[Any, Any] | None:
     except InputError as error:
         raise InputError(argument, error.found, error.remedy) from None
     assert isinstance(table, Table)
-    names = data if isinstance(data, Mapping) else getattr(data, "column_names", data.columns)
+    names = data if isinstance(data, Mapping) else getattr(data, "column_names", None) or data.columns
     own = [name.item() if isinstance(name, np.generic) else name for name in names]
     return dict(zip(own, table.columns, strict=True))
 

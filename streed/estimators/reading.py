@@ -46,7 +46,7 @@ def readable(X: Any) -> Any:
         X = {name: X[name] for name in X.dtype.names}
     if isinstance(X, Mapping):
         return read_input(X)
-    if hasattr(X, "collect") and hasattr(X, "columns"):
+    if hasattr(X, "collect") and hasattr(type(X), "columns"):  # asking a lazy frame for them warns
         return nw.from_native(X).lazy().collect().to_native()
     return X.tocsr() if hasattr(X, "tocsr") else X
 
