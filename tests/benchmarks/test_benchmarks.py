@@ -12,14 +12,8 @@ import pytest
 
 from tests.benchmarks import (
     accuracy,
-    fairness,
     harness,
-    held_out,
-    machines,
-    policies,
     stopping,
-    threshold_tasks,
-    thresholds,
     versions,
     versions_solves,
 )
@@ -161,65 +155,6 @@ def test_a_child_that_fails_is_a_crash() -> None:
         harness.run_job({"data": "nowhere", "table": "sparse", "dataset": "none", "limits": {}})
 
 
-def test_three_quarters_of_every_class_are_learned_from() -> None:
-    y = np.repeat([0, 1, 2], [40, 8, 1])
-    inside = held_out.halves(y, np.random.default_rng(0))
-    assert np.bincount(y[inside]).tolist() == [30, 6, 1]
-
-
-def test_more_errors_over_all_thresholds_than_over_some_would_be_noticed() -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    found = held_out.compare(X, y, depth=1, splits=2, cuts=3)
-    assert found["holds"]
-    assert found["learned"][0] >= found["learned"][1]
-    text = held_out.render({"rows": [{"dataset": "a", **found}], "cuts": 3})
-    assert f"{100 * found['difference']:+.2f} points" in text
-
-
-def test_the_thresholds_that_must_hold() -> None:
-    row = {"dataset": "bank", "depth": 3, "status": "optimal", "errors": 23, "seconds": 0.004, "peak_bytes": 2e8}
-    row |= {"peer_seconds": 0.08, "peer_ended": True, "peer_errors": 23}
-    assert thresholds.judge([row]) == []
-    wrong = {"seconds": 0.03, "status": "feasible", "peak_bytes": 4e8, "peer_errors": 22, "peer_seconds": 0.05}
-    said = thresholds.judge([{**row, **wrong}])
-    assert [next(word for word in ("proved", "takes", "MB", "errors", "1.7") if word in line) for line in said] == [
-        "proved",
-        "takes",
-        "MB",
-        "errors",
-        "1.7",
-        "1.7",
-    ]
-
-
-def test_other_tasks_over_all_thresholds() -> None:
-    asked = threshold_tasks.jobs()
-    assert {job["task"] for job in asked} == set(threshold_tasks.TASKS)
-    assert [job["depth"] for job in asked if job["task"] == "squared error"] == [3, 4]
-    row: harness.Record = {
-        "dataset": "a",
-        "task": "F1",
-        "depth": None,
-        "rows": 9,
-        "columns": 2,
-        "thresholds": 1234,
-        "splits": 1,
-    }
-    row |= {"value": 0.5, "status": "feasible", "bounds": [0.5, 0.75], "seconds": 1.5, "peak_bytes": 3e8, "route": "r"}
-
-    def outcome(**changes: Any) -> str:
-        return threshold_tasks.render({"rows": [{**row, **changes}]}).splitlines()[2].split("|")[8].strip()
-
-    assert outcome() == "bound 0.75"
-    assert outcome(value=5, bounds=[3, 5]) == "bound 3"
-    assert outcome(status="optimal") == "proved"
-    assert outcome(value=5, bounds=[None, 5]) == "no bound"
-    X, y = threshold_tasks.make_rows(1000)
-    turned = ((X[:, 0] * X[:, 1] + X[:, 2] > 0) != y).mean()
-    assert 0.08 < turned < 0.12
-
-
 def test_two_versions_are_compared_by_their_least_times() -> None:
     def said(cpu: float, answer: str, first: float = 1.0) -> dict[str, Any]:
         solve = {"cpu": cpu, "wall": 2 * cpu, "answer": answer, "status": "optimal"}
@@ -237,30 +172,8 @@ def test_two_versions_are_compared_by_their_least_times() -> None:
     assert "F1, x: {'old': ['3'], 'new': ['3', '4']}" in text
 
 
-def test_pieces_are_handed_to_other_numbers_of_workers() -> None:
-    log = [(0.5, 3.0, 1, 0, 1, 9), (0.0, 1.0, 0, 0, 1, 9), (0.6, 1.0, 2, 0, 1, 9)]
-    assert machines.replay(log, 1) == pytest.approx(5.0 + 3 * machines.LATENCY)
-    assert machines.replay(log, 2) == pytest.approx(3.0 + machines.LATENCY)
-
-
 def test_versions_solve_what_both_have() -> None:
     assert tuple(versions_solves.FAMILIES) == versions.FAMILIES
     for name, solve in versions_solves.FAMILIES["small calls"](Path("nowhere")):
         found = versions_solves.measure(solve, 0.0)
         assert (found["status"], found["answer"]) == ("optimal", versions_solves.answer_of(solve())), name
-
-
-def test_policies_of_many_rows_are_worth_what_they_say() -> None:
-    asked = {"rows": 300, "columns": 8, "treatments": 3, "depth": 2, "threads": 1}
-    row = policies.row_of(asked, policies.run_case(asked))
-    assert (row["status"], row["agrees"]) == ("optimal", True)
-    late = policies.row_of(asked, {**row, "wall": 16.0})
-    other = policies.row_of(asked, {**row, "measured": row["value"] + 0.1})
-    assert (late["within"], other["holds"]) == (False, False)
-    assert "MISMATCH" in policies.render({"rows": [row, late, other]})
-
-
-def test_generated_rows_of_a_rare_class() -> None:
-    X, y, groups = fairness.rare_data(1.0, 45)
-    assert (X.shape, int((y == 0).sum())) == ((2000, 97), 120)
-    assert set(groups.tolist()) == {0, 1}
