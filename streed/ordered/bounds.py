@@ -19,12 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.ordered.orders import mark_sides
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
-from streed.kernels.simd import load_acquire
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.layout import LISTED
-from streed.ordered.sharing import entry_at, shared_of
 
 UNKNOWN = -(2**60)
 """Below every bound."""
@@ -177,39 +173,6 @@ def push_solved(  # type: ignore[no-untyped-def]
         )
     left[f, t] = max(left[f, t], bound_left)
     right[f, t] = max(right[f, t], bound_right)
-
-
-@native
-def learn(  # type: ignore[no-untyped-def]
-    e, orders, n, columns, side, share, left_splits, right_splits, total, left, right, seen
-):
-    """Raises the bounds by what other threads have listed since; how many entries were read in all."""
-    shared = shared_of(e)
-    listed = load_acquire(shared, LISTED)
-    while seen < listed:
-        at = entry_at(e, seen)
-        if shared[at] == share and shared[at + 1] != e.thread:
-            f = shared[at + 2]
-            t = shared[at + 3]
-            mark_sides(e, orders, n, f, t, side)
-            push_solved(
-                e,
-                orders,
-                n,
-                columns,
-                side,
-                f,
-                t,
-                shared[at + 4],
-                shared[at + 5],
-                left_splits,
-                right_splits,
-                total,
-                left,
-                right,
-            )
-        seen += 1
-    return seen
 
 
 @native

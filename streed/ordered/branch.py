@@ -23,7 +23,7 @@ from streed.kernels.ordered.record import INFEASIBLE
 from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.arena import reserve
-from streed.ordered.bounds import bound_by_leaves, bound_by_node, learn, lowest_run, push_solved, worst_of
+from streed.ordered.bounds import bound_by_leaves, bound_by_node, lowest_run, push_solved, worst_of
 from streed.ordered.cache import recall, remember
 from streed.ordered.categories import count_ordered, count_values, end_of_value, mark_value
 from streed.ordered.depth_two import is_stopped
@@ -31,22 +31,6 @@ from streed.ordered.inheritance import close_inherited, find_leaf, hand_on
 from streed.ordered.layout import DEEP, UNLIMITED, WORDS
 from streed.ordered.plans import append, plan_size, write_fan, write_split
 from streed.ordered.shallow import rank_of, solve_shallow
-from streed.ordered.sharing import (
-    begin_together,
-    best_of_all,
-    bound_of_all,
-    improve_best,
-    is_shared,
-    is_unchanged,
-    leave,
-    lock,
-    put_back,
-    set_aside,
-    take,
-    take_first,
-    tell_bound,
-    unlock,
-)
 from streed.ordered.sparse import end_of_leaf, within_price
 from streed.ordered.stumps import bound_by_stumps
 
@@ -81,13 +65,9 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
     price = e.split_cost
     lower = max(lower, e.least)
     enough = budget if e.sparse == 1 else int64(INFEASIBLE)
-    team = is_shared(e, n)
-    if team:
-        low, upper, column, position = begin_together(e)
-    else:
-        low, upper = solve_shallow(e, int64(2), orders, n, columns, names, min(splits, int64(3)), enough, e.least, plan)
-        column = e.found_column
-        position = e.found_position
+    low, upper = solve_shallow(e, int64(2), orders, n, columns, names, min(splits, int64(3)), enough, e.least, plan)
+    column = e.found_column
+    position = e.found_position
     # a tree of depth d has d splits at least, and what is not of depth two has three
     lower = max(lower, min(low, e.least + 3 * price))
     limit = min(upper, budget)
@@ -185,18 +165,11 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
         share = max(none, splits - 1 - most)
         last_share = min(most, splits - 1)
     hands_on = hands_on and share == UNLIMITED
-    # which share this is
-    first_number = none if share == UNLIMITED else share
-    number = first_number - 1
     shares = last_share - share + 1
     open_bound = int64(INFEASIBLE)
-    kept = np.empty(3 * max(e.threads, 1), np.int64)
-    changes = none
-    least_taken = int64(4 * INFEASIBLE)
     while share <= last_share:
         left_splits = share
         right_splits = int64(UNLIMITED) if share == UNLIMITED else splits - 1 - share
-        number += 1
         share += 1
         bound_by_node(e, orders, n, columns, max(low, lower) if side_depth == 2 else lower, total, left, right)
         if price > 0 and e.bounded == 1:
@@ -210,10 +183,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
             if inherited != 0:
                 close_inherited(e, orders, n, columns, inherited, inherited_label, needed, left, right)
         begun = column < 0
-        seen = none
         while True:
-            if team:
-                upper = min(upper, best_of_all(e))
             limit = min(upper, budget)
             if upper <= lower:
                 break
@@ -223,27 +193,13 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 first = t
                 last = t
                 begun = True
-                if team:
-                    take_first(e, number, f, t)
             else:
-                if team:
-                    seen = learn(
-                        e, orders, n, columns, side, number, left_splits, right_splits, total, left, right, seen
-                    )
-                    changes, least_taken = set_aside(e, number, left, right, kept)
                 bound = price + lowest_run(orders, n, columns, left, right, limit - price, run)
-                if team:
-                    put_back(e, left, kept)
-                    bound = min(bound, price + least_taken)
                 if shares == 1:
                     lower = max(lower, min(bound, limit))
                     tell(e, n, lower, upper)
-                if team and run[0] < 0 and not is_unchanged(e, seen, changes):
-                    continue
                 if run[0] < 0 or is_stopped(e):
                     open_bound = min(open_bound, bound, limit)
-                    if team:
-                        tell_bound(e, number, min(bound, limit))
                     break
                 f = run[0]
                 first = run[1]
@@ -251,8 +207,6 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 t = nearest_position(rows[f], (first + last) >> 1, first, last)
                 if e.sparse == 1:
                     t = end_of_leaf(e, orders, n, columns, f, first, last, t, left, right)
-                if team and not take(e, seen, changes, number, f, t):
-                    continue
             mark_sides(e, orders, n, f, t, side)
             right_orders = orders_at + 4 * every * (t + 1)
             n_left, n_right = split_orders(
@@ -379,14 +333,9 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                     upper_right = its_upper
             if upper_left < INFEASIBLE and upper_right < INFEASIBLE and price + upper_left + upper_right < upper:
                 upper = price + upper_left + upper_right
-                if team:
-                    lock(e)
-                if not team or improve_best(e, upper):
-                    write_split(plan, names[f], rank_of(e, orders, n, columns, names, f, t))
-                    append(plan, left_plan)
-                    append(plan, right_plan)
-                if team:
-                    unlock(e)
+                write_split(plan, names[f], rank_of(e, orders, n, columns, names, f, t))
+                append(plan, left_plan)
+                append(plan, right_plan)
                 tell(e, n, lower, upper)
             if bound_left + bound_right + price < min(upper, budget) and not is_stopped(e):
                 # both sides were solved up to the target, so this is an error
@@ -408,11 +357,7 @@ def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # 
                 left,
                 right,
             )
-            if team:
-                leave(e, number, f, t, bound_left, bound_right)
     e.arena_used = used
     if upper <= lower:
         return upper, upper
-    if team:
-        open_bound = bound_of_all(e, first_number, number)
     return max(lower, min(upper, open_bound)), upper

@@ -21,7 +21,6 @@ from streed.kernels.views import matrix, native, vector
 from streed.ordered.categories import ask_columns, count_values, improve_stumps
 from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
-from streed.ordered.sharing import is_shared, lower_ceiling
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""
@@ -168,10 +167,6 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
                 upper = cost
                 column = g
                 position = int64(0)
-    # of the node of all rows, each thread takes some of the first intervals
-    team = is_shared(e, n)
-    ceiling = lower_ceiling(e, upper) if team else upper
-    number = int64(0)
     l = int64(1)
     for f in range(columns):
         begin = int64(0)
@@ -183,13 +178,12 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
             end_left = side_cost(e, known[0, l], known[2, l], left_depth) if is_split else whole_left
             end_right = side_cost(e, known[1, l], known[3, l], right_depth) if is_split else e.least
             l += 1 if is_split else 0
-            number += 1
-            if end - begin > 1 and (not team or number % e.threads == e.thread):
+            if end - begin > 1:
                 width = int64(0)
                 if e.bounded == 1:
                     width = worst_before(e, prefix, f, end) - worst_before(e, prefix, f, begin)
                 bound = bound_between(e, begin_left, begin_right, end_left, end_right, width)
-                if bound + price >= min(ceiling, budget):
+                if bound + price >= min(upper, budget):
                     pruned = min(pruned, bound + price)
                 else:
                     push(heap, size, space, bound, f, begin, end, begin_left, begin_right, end_left, end_right)
@@ -204,9 +198,8 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
         if is_stopped(e):
             stopped = True
             break
-        ceiling = lower_ceiling(e, upper) if team else upper
-        limit = min(ceiling, budget) - price
-        if heap[KEY, 0] >= limit or ceiling <= lower:
+        limit = min(upper, budget) - price
+        if heap[KEY, 0] >= limit or upper <= lower:
             pruned = min(pruned, heap[KEY, 0] + price)
             break
         # with little memory left, an interval is searched to its end, threshold after threshold
@@ -255,7 +248,7 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
                 upper = cost
                 column = split_columns[l]
                 position = positions[l]
-        limit = min(upper, ceiling, budget) - price
+        limit = min(upper, budget) - price
         l = int64(0)
         for i in range(taken):
             f = intervals[i, COLUMN]
@@ -291,8 +284,6 @@ def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, l
     if stopped:
         for i in range(size):
             pruned = min(pruned, heap[KEY, i] + price)
-        return max(lower, min(upper, pruned)), upper
-    if team:
         return max(lower, min(upper, pruned)), upper
     if upper <= max(budget, lower):
         return upper, upper

@@ -27,7 +27,6 @@ from streed.kernels import coding
 from streed.kernels.codegen.generate import Kernels
 from streed.kernels.codegen.spec import KernelSpec
 from streed.ordered.merging import places_of
-from streed.ordered.problem import ranks_among
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 from streed.task.constrained import objective
@@ -64,7 +63,6 @@ class GeneratedRows:
     """Whether costs are floats by their nature."""
     whole: bool
     bounded: bool
-    superadditive: bool
     amounts: Array
     """(n, S + 1) float64: statistics, and how many rows each row stands for."""
     numbers: Array
@@ -89,17 +87,6 @@ class GeneratedRows:
     @property
     def kernels(self) -> tuple[int, int]:
         return self.compiled.address("score_thresholds"), self.compiled.address("find_stump_of_thresholds")
-
-    def sample(self, chosen: Array) -> GeneratedRows:
-        """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
-        return attrs.evolve(
-            self,
-            ranks=ranks_among(self.ranks, chosen),
-            worst=self.worst[chosen],
-            price=self.price * len(chosen) // self.n_rows,
-            min_leaf=1,
-            amounts=self.amounts[chosen],
-        )
 
     def summands(self) -> dict[str, Array]:
         nothing = np.zeros(1, np.int64)
@@ -196,7 +183,6 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
         probe.real,
         is_whole or on_grains,
         worst is not None,
-        own.superadditive,
         amounts,
         numbers,
         compiled,

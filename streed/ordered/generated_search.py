@@ -69,7 +69,7 @@ def _searched(
 
     prepared = time.perf_counter()
     try:
-        answer = run_session(session, problem, left_of(problem, search_limits, started), trace, value, bound)
+        answer = run_session(session, problem, left_of(search_limits, started), trace, value, bound)
     except Inexact:
         return None
     searched = time.perf_counter()
@@ -95,7 +95,7 @@ def _searched(
     stats = {
         "search": name,
         "route": "thresholds",
-        "threads": answer.threads,
+        "threads": 1,
         "seconds_setup": prepared - begin,
         "seconds_search": searched - prepared,
         "seconds_check": time.perf_counter() - searched,

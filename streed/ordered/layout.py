@@ -21,19 +21,5 @@ permutation of all of them whenever the heap is empty."""
 
 ROWS_OF_HEAP = 11
 
-LOCK, BEST, CEILING, LOW, SHALLOWEST, LEADER, LEADER_COLUMN, LEADER_POSITION, LISTED, CHANGES = range(10)
-"""Words of what threads share: its lock; what the best tree costs; of trees of depth two what any thread has found, a
-bound, what the best that was told costs, whose it is, and its split; entries of the list; steps that changed who has
-taken what."""
-
-HEAD, TAKEN_WORDS, ENTRY_WORDS = 16, 3, 6
-"""Words of the head, and for each thread and each entry of the list."""
-
 MOST_PRICES = 64
 """Prices of splits that a tree may cost whose optimality is proved from below."""
-
-NOTHING = -1
-"""In place of a share or a column: none. Bounds that are kept are never below 0."""
-
-ALONE, GROW, SHALLOW, TOGETHER = range(4)
-"""What a call of the search does: all; find a tree of any depth; its part of all trees of depth two; the rest."""

@@ -19,7 +19,6 @@ from streed.ordered.features import Features
 from streed.ordered.merging import places_of, sum_by_place
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import Cut, Fan, OrderedNode, OrderedSession
-from streed.ordered.timed import solve_within
 from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
@@ -59,7 +58,6 @@ class OrderedOracle(LinearOracle):
         self._session: OrderedSession | None = None
         self._seconds = 0.0
         self._nodes = 0
-        self._threads = 1
 
     def solve(
         self,
@@ -89,19 +87,16 @@ class OrderedOracle(LinearOracle):
             if report is not None:
                 report(upper, lower, nodes, "searching")
 
-        answer = solve_within(
-            session,
+        answer = session.solve(
             min(depths, default=None),
             problem.max_nodes,
             below=below,
             time_limit=time_limit,
             memory=memory,
             look=look,
-            threads=self._search_limits.threads,
         )
         self._seconds = time.perf_counter() - begin
         self._nodes = answer.nodes
-        self._threads = max(self._threads, answer.threads)
         if answer.tree is None or (answer.stopped is None and below is not None and answer.lower >= below):
             return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
         preorder: list[int] = []
@@ -121,7 +116,7 @@ class OrderedOracle(LinearOracle):
             done = {**counted, "lane": np.dtype(rows.lane).name, "kernel": rows.kind}
         return {
             "search": self._name,
-            "threads": self._threads,
+            "threads": 1,
             "seconds_search": self._seconds,
             "nodes": self._nodes,
             "peak_bytes": process_memory.peak(),

@@ -88,13 +88,6 @@ class SearchedRows(Protocol):
     def scratch_vectors(self) -> int:
         """Vectors that the kernels write down."""
 
-    @property
-    def superadditive(self) -> bool:
-        """Whether trees for all rows cost no less than what they cost on disjoint parts of them, added up."""
-
-    def sample(self, chosen: Array) -> SearchedRows:
-        """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
-
     def summands(self) -> dict[str, Array]:
         """What the kernels add up and read, by the record's names."""
 
@@ -128,7 +121,6 @@ class OrderedRows:
 
     whole = True
     bounded = True
-    superadditive = True
 
     @property
     def n_rows(self) -> int:
@@ -223,12 +215,6 @@ class OrderedRows:
     def scratch_vectors(self) -> int:
         return RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
 
-    def sample(self, chosen: Array) -> OrderedRows:
-        """Some rows (m,), for leaves of any size; a branching node costs their share of what it did."""
-        share = self.split_cost * len(chosen) // self.n_rows
-        ranks = ranks_among(self.ranks, chosen)
-        return attrs.evolve(self, ranks=ranks, costs=self.costs[chosen], split_cost=share, frequency=None, min_leaf=1)
-
     def summands(self) -> dict[str, Array]:
         ones = np.ones(self.n_rows, np.int64)
         frequency = ones if self.frequency is None else self.frequency
@@ -258,9 +244,3 @@ class OrderedRows:
             raise ValueError("costs: their sum is too large")
         if self.split_cost < 0 or self.min_leaf < 1:
             raise ValueError(f"split_cost: {self.split_cost}, min_leaf: {self.min_leaf}; too small")
-
-
-def ranks_among(ranks: Array, chosen: Array) -> Array:
-    """(F, m) int32: the places of some rows among their distinct values in each column, of places among all."""
-    found = [np.unique(each[chosen], return_inverse=True)[1] for each in ranks]
-    return np.array(found, np.int32).reshape(len(ranks), len(chosen))

@@ -20,9 +20,7 @@ from streed.ordered import choice
 from streed.ordered.features import Features
 from streed.ordered.merging import merge_rows
 from streed.ordered.problem import OrderedRows
-from streed.ordered.samples import FEWEST
 from streed.ordered.session import Cut, Fan, OrderedAnswer, OrderedNode, OrderedSession
-from streed.ordered.timed import solve_within
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.algebra import exact_costs
@@ -84,7 +82,7 @@ def search_ordered(
     search = _Search(problem, costs, Features.of(data) if features is None else features)
     prepared = time.perf_counter()
     below = None if search_limits.beat is None else costs.above(search_limits.beat)
-    answer = search.run(left_of(problem, search_limits, started), below)
+    answer = search.run(left_of(search_limits, started), below)
     searched = time.perf_counter()
     solutions: tuple[Solution, ...] = ()
     lower, stopped, rounding = costs.lower(answer.lower), answer.stopped, Fraction(0)
@@ -100,7 +98,7 @@ def search_ordered(
     stats = {
         "search": name,
         "route": "thresholds",
-        "threads": answer.threads,
+        "threads": 1,
         "seconds_setup": prepared - begin,
         "seconds_search": searched - prepared,
         "seconds_check": time.perf_counter() - searched,
@@ -209,9 +207,9 @@ class _Search:
         return Solution(self._costs.value(total) if wide is None else wide.unit * (exact + wide.split * branches), root)
 
 
-def left_of(problem: Problem, search_limits: SearchLimits, started: float) -> SearchLimits:
-    """The limits with the seconds that are left of what began then, if there are so many rows that it took long."""
-    if search_limits.time_limit is None or problem.data.n_rows < FEWEST:
+def left_of(search_limits: SearchLimits, started: float) -> SearchLimits:
+    """The limits with the seconds that are left of what began then."""
+    if search_limits.time_limit is None:
         return search_limits
     return attrs.evolve(search_limits, time_limit=max(search_limits.time_limit - (clock() - started), 0.0))
 
@@ -227,7 +225,7 @@ def run_session(
 ) -> OrderedAnswer:
     """The answer of a session, whose `trace` is kept; `value` and `bound` are what costs of trees and bounds mean.
 
-    Trees that do not cost less than `below` need not be found; of many rows, see `timed.py`.
+    Trees that do not cost less than `below` need not be found.
     """
     begin = time.perf_counter()
     memory = None
@@ -242,15 +240,13 @@ def run_session(
             search_limits.report(best, least, nodes, "searching")
         return "gap" if upper is not None and lower < upper and search_limits.is_enough(best, least) else None
 
-    answer = solve_within(
-        session,
+    answer = session.solve(
         problem.max_depth,
         problem.max_nodes,
         below=below,
         time_limit=search_limits.time_limit,
         memory=memory,
         look=note,
-        threads=search_limits.threads,
     )
     trace.note(time.perf_counter() - begin, _or_infinite(answer.cost), answer.lower, answer.nodes)
     return answer

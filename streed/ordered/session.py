@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import final
 
@@ -19,11 +18,7 @@ from streed.kernels.ordered.sorting import sort_rows
 from streed.ordered import units
 from streed.ordered.layout import UNLIMITED, WORDS
 from streed.ordered.problem import SearchedRows
-from streed.ordered.team import Team
 from streed.ordered.worker import Worker
-
-WORTH = (2**62, 2**62, 2 * 10**5, 3_000, 1_000)
-"""By depth, the last for all deeper ones: rows times columns from which on several threads are worth their start."""
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
@@ -79,8 +74,6 @@ class OrderedAnswer:
     """None, or what ended the search: "time", "interrupt", "memory", or what `look` said."""
     nodes: int
     """Splits scored."""
-    threads: int
-    """How many searched."""
 
 
 class Unsettled(Exception):
@@ -106,7 +99,7 @@ class OrderedSession:
         self._n_ordered = int((differ < len(rows.ranks) - rows.categories).sum())
         self._orders = sort_rows(self._ranks)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        self.workers = self._searching = [self._worker()]
+        self.worker = Worker(rows, self._ranks, self._n_columns, self._n_ordered, self.control)
 
     def solve(
         self,
@@ -116,56 +109,58 @@ class OrderedSession:
         below: int | None = None,
         time_limit: float | None = None,
         memory: int | None = None,
-        look: Callable[[], str | None] = lambda: None,
-        threads: int = 1,
+        look: Callable[[int, int | None, int], str | None] = lambda lower, upper, nodes: None,
     ) -> OrderedAnswer:
         """The best tree of at most `max_depth` levels and `max_nodes` branching nodes (None: any).
 
-        `below`: trees that do not cost less need not be found. `memory`: bytes of the nodes of a path, of all threads.
+        `below`: trees that do not cost less need not be found. `memory`: bytes of the nodes of a path. `look` is told
+        (lower, upper, splits scored) every now and then, and may give a reason to stop.
         """
         rows = self.rows
         n = rows.n_rows
         depth = min(n - 1, UNLIMITED if max_depth is None else max_depth)
         splits = UNLIMITED if max_nodes is None else max_nodes
         budget = INFEASIBLE if below is None else max(0, min(-((rows.base - below) // rows.divisor), INFEASIBLE))
-        threads = self._useful_threads(threads, min(depth, splits))
-        while len(self.workers) < threads:
-            self.workers.append(self._worker())
-        workers = self._searching = self.workers[:threads]
+        worker = self.worker
         self.control[:] = 0
         self.control[UPPER] = INFEASIBLE
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
+        found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
+        names = np.arange(self._n_columns, dtype=np.int64)
+
+        def search(deepest: int = depth) -> None:
+            units.search_tree(self.address, deepest, splits, budget, self._orders, names, plan, found)
+
         reason = None
         try:
-            for each in workers:
-                each.begin(min(depth, splits), None if memory is None else memory // threads)
-            team = Team(workers, self._orders, self.control, (depth, splits, budget), plan)
-            if threads == 1 and n * self._n_columns * SPLITS < _SHORT and depth <= 2:
-                team.run(0)
+            worker.begin(min(depth, splits), memory)
+            if n * self._n_columns * SPLITS < _SHORT and depth <= 2:
+                search()
             else:
                 deadline = None if time_limit is None else clock() + time_limit
-                searches = [functools.partial(team.run, thread) for thread in range(threads)]
-                reason = runner.run(searches, self.control, deadline, look)
-            lower, upper = team.bounds()
-            if any(each.sign("raised") or each.sign("inexact") for each in workers):
+                reason = runner.run([search], self.control, deadline, lambda: look(*self.bounds()))
+            if reason == "time" and found[1] >= INFEASIBLE:
+                search(0)  # it was stopped before it began: a leaf is a tree
+                found[0] = 0
+            lower, upper = found.tolist()
+            if worker.sign("raised") or worker.sign("inexact"):
                 raise Inexact
-            if any(each.sign("unsettled") for each in workers):
+            if worker.sign("unsettled"):
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
             bound = rows.base + rows.divisor * lower
             nodes = self.counters()["splits"]
             if upper >= INFEASIBLE:
-                return OrderedAnswer(bound, None, None, stopped, nodes, threads)
+                return OrderedAnswer(bound, None, None, stopped, nodes)
             tree = _Planting(self, plan).tree()
         finally:
-            for each in workers:
-                each.end()
-        return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes, threads)
+            worker.end()
+        return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
 
     @property
     def address(self) -> int:
-        """Of the record of the first thread."""
-        return address_of(self.workers[0].record)
+        """Of the record."""
+        return address_of(self.worker.record)
 
     def bounds(self) -> tuple[int, int | None, int]:
         """(lower, upper, splits scored) of the search that is running; upper is None as long as no tree is known."""
@@ -178,22 +173,11 @@ class OrderedSession:
         """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
         rows.check()
         self.rows = rows
-        for each in self.workers:
-            each.fill(rows)
+        self.worker.fill(rows)
 
     def counters(self) -> dict[str, int]:
         """What was done, by name."""
-        found = [each.counters() for each in self._searching]
-        return {name: sum(each[name] for each in found) for name in found[0]}
-
-    def _worker(self) -> Worker:
-        return Worker(self.rows, self._ranks, self._n_columns, self._n_ordered, self.control)
-
-    def _useful_threads(self, threads: int, depth: int) -> int:
-        """How many of the threads are worth their start; categorical columns are searched by one."""
-        if self._n_ordered < self._n_columns:
-            return 1
-        return threads if self.rows.n_rows * self._n_columns >= WORTH[min(max(depth, 0), len(WORTH) - 1)] else 1
+        return self.worker.counters()
 
 
 @final

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
 from numba import int64
 
 from streed.kernels.compiled import entry, unit
@@ -13,13 +12,9 @@ from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.orders import mark_sides, split_orders
 from streed.kernels.ordered.pointers import record_at
 from streed.kernels.pointers import KERNEL
-from streed.ordered.branch import solve
 from streed.ordered.categories import ask_columns, find_best_stump
 from streed.ordered.deepening import deepen
-from streed.ordered.layout import ALONE, GROW, LABELLED, MATRIX, SHALLOW, SIGNED
-from streed.ordered.lookahead import look_ahead
-from streed.ordered.shallow import solve_shallow
-from streed.ordered.sharing import tell_shallow
+from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 
@@ -49,25 +44,10 @@ def stump(kind: str, lane: Any, counts: bool) -> Any:
 
 
 @entry
-def search_tree(address, part, depth, splits, budget, lower, orders, names, plan, own, answer):  # type: ignore[no-untyped-def]
-    """Searches all rows, whose orders are given, or does the `part` of a thread of several (layout.py).
-
-    answer (2,): lower and upper bound. `plan` is that of all threads, `own` one of this thread, which need not be kept.
-    """
+def search_tree(address, depth, splits, budget, orders, names, plan, answer):  # type: ignore[no-untyped-def]
+    """Searches all rows, by their orders; answer (2,): lower and upper bound, the latter of the tree of the plan."""
     e = record_at(address)
-    n = e.rows
-    at = int64(orders.ctypes.data)
-    if part == ALONE:
-        deepen(e, depth, at, n, e.columns, names, splits, budget, lower, plan, answer)
-    elif part == GROW:
-        other = np.empty(len(own), np.int64)
-        answer[1] = look_ahead(e, min(depth, splits), at, n, e.columns, names, splits, plan, other)
-    elif part == SHALLOW:
-        depth = min(depth, splits, n - 1, 2)
-        low, upper = solve_shallow(e, depth, at, n, e.columns, names, min(splits, int64(3)), budget, e.least, own)
-        tell_shallow(e, low, upper, own, plan)
-    else:
-        answer[0], answer[1] = solve(e, depth, at, n, e.columns, names, splits, budget, lower, plan)
+    deepen(e, depth, int64(orders.ctypes.data), e.rows, e.columns, names, splits, budget, int64(0), plan, answer)
 
 
 @entry

@@ -1,4 +1,4 @@
-"""What a thread of the ordered search has for itself: its record, and the arrays that it writes."""
+"""The memory of the ordered search: its record, and the arrays that it writes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ _SIGNS = ("full", "unsettled", "raised", "inexact")
 
 @final
 class Worker:
-    """The record of a thread and all that it points to; `ranks` (F, n) int32 and `control` are those of all threads.
-
-    Of the columns, `ordered` are ordered.
-    """
+    """The record and all that it points to; of the columns of `ranks` (F, n) int32, `ordered` are ordered."""
 
     def __init__(self, rows: SearchedRows, ranks: Array, columns: int, ordered: int, control: Array) -> None:
         self.record: Array = np.zeros(len(RECORD.names or ()), np.int64)
@@ -102,7 +99,7 @@ class Worker:
         """Makes room for a search to this depth, of `memory` bytes at most, which `end` gives back."""
         space = self._arena_bytes(depth, memory)
         self._arena = buffers.borrow(space)
-        self.write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used", "team", "handed"), 0))
+        self.write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used", "handed"), 0))
         self.write(arena=address_of(self._arena), arena_space=space)
         deep = depth > _UNKEPT and self._columns > 0
         words_kept = _POOL if memory is None else min(_POOL, memory // 16)
@@ -129,10 +126,6 @@ class Worker:
     def counters(self) -> dict[str, int]:
         """What was done, by name."""
         return {name: int(self.record[PLACE[name]]) for name in _COUNTERS}
-
-    def word(self, name: str) -> int:
-        """A word of the record."""
-        return int(self.record[PLACE[name]])
 
     def sign(self, name: str) -> bool:
         """Whether the search wrote down that this is so."""

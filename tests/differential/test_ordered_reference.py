@@ -10,7 +10,7 @@ import pytest
 from streed.bnb import runner
 from streed.exact import Array
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import OrderedSession
+from streed.ordered.session import Ending, OrderedSession
 from tests.unit.ordered_reference import INFINITE, best_cost, draw_rows, measure
 
 pytestmark = pytest.mark.compiles
@@ -105,9 +105,8 @@ def test_a_stopped_search_has_a_tree_and_a_bound() -> None:
     )
     looks = []
 
-    def look() -> str | None:
-        looks.append(session.bounds())
-        return None
+    def look(*bounds: int | None) -> None:
+        looks.append(bounds)
 
     session = OrderedSession(rows)
     session.solve(2)  # what must be compiled is compiled
@@ -129,5 +128,6 @@ def test_a_search_that_is_stopped_before_it_begins(monkeypatch: pytest.MonkeyPat
     costs = rng.integers(-3, 9, (30, 2))
     rows = OrderedRows(rng.integers(0, 20, (3, 30)).astype(np.int32), costs)
     found = OrderedSession(rows).solve(3)
-    assert (found.cost, found.tree, found.stopped) == (None, None, "time")
+    label, cost = int(costs.sum(axis=0).argmin()), int(costs.sum(axis=0).min())
+    assert (found.cost, found.tree, found.stopped) == (cost, Ending(label, cost, 30), "time")
     assert found.lower == costs.min(axis=1).sum()

@@ -67,13 +67,13 @@ def _stump(rows: OrderedRows, inside: Array) -> int:
 
 def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -> dict[str, Array]:
     """What the scoring kernel says of splits (column, position)."""
-    record = session.workers[0].record
+    record = session.worker.record
     record[PLACE["asked_orders"]] = address_of(session._orders)
     record[PLACE["asked_rows"]] = session.rows.n_rows
     record[PLACE["asked_columns"]] = columns
     record[PLACE["asked_splits"]] = len(splits)
     for at, (column, position) in enumerate(splits):
-        session.workers[0].kept["split_columns"][at], session.workers[0].kept["split_positions"][at] = column, position
+        session.worker.kept["split_columns"][at], session.worker.kept["split_positions"][at] = column, position
     rows = session.rows
     if isinstance(rows, OrderedRows):
         units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
@@ -81,8 +81,8 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
         assert isinstance(rows, GeneratedRows)
         rows.compiled.units["score_thresholds"].ctypes(address_of(record))
     return {
-        name: session.workers[0].kept[name][: len(splits)]
-        for name in session.workers[0].kept
+        name: session.worker.kept[name][: len(splits)]
+        for name in session.worker.kept
         if name.endswith(("left", "right"))
     }
 
@@ -112,7 +112,7 @@ def test_sides_are_in_order_without_the_columns_that_are_constant_there() -> Non
                 flat = [np.zeros(width * (size + 1), np.uint32) for size in sizes]
                 names = [np.zeros(width, np.int64) for _ in sizes]
                 widths = units.split_rows(
-                    *(address_of(session.workers[0].record), orders, n, width, np.arange(width), column, position),
+                    *(address_of(session.worker.record), orders, n, width, np.arange(width), column, position),
                     *(np.zeros(n, np.uint8), flat[0], names[0], flat[1], names[1]),
                 )
                 below = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
@@ -158,7 +158,7 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             only_leaves = _ask(session, 0, drawn)
             assert (only_leaves["leaf_left"] == found["leaf_left"]).all()
         answer = np.zeros(4, np.int64)
-        units.find_stump(address_of(session.workers[0].record), orders, n, width, width, answer)
+        units.find_stump(address_of(session.worker.record), orders, n, width, width, answer)
         everything = np.ones(n, bool)
         assert answer[0] == _leaf(rows, everything)
         assert answer[1] == _stump(rows, everything)
@@ -245,7 +245,7 @@ def _compare_generated(rng: np.random.Generator, task: Task, n: int, min_leaf: i
             assert is_near(found[f"leaf_{side}"][at], leaf(inside))
             assert is_near(found[f"stump_{side}"][at], stump(inside))
     answer = np.zeros(4, np.int64)
-    units.find_stump(address_of(session.workers[0].record), orders, m, width, width, answer)
+    units.find_stump(address_of(session.worker.record), orders, m, width, width, answer)
     everything = np.ones(m, bool)
     assert is_near(answer[0], leaf(everything))
     assert is_near(answer[1], stump(everything))

@@ -16,7 +16,6 @@ LIMITS: dict[str, dict[str, Any]] = {
     "depth": {"max_depth": 5},
     "leaves": {"min_leaf": 2},
     "nodes": {"max_nodes": 6},
-    "threads": {"threads": 2},
 }
 
 

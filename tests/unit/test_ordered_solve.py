@@ -16,7 +16,16 @@ from streed.data import Cut, Dataset
 from streed.drivers import drivers
 from streed.encoding.ordered import ranks_of
 from streed.task import RowCostTask
-from streed.tasks import F1, Accuracy, CostSensitive, Misclassifications, MonotoneErrors, QuinlanMDL, SquaredError
+from streed.tasks import (
+    F1,
+    Accuracy,
+    CostSensitive,
+    Misclassifications,
+    MonotoneErrors,
+    QuinlanMDL,
+    Splits,
+    SquaredError,
+)
 from streed.tree import Branch, Leaf, Tree, walk
 from tests.differential.ordered import OwnGini
 from tests.unit.refusal import refused
@@ -191,7 +200,7 @@ def test_a_task_of_ones_own_that_reads_columns_reads_ranks() -> None:
 def test_too_many_thresholds_for_memory_are_an_input_error() -> None:
     column = np.arange(40_000.0)[:, None]
     refused(
-        "max_cuts",
+        "memory_limit",
         "39,999 questions",
         call=lambda: streed.solve(
             OwnGini(), column, np.arange(40_000) % 2, max_depth=2, memory_limit=2 * 10**9, time_limit=5
@@ -243,3 +252,31 @@ def test_wide_numbers_of_scores_and_of_tasks_without_kernels_fit_into_memory() -
         best = max(best, float((2 * hits / (below.sum(0) + y.sum())).max()))
     found = streed.solve(F1(), X, y, max_depth=1, max_cuts="all")
     assert (found.status, found.value) == ("optimal", pytest.approx(best))
+
+
+@pytest.mark.parametrize(
+    ("task", "limits"),
+    [
+        (Accuracy(), {"max_depth": 5}),
+        (Accuracy(), {"max_depth": 6, "max_nodes": 9}),
+        (Accuracy() + Splits(), {"max_depth": None}),
+        (SquaredError(), {"max_depth": 5}),
+        (F1(), {"max_depth": 5}),
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+@pytest.mark.parametrize("time_limit", [1e-9, 0.3])
+def test_a_stopped_search_of_all_thresholds_has_a_tree_and_a_bound(
+    task: Any, limits: dict[str, Any], time_limit: float
+) -> None:
+    rng = np.random.default_rng(83)
+    X, y = rng.normal(size=(400, 8)), rng.integers(0, 2, 400)
+    result = streed.solve(task, X, y, time_limit=time_limit, threads=2, max_cuts="all", **limits)
+    assert result.status == "feasible"
+    assert result.stats["stopped"] == "time"
+    assert result.stats["threads"] == 1
+    assert result.tree is not None
+    assert result.value in (result.lower_bound, result.upper_bound)
+    assert result.lower_bound < result.upper_bound
+    if type(task) is Accuracy:
+        assert (result.tree.predict(X) != y).sum() == result.value

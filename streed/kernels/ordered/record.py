@@ -69,15 +69,6 @@ ADDRESSES = (
     "cache_key",  # int64 (columns + 1): of the row set that is asked for
 )
 
-THREADS = (
-    "team",  # 1: several threads search the node of all rows together
-    "thread",  # which of them this is
-    "threads",  # how many there are
-    "shared",  # int64 (shared_words): what they tell each other, see ordered/team.py
-    "shared_words",
-    "shares",  # ways to share splits between the sides, at most
-)
-
 SPACES = (
     "heap_space",
     "arena_space",  # bytes
@@ -126,9 +117,7 @@ COUNTERS = (
     "unsettled",  # 1: a subproblem came back with its bounds apart though nobody stopped it
 )
 
-RECORD = np.dtype(
-    [(name, np.int64) for name in SIZES + FACTS + ADDRESSES + THREADS + SPACES + QUESTION + ANSWER + COUNTERS]
-)
+RECORD = np.dtype([(name, np.int64) for name in SIZES + FACTS + ADDRESSES + SPACES + QUESTION + ANSWER + COUNTERS])
 
 PLACE = {name: index for index, name in enumerate(RECORD.names or ())}
 """Where the fields lie, in words of eight bytes."""
