@@ -393,7 +393,7 @@ def test_ten_thousand_columns() -> None:
 
 
 def test_ten_thousand_columns_in_too_little_memory() -> None:
-    X = np.random.default_rng(0).integers(0, 2, (24, 10_000)).astype(np.uint8)
+    X = np.random.default_rng(0).integers(0, 2, (2_600, 10_000)).astype(np.uint8)
     y = X[:, 7_000]
     limit = resident() + 50_000_000
     refused("memory_limit", f"{limit:,} bytes", "fewer columns", call=lambda: attempt(X, y, memory_limit=limit))
