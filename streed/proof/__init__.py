@@ -8,7 +8,7 @@
     made.save("tree.proof", "tree.csv")
 
 Then, by whoever doubts it, `python check.py tree.proof tree.csv --max-depth 3`: `streed/proof/check.py` is a file that
-stands alone. What a proof is: docs/explanation/proofs.md; its bytes: docs/reference/proof-format.md.
+stands alone. What a proof is, and its bytes: docs/reference/proof-format.md.
 """
 
 from streed.proof.proving import Proof, prove

@@ -14,7 +14,7 @@ may have to be in intervals. A proof is a list of planes, one where nothing is l
 every amount a_j, and claims about c + sum_j m_j a_j, where c is the cost. Equal rows share a leaf, so they are one row
 here, and what its best label costs is taken off (FLOOR): costs are 0 or more, whole units. A claim (S, d, L) says that
 every tree of depth d or less costs at least L on the rows S, those with some codes, below splits by these columns; w(A)
-is the most that the rows A can cost. The rules, whose proofs are in docs/explanation/proofs.md:
+is the most that the rows A can cost. The rules, whose proofs are in docs/reference/proof-format.md:
 
 COUNT     the optimum of depth two or less is computed outright. Without a limit on the depth a side of the first split
           is a leaf or has one split, both computed, or pays for two.

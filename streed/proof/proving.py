@@ -112,10 +112,10 @@ def prove(
     and the raw ones of its `fit` for an estimator; so is `max_cuts`, which the claims of a tree know (None). Task and
     limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf) are
     given, so that a tree from anywhere can be proved. `progress` is as of `streed.solve`. The rules, and why they are
-    sound, are in docs/explanation/proofs.md: the equivalent-points bound, STreeD's separability and depth-two counting,
-    and a similarity bound. Raises InputError for data that is not the tree's, for numbers that are too fine, for more
-    than 4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for tasks that are neither
-    costs per row and label, with prices of splits or tests, nor F1, F-beta or Jaccard, alone or with limits on sums.
+    sound, are in docs/reference/proof-format.md. Raises InputError for data that is not the tree's, for numbers that
+    are too fine, for more than 4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for
+    tasks that are neither costs per row and label, with prices of splits or tests, nor F1, F-beta or Jaccard, alone or
+    with limits on sums.
     """
     began = time.monotonic()
     grown = tree_of(tree)
