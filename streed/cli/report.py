@@ -31,7 +31,7 @@ def report_on(
 ) -> None:
     """Find the optimal tree for DATA as `streed solve` does, and write it as one HTML file.
 
-    The file needs no other, and no network: the tree to be opened and closed, its rules, its errors, the groups' rates,
+    The file needs no other, and no network: the tree, its rules, its errors, the groups' rates,
     the front, and the search over time. With --tree nothing is solved: the report is about a saved tree on DATA.
     """
     with errors():

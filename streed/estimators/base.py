@@ -272,11 +272,11 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         return self.to_text()
 
     def plot_tree(self, **options: Any) -> Any:
-        """The axes with the tree drawn on them by `streed.plot.tree`, with its options; needs matplotlib."""
-        from streed.plot import tree
+        """The tree as SVG text, which notebooks show, by `streed.plot.tree_svg` with its options."""
+        from streed.plot import tree_svg
 
         check_is_fitted(self)
-        return tree(self.tree_, **options)
+        return tree_svg(self.tree_, **options)
 
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""

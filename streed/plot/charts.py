@@ -1,130 +1,184 @@
-"""Charts on matplotlib's axes: the front, the search over time, the rates of groups."""
+"""Charts on matplotlib's axes: fronts, searches over time, rates of groups, and near-optimal trees.
+
+Every function takes `ax`, the axes to draw on, and `title`. Without `ax` it makes a figure of its own. It returns the
+axes, and raises MissingPackageError without matplotlib.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
+import numbers
 from typing import TYPE_CHECKING, Any
 
-from streed.plot.drawn import axes
-from streed.plot.series import KINDS, front_of, rates_of, trace_of
+from streed.data.visible import visible
+from streed.errors import InputError, MissingPackageError
+from streed.plot.measures import KINDS, front_of, rates_of
 from streed.plot.shading import HUES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from streed.rashomon.rashomon_set import RashomonSet
     from streed.result import Result
 
-_ROOM = (5.6, 3.8)
-"""Inches of a new chart."""
+_GREY = "#9aa5b1"
+_BARS = 48
+"""Of values; where there are more, neighbours share a bar."""
+_MOST_COLUMNS = 14
+"""Of the data, drawn with their shares: those that most of the trees ask."""
 
 
 def front(
-    found: Any,
-    x: Any = None,
-    y: Any = None,
-    *,
-    X: Any = None,
-    labels: Any = None,
-    sample_weight: Any = None,
-    sensitive_features: Any = None,
-    title: str | None = None,
-    ax: Axes | None = None,
+    found: Any, x: Any = None, y: Any = None, *, title: str | None = None, ax: Axes | None = None, **rows: Any
 ) -> Axes:
-    """The axes with every tree of a front as a point, the nondominated ones joined by steps, the chosen one marked.
+    """Every tree of a front as a point: the nondominated ones joined by steps, the chosen one marked.
 
-    Arguments and errors as of `streed.plot.series.front_of`: `x` and `y` are component numbers, names such as "error
-    rate", "false negatives", "false positives", "nodes", a notion such as DemographicParity(), or functions of a tree.
+    `found`, `x`, `y`, `rows` (X, labels, sample_weight, sensitive_features, chosen) and errors: as of `front_of`.
     """
-    drawn_front = front_of(
-        found, x, y, X=X, labels=labels, sample_weight=sample_weight, sensitive_features=sensitive_features
-    )
-    drawn, _ = axes(ax, _ROOM)
-    best = drawn_front.nondominated
+    shown = front_of(found, x, y, **rows)
+    drawn = _axes(ax)
+    best, behind = shown.nondominated, [point for point in shown.points if point.dominated]
     drawn.step([p.x for p in best], [p.y for p in best], where="post", color=HUES[0], alpha=0.5, linewidth=1.2)
     drawn.scatter([p.x for p in best], [p.y for p in best], color=HUES[0], s=26, zorder=3, label="nondominated")
-    behind = [p for p in drawn_front.points if p.dominated]
     if behind:
-        drawn.scatter([p.x for p in behind], [p.y for p in behind], color="#9aa5b1", s=18, label="dominated here")
-    chosen = [p for p in drawn_front.points if p.chosen]
-    if chosen and len(drawn_front.points) > 1:
-        drawn.scatter(
-            [p.x for p in chosen],
-            [p.y for p in chosen],
-            facecolor="none",
-            edgecolor=HUES[5],
-            linewidth=2,
-            s=110,
-            zorder=4,
-            label="chosen",
-        )
+        drawn.scatter([p.x for p in behind], [p.y for p in behind], color=_GREY, s=18, label="dominated here")
+    chosen = [point for point in shown.points if point.chosen]
+    if chosen and len(shown.points) > 1:
+        ring: Any = {
+            "facecolor": "none",
+            "edgecolor": HUES[5],
+            "linewidth": 2,
+            "s": 110,
+            "zorder": 4,
+            "label": "chosen",
+        }
+        drawn.scatter([p.x for p in chosen], [p.y for p in chosen], **ring)
     if behind or chosen:
         drawn.legend(frameon=False)
-    return _finished(drawn, drawn_front.x_label, drawn_front.y_label, title)
+    return _finished(drawn, shown.x_label, shown.y_label, title)
 
 
 def trace(result: Result, *, title: str | None = None, ax: Axes | None = None) -> Axes:
-    """The axes with the best value found and the proved bound over the seconds of the search, the gap between shaded.
+    """The best value found and the proved bound over the seconds of the search, the gap between them shaded.
 
     Raises InputError where the result's statistics hold no trace.
     """
-    kept = trace_of(result)
-    drawn, _ = axes(ax, _ROOM)
-    drawn.fill_between(kept.seconds, kept.bounds, kept.incumbents, step="post", color=HUES[0], alpha=0.12, lw=0)
-    drawn.step(kept.seconds, kept.incumbents, where="post", color=HUES[0], label="best tree so far")
-    drawn.step(
-        kept.seconds, kept.bounds, where="post", color=HUES[5], label=f"{'upper' if kept.maximized else 'lower'} bound"
-    )
-    if kept.proved:
-        drawn.plot(
-            kept.seconds[-1], kept.incumbents[-1], "o", color=HUES[2], label=f"proved after {kept.seconds[-1]:.3g} s"
-        )
+    kept = result.stats.get("trace")
+    if not kept:
+        raise InputError("result", "its search kept no trace", "solve with a driver that keeps one in stats['trace']")
+    seconds, incumbents, bounds = ([_known(entry[place]) for entry in kept] for place in range(3))
+    drawn = _axes(ax)
+    drawn.fill_between(seconds, bounds, incumbents, step="post", color=HUES[0], alpha=0.12, lw=0)
+    drawn.step(seconds, incumbents, where="post", color=HUES[0], label="best tree so far")
+    bound = "upper bound" if result.task.larger_is_better else "lower bound"
+    drawn.step(seconds, bounds, where="post", color=HUES[5], label=bound)
+    if result.status == "optimal":
+        drawn.plot(seconds[-1], incumbents[-1], "o", color=HUES[2], label=f"proved after {seconds[-1]:.3g} s")
     drawn.legend(frameon=False)
     return _finished(drawn, "seconds", "value", title)
 
 
-def rates(
-    tree: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    sensitive_features: Any = None,
-    sample_weight: Any = None,
-    feature: Any = None,
-    positive: Any = None,
-    title: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """The axes with a bar for every group: how often the tree is favourable among all rows, positive and negative ones.
+def rates(tree: Any, X: Any, y: Any = None, *, title: str | None = None, ax: Axes | None = None, **rows: Any) -> Axes:
+    """A bar for every group: how often the tree is favourable among all rows, the positive and the negative ones.
 
-    `tree`: a Tree or a Result; other arguments and errors as of `streed.plot.series.rates_of`.
+    `tree`, `X`, `y`, `rows` (sensitive_features, sample_weight, feature, positive) and errors: as of `rates_of`.
     """
-    found = rates_of(
-        tree,
-        X,
-        y,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        feature=feature,
-        positive=positive,
-    )
-    drawn, _ = axes(ax, _ROOM)
+    found = rates_of(tree, X, y, **rows)
+    drawn = _axes(ax)
     groups = list(dict.fromkeys(group for by in found.values() for group in by))
     width = 0.8 / len(groups)
     for at, group in enumerate(groups):
-        heights = [by[group] for by in found.values()]
         places = [place + (at - (len(groups) - 1) / 2) * width for place in range(len(found))]
-        bars = drawn.bar(places, heights, 0.92 * width, color=HUES[at % len(HUES)], label=group)
+        heights = [by[group] for by in found.values()]
+        bars = drawn.bar(places, heights, 0.92 * width, color=HUES[at % len(HUES)], label=visible(f" {group}"))
         drawn.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
     names = [f"{KINDS[kind]}\n(gap {max(by.values()) - min(by.values()):.3g})" for kind, by in found.items()]
     drawn.set_xticks(range(len(found)), names)
     drawn.set_ylim(0, 1.08)
-    drawn.legend(frameon=False, ncols=min(len(groups), 4))
+    drawn.legend(frameon=False, ncols=min(len(groups), 4), loc="lower center", bbox_to_anchor=(0.5, 1))
     return _finished(drawn, "", "rate", title)
 
 
+def values(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = None) -> Axes:
+    """How many near-optimal trees have which value, in powers of ten; neighbours share a bar where there are many.
+
+    Raises InputError for a set without trees.
+    """
+    found = sorted((float(value), count) for value, count in trees.histogram.items())
+    if not found:
+        raise _none()
+    low, wide = found[0][0], (found[-1][0] - found[0][0]) / _BARS
+    apart = min((right[0] - left[0] for left, right in itertools.pairwise(found)), default=1.0)
+    several = len(found) > _BARS
+    heaps: dict[float, int] = {}  # counts may be larger than any float
+    for value, count in found:
+        place = low + wide * (0.5 + min(int((value - low) / wide), _BARS - 1)) if several else value
+        heaps[place] = heaps.get(place, 0) + count
+    drawn = _axes(ax)
+    heights = [math.log10(count) + 0.3 for count in heaps.values()]
+    drawn.bar(list(heaps), heights, 0.85 * (wide if several else apart), bottom=-0.3, color=HUES[0])
+    return _finished(drawn, "value", "trees, in powers of ten", title)
+
+
+def against(
+    trees: RashomonSet, by: Any, *, label: str | None = None, title: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """A disc for every value and further quantity of near-optimal trees, the larger the more trees have both.
+
+    `by`: as `RashomonSet.histogram_of` takes it. Raises InputError as that does, and for a set without trees.
+    """
+    found = [
+        (float(value), float(other), math.log10(count)) for (value, other), count in trees.histogram_of(by).items()
+    ]
+    if not found:
+        raise _none()
+    drawn = _axes(ax)
+    xs, ys, digits = zip(*sorted(found, key=lambda each: -each[2]), strict=True)
+    drawn.scatter(xs, ys, s=[12 + 28 * min(each, 8.0) for each in digits], color=HUES[0], alpha=0.55, linewidth=0)
+    return _finished(drawn, "value", type(by).__name__ if label is None else label, title)
+
+
+def columns(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = None) -> Axes:
+    """A bar for each of the columns that most of the near-optimal trees ask, as long as their share."""
+    ranked = sorted(trees.importance().items(), key=lambda each: -each[1].share)[:_MOST_COLUMNS][::-1]
+    if not ranked:
+        raise _none()
+    drawn = _axes(ax)
+    for said, colour, needed in (("asked by all", HUES[5], True), ("can be done without", HUES[0], False)):
+        places = [place for place, (_, column) in enumerate(ranked) if (column.best_without is None) == needed]
+        if places:
+            drawn.barh(places, [100 * ranked[at][1].share for at in places], color=colour, alpha=0.6, label=said)
+    drawn.set_yticks(range(len(ranked)), [visible(str(name)) for name, _ in ranked])
+    drawn.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return _finished(drawn, "% of the trees", "", title)
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot as plt
+    except ModuleNotFoundError:
+        raise MissingPackageError('charts need matplotlib: pip install "streed[plot]"') from None
+    return plt.subplots(figsize=(5.6, 3.8), layout="constrained")[1]
+
+
 def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None) -> Axes:
-    drawn.set_xlabel(x_label)
-    drawn.set_ylabel(y_label)
+    drawn.set_xlabel(visible(x_label), parse_math=False)
+    drawn.set_ylabel(visible(y_label), parse_math=False)
     drawn.spines[["top", "right"]].set_visible(False)
+    legend = drawn.get_legend()
+    for text in (*drawn.get_xticklabels(), *drawn.get_yticklabels(), *(legend.get_texts() if legend else ())):
+        text.set_parse_math(False)  # a dollar sign in the name of a group or a column is one
     if title:
-        drawn.set_title(title)
+        drawn.set_title(title, parse_math=False)
     return drawn
+
+
+def _known(value: Any) -> float:
+    return float(value) if isinstance(value, numbers.Real) and math.isfinite(value) else math.nan
+
+
+def _none() -> InputError:
+    return InputError("trees", "the set has no trees", "widen the budget")

@@ -1,7 +1,8 @@
-"""Numbers by which trees are compared on a picture: errors of either kind, size, unfairness; less is better."""
+"""Numbers by which trees are compared: errors of either kind, size, unfairness, and the rates of groups."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
-from streed.tasks.fairness import Fairness, group_rates
+from streed.result import Result
+from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality, group_rates
 from streed.tree import Tree
+from streed.tree.models import tree_of
 
 SIZES: dict[str, Callable[[Tree], int]] = {
     "nodes": lambda tree: tree.n_branches,
@@ -23,6 +26,9 @@ SIZES: dict[str, Callable[[Tree], int]] = {
 
 COUNTS = ("errors", "error rate", "false negatives", "false positives")
 """Measures on rows."""
+
+KINDS = {"all": "favourable rate", "positive": "true positive rate", "negative": "false positive rate"}
+"""What the rates of a kind are called."""
 
 
 @attrs.frozen(eq=False)
@@ -56,10 +62,17 @@ class Rows:
         weights = np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
         return cls(X, data.classes, data.class_numbers, weights, data.row_data.get("sensitive_features"))
 
+    def leaves(self, tree: Tree) -> Array:
+        """(n,) int64: the leaf of every row, from left to right; raises InputError where X has other rows than y."""
+        at = tree.apply(self.X)
+        if len(at) != len(self.y):
+            raise InputError("y", f"it has {len(self.y)} entries, but X has {len(at)} rows", "give one entry per row")
+        return at
+
     def predicted(self, tree: Tree) -> Array:
         """(n,) int64: what the tree predicts, by number; -1 for what no row's label is."""
         known = {label: k for k, label in enumerate(self.labels)}
-        return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[tree.apply(self.X)]
+        return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[self.leaves(tree)]
 
     def groups(self) -> Dataset:
         """The rows' labels and groups, for `streed.tasks.fairness`; raises InputError where no groups are given."""
@@ -68,6 +81,98 @@ class Rows:
         blank = np.zeros((len(self.y), 0), np.uint8)
         weights = None if (self.weights == 1).all() else self.weights
         return Dataset(blank, self.y, self.labels, weights, {"sensitive_features": self.sensitive}, ())
+
+
+@attrs.frozen(eq=False)
+class Point:
+    """A tree of a front."""
+
+    x: float
+    y: float
+    tree: Tree
+    chosen: bool
+    """Whether it is the one that the result gives."""
+    dominated: bool
+    """Whether another point is at least as good by both measures and better by one."""
+
+
+@attrs.frozen(eq=False)
+class Front:
+    """The points in ascending order of x, and what the axes are."""
+
+    points: tuple[Point, ...]
+    x_label: str
+    y_label: str
+
+    @property
+    def nondominated(self) -> tuple[Point, ...]:
+        return tuple(point for point in self.points if not point.dominated)
+
+
+def front_of(
+    found: Any,
+    x: Any = None,
+    y: Any = None,
+    *,
+    X: Any = None,
+    labels: Any = None,
+    sample_weight: Any = None,
+    sensitive_features: Any = None,
+    chosen: Tree | None = None,
+) -> Front:
+    """The trees of `found`, measured by `x` and `y`; less is better by both.
+
+    `found`: a Result (its front), several Results (the tree of each), or (value, tree) pairs. `x`, `y`: measures as
+    `measure` takes them, or the number of a component of the values; without them, the first two components where
+    values have such, else branching nodes and errors. `X` (or Rows), `labels` (the rows' y), `sample_weight` and
+    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark,
+    where `found` is no Result. Raises InputError where there is no tree, where a value has no such component, and for
+    measures that need what is not given.
+    """
+    pairs = _pairs(found)
+    marked = found.tree if isinstance(found, Result) else chosen
+    tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
+    known = X is None or isinstance(X, Rows)
+    rows = X if known else Rows.make(X, labels, sample_weight, sensitive_features)
+    names = [type(part).__name__ for part in (found.task.value_parts or () if isinstance(found, Result) else ())]
+    xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
+    ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
+    points: list[Point] = []
+    least = math.inf
+    for place in sorted(range(len(pairs)), key=lambda place: (xs[place], ys[place])):
+        same = bool(points) and (points[-1].x, points[-1].y) == (xs[place], ys[place])
+        dominated = points[-1].dominated if same else ys[place] >= least
+        least = min(least, ys[place])
+        points.append(Point(xs[place], ys[place], pairs[place][1], pairs[place][1] is marked, dominated))
+    return Front(tuple(points), x_label, y_label)
+
+
+def rates_of(
+    tree: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
+    feature: Any = None,
+    positive: Any = None,
+) -> dict[str, dict[str, float]]:
+    """The rate of every group by kind: of favourable predictions, among all rows, the positive and the negative ones.
+
+    `tree`: a Tree or a Result. `X`: rows, or Rows. `feature`: which sensitive column, where there are several;
+    `positive`: the favourable label, where there are more than two. A kind that is undefined, because a group has no
+    such rows, is left out. Raises InputError where no groups are given, or the favourable label is not clear.
+    """
+    rows = X if isinstance(X, Rows) else Rows.make(X, y, sample_weight, sensitive_features)
+    data, predicted = rows.groups(), rows.predicted(tree_of(tree))
+    found: dict[str, dict[str, float]] = {}
+    for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
+        try:
+            _, rates = group_rates(notion(feature, positive=positive), data, predicted)
+        except ZeroDivisionError:
+            continue
+        found |= {kind: {group: float(rate) for group, rate in by.items()} for kind, by in rates.items()}
+    return found
 
 
 def measure(trees: Sequence[Tree], what: Any, rows: Rows | None) -> list[float]:
@@ -112,3 +217,26 @@ def _on_rows(tree: Tree, what: Any, rows: Rows) -> float:
     if len(rows.labels) != 2:
         raise InputError("y", f"it has {len(rows.labels)} classes", f"{what} are of two")
     return float(rows.weights[wrong & (rows.y == (what == "false negatives"))].sum())
+
+
+def _pairs(found: Any) -> list[tuple[Any, Tree]]:
+    """The values with their trees."""
+    pairs: list[Any] = list(found.front) if isinstance(found, Result) else list(found)
+    if any(isinstance(each, Result) for each in pairs):
+        pairs = [(each.value, each.tree) for each in pairs if each.tree is not None]
+    if not pairs or not all(isinstance(tree, Tree) for _, tree in pairs):
+        raise InputError("result", "it has no tree to show", "give a Result with a front, several Results, or pairs")
+    return pairs
+
+
+def _coordinate(
+    pairs: list[tuple[Any, Tree]], what: Any, rows: Rows | None, names: Sequence[str]
+) -> tuple[list[float], str]:
+    """(what every tree measures, what that is called)."""
+    if not isinstance(what, int):
+        return measure([tree for _, tree in pairs], what, rows), label(what)
+    try:
+        values = [float(value[what]) for value, _ in pairs]
+    except (TypeError, IndexError):
+        raise InputError("x, y", f"there is no component {what} of {pairs[0][0]!r}", "name a measure") from None
+    return values, names[what] if what < len(names) else f"component {what} of the value"

@@ -1,4 +1,4 @@
-"""The colours of nodes: by class, by purity, by number of rows, or by value. Colours are texts such as "#1f77b4"."""
+"""The colours of nodes: by class, by number of rows, or by value. Colours are texts such as "#1f77b4"."""
 
 from __future__ import annotations
 
@@ -10,49 +10,44 @@ from streed.errors import InputError
 from streed.plot.survey import Seen
 from streed.tree import Tree
 
-SHADES = ("class", "purity", "rows", "value", "none")
+SHADES = ("class", "rows", "value", "none")
 
 HUES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#9c9c3b", "#7f7f7f", "#b15928")
 """Told apart by colour-blind readers too (M. Okabe, K. Ito: Color Universal Design, 2008), and some more."""
 
 NEUTRAL = "#ffffff"
 INK = "#1f2933"
+COLD, WARM = "#d6e6f2", "#08519c"
+"""Of little and of much."""
 
-_LOW, _HIGH = "#fff7e6", "#b5530d"
-_COLD, _WARM = "#d6e6f2", "#08519c"
 
-
-def shades(tree: Tree, nodes: Sequence[Seen], shade: str | None = None) -> tuple[str, ...]:
+def shades(tree: Tree, nodes: Sequence[Seen], shade: str) -> tuple[str, ...]:
     """(nodes,) the fill of every node.
 
-    `shade`: "class" (the hue of a leaf's label, or of a node's most frequent class, the stronger the purer), "purity",
-    "rows" (the share of all rows), "value" (what a leaf predicts, or the mean of a node's rows), "none"; None takes
-    "value" where leaves predict measured numbers, else "class". Raises InputError for another name, and for one that
-    needs what is not known.
+    `shade`: "class" (the hue of a leaf's label, or of a node's most frequent class, the stronger the purer), "rows"
+    (the share of all rows), "value" (what a leaf predicts, or the mean of a node's rows), "none". Raises InputError for
+    another name, and for "value" where leaves predict no numbers.
     """
-    chosen = default_shade(tree) if shade is None else shade
-    if chosen not in SHADES:
+    if shade not in SHADES:
         raise InputError("shade", f"{shade!r}", f"use one of {', '.join(SHADES)}")
-    if chosen == "class":
-        return tuple(_by_class(tree, seen) for seen in nodes)
-    if chosen == "purity":
-        if all(seen.purity is None for seen in nodes):
-            raise InputError("shade", "'purity', and the classes of the rows are not known", "give X and y too")
-        least = 1 / len(tree.labels)
-        return tuple(
-            NEUTRAL if seen.purity is None else mix(_LOW, _HIGH, (seen.purity - least) / (1 - least or 1))
-            for seen in nodes
-        )
-    if chosen == "rows":
+    if shade == "class":
+        hue = hues(tree)
+        return tuple(_by_class(tree, seen, hue) for seen in nodes)
+    if shade == "rows":
         most = max(nodes[0].rows, 1)
-        return tuple(mix(_COLD, _WARM, seen.rows / most) for seen in nodes)
-    if chosen == "value":
-        return _by_value(nodes)
-    return (NEUTRAL,) * len(nodes)
+        return tuple(mix(COLD, WARM, seen.rows / most) for seen in nodes)
+    if shade == "none":
+        return (NEUTRAL,) * len(nodes)
+    values = [value_of(seen) for seen in nodes]
+    known = [value for value in values if value is not None]
+    if not known:
+        raise InputError("shade", "'value', and the leaves predict no numbers", "shade by class or rows")
+    low, spread = min(known), max(known) - min(known) or 1.0
+    return tuple(NEUTRAL if value is None else mix(COLD, WARM, (value - low) / spread) for value in values)
 
 
 def default_shade(tree: Tree) -> str:
-    """What nodes are shaded by unless the caller says."""
+    """What nodes are shaded by unless the caller says: "value" where leaves predict measured numbers, else "class"."""
     return "value" if tree.shown is not None and all(_is_number(shown) for shown in tree.shown) else "class"
 
 
@@ -64,8 +59,8 @@ def hues(tree: Tree) -> dict[Any, str]:
 
 def ink(fill: str) -> str:
     """Dark or white, whichever can be read on the fill."""
-    red, green, blue = (part / 255 for part in _parts(fill))
-    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "#ffffff"
+    red, green, blue = _parts(fill)
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
 def mix(low: str, high: str, share: float) -> str:
@@ -75,40 +70,23 @@ def mix(low: str, high: str, share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-def _by_class(tree: Tree, seen: Seen) -> str:
-    hue = hues(tree)
-    if seen.is_leaf:
-        # A leaf is coloured by what it says: under a limit or unequal costs that may not be its most frequent class.
-        share = 1.0 if seen.counts is None or not sum(seen.counts) else _share(tree, seen)
-        return mix(NEUTRAL, hue[seen.shows], 0.25 + 0.5 * share)
-    if seen.counts is None or not sum(seen.counts):
-        return NEUTRAL
-    most = max(range(len(seen.counts)), key=seen.counts.__getitem__)
-    least = 1 / len(seen.counts)
-    return mix(NEUTRAL, hue[tree.labels[most]], 0.05 + 0.45 * ((seen.purity or 0) - least) / (1 - least or 1))
-
-
-def _share(tree: Tree, seen: Seen) -> float:
-    """The share of a leaf's rows that have the label that it shows."""
-    assert seen.counts is not None
-    return seen.counts[tree.labels.index(seen.shows)] / sum(seen.counts)
-
-
-def _by_value(nodes: Sequence[Seen]) -> tuple[str, ...]:
-    values = [value_of(seen) for seen in nodes]
-    known = [value for value in values if value is not None]
-    if not known:
-        raise InputError("shade", "'value', and the leaves predict no numbers", "shade by class or rows")
-    low, high = min(known), max(known)
-    spread = high - low or 1.0
-    return tuple(NEUTRAL if value is None else mix(_COLD, _WARM, (value - low) / spread) for value in values)
-
-
 def value_of(seen: Seen) -> float | None:
     """The number that a leaf predicts, or the mean of a branching node's rows; None where there is none."""
     if seen.is_leaf:
         return float(seen.shows) if _is_number(seen.shows) else None
     return seen.mean
+
+
+def _by_class(tree: Tree, seen: Seen, hue: dict[Any, str]) -> str:
+    if seen.is_leaf:
+        # A leaf is coloured by what it says: under a limit or unequal costs that may not be its most frequent class.
+        share = seen.right(tree)
+        return mix(NEUTRAL, hue[seen.shows], 0.25 + 0.5 * (1.0 if share is None else share))
+    if seen.counts is None or not sum(seen.counts):
+        return NEUTRAL
+    most = max(range(len(seen.counts)), key=seen.counts.__getitem__)
+    least, share = 1 / len(seen.counts), seen.counts[most] / sum(seen.counts)
+    return mix(NEUTRAL, hue[tree.labels[most]], 0.05 + 0.45 * (share - least) / (1 - least or 1))
 
 
 def _is_number(value: Any) -> bool:

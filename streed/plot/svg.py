@@ -6,28 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from streed.data.visible import escaped
-from streed.plot.cards import Card, brief, cards, size, text_width
-from streed.plot.gathering import gathered
-from streed.plot.layout import GAP, LEVEL, Box, place
-from streed.plot.shading import HUES, INK, NEUTRAL, default_shade, hues, ink, shades, value_of
+from streed.plot.layout import Box, Card, brief, card, place, text_width
+from streed.plot.shading import COLD, HUES, INK, NEUTRAL, WARM, default_shade, hues, ink, shades, value_of
 from streed.plot.survey import Seen, survey
 from streed.tree import Tree
 from streed.tree.models import tree_of
 
-FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+_FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
-DARK = (
+# What a browser changes where its reader's system is dark; nodes keep their colours, which their texts are made for.
+# The colours are written at the elements too, for print and for what knows no style sheets.
+_PAGE = (
     "<style>@media screen and (prefers-color-scheme: dark) { .streed-page { fill: #1d242c }"
-    " .streed-ink { fill: #e4e7eb } .streed-edge { stroke: #9aa5b1 } .streed-grid { stroke: #37424d } }</style>"
+    " .streed-ink { fill: #e4e7eb } .streed-edge { stroke: #9aa5b1 } }</style>"
+    f'<rect class="streed-page" width="100%" height="100%" fill="{NEUTRAL}"/>'
 )
-"""What a browser changes where its reader's system is dark; nodes keep their colours, which their texts are made for.
-
-The colours are written at the elements too, for print and for what knows no style sheets."""
-
-PAGE = f'<rect class="streed-page" width="100%" height="100%" fill="{NEUTRAL}"/>'
-"""What lies below a picture."""
-
 _MARGIN = 12.0
+
+
+class Svg(str):
+    """The text of an SVG picture, which notebooks show as the picture."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
 
 
 def tree_svg(
@@ -42,46 +45,44 @@ def tree_svg(
     gather: bool = False,
     title: str | None = None,
     font: float = 12.0,
-) -> str:
-    """The tree as the text of an SVG file; `tree` is a Tree, or a Result whose tree it is.
+) -> Svg:
+    """The tree as the text of an SVG file; `tree` is a Tree, or a Result or a fitted estimator whose tree it is.
 
-    `X`, `y`, `sample_weight`: rows to count at the nodes, as `streed.plot.survey.survey` takes them; without them, the
-    rows that the tree remembers. `shade`: as `streed.plot.shading.shades` takes it. `show_counts`, `show_cost`: the
-    rows of every class (or their mean), and what leaves cost. `gather`: draw leaves that predict the same, below a node
-    with a child per category, as one. `font`: the size of the text, in pixels. Raises InputError for a result without a
-    tree, for rows that the tree cannot read, and for a shade that needs what is not known.
+    `X`, `y`, `sample_weight`, `gather`: rows to count at the nodes, as `survey` takes them; without them, the rows that
+    the tree remembers. `shade`: what the colours mean, "class", "rows", "value" or "none"; by default "value" where
+    leaves predict measured numbers, else "class". `show_counts`, `show_cost`: the rows of every class (or their mean),
+    and what leaves cost. `font`: the size of the text, in pixels. Raises InputError for a result without a tree, for
+    rows that the tree cannot read, and for a shade that needs what is not known.
     """
     grown = tree_of(tree)
-    nodes = survey(grown, X, y, sample_weight)
-    nodes = gathered(nodes) if gather else nodes
-    written = cards(grown, nodes, show_counts=show_counts, show_cost=show_cost)
+    nodes = survey(grown, X, y, sample_weight, gather=gather)
+    written = [card(grown, seen, nodes[0].rows, show_counts=show_counts, show_cost=show_cost) for seen in nodes]
+    shade = default_shade(grown) if shade is None else shade
     fills = shades(grown, nodes, shade)
-    boxes, width, height = place(nodes, [size(card, font) for card in written], gap=GAP * font, level=LEVEL * font)
-    legend = _legend(grown, nodes, shade, font)
+    boxes, width, height = place(nodes, written, font)
+    legend = _legend(grown, nodes, shade)
     head = (1.8 * font if title else 0.0) + (2.0 * font if legend else 0.0)
-    width = max(width, sum(text_width(label, font) + 2.6 * font for _, label in legend), text_width(title or "", font))
-    shift = max(0.0, (width - max(box.x + box.width / 2 for box in boxes)) / 2) if len(nodes) == 1 else 0.0
-    total = (width + 2 * _MARGIN, height + head + 2 * _MARGIN)
+    room = [
+        width,
+        sum(text_width(label, font) + 2.8 * font for _, label in legend),
+        1.3 * text_width(title or "", font),
+    ]
+    wide, high = max(room) + 2 * _MARGIN, height + head + 2 * _MARGIN
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.1f} {total[1]:.1f}"',
-        f'width="{total[0]:.0f}" height="{total[1]:.0f}" font-family="{FONTS}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.1f} {high:.1f}"',
+        f'width="{wide:.0f}" height="{high:.0f}" font-family="{_FONTS}" role="img">',
         f"<title>{escaped(title or repr(grown)[1:-1])}</title>",
-        DARK,
-        PAGE,
+        _PAGE,
     ]
-    at = _MARGIN
     if title:
-        lines.append(_text(_MARGIN, at + font, title, 1.15 * font, None, "start", bold=True))
-        at += 1.8 * font
-    if legend:
-        lines += _drawn_legend(legend, at, font)
-    lines.append(f'<g transform="translate({_MARGIN + shift:.1f},{_MARGIN + head:.1f})">')
+        lines.append(_text(_MARGIN, _MARGIN + font, title, 1.15 * font, None, "start", bold=True))
+    lines += _drawn_legend(legend, _MARGIN + (1.8 * font if title else 0.0), font)
+    left = _MARGIN + (max(room) - width) / 2
+    lines.append(f'<g transform="translate({left:.1f},{_MARGIN + head:.1f})">')
     lines += [_edge(seen, boxes, font) for seen in nodes if seen.parent >= 0]
-    lines += [
-        _drawn(card, box, fill, seen.is_leaf, font)
-        for seen, card, box, fill in zip(nodes, written, boxes, fills, strict=True)
-    ]
-    return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
+    for seen, said, box, fill in zip(nodes, written, boxes, fills, strict=True):
+        lines.append(_drawn(said, box, fill, seen.is_leaf, font))
+    return Svg("\n".join([*lines, "</g>", "</svg>"]) + "\n")
 
 
 def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:
@@ -120,19 +121,15 @@ def _edge(seen: Seen, boxes: Sequence[Box], font: float) -> str:
     )
 
 
-def _legend(tree: Tree, nodes: Sequence[Seen], shade: str | None, font: float) -> list[tuple[str, str]]:
+def _legend(tree: Tree, nodes: Sequence[Seen], shade: str) -> list[tuple[str, str]]:
     """(colour, label) of what the colours mean, where that is not written on the nodes."""
-    chosen = default_shade(tree) if shade is None else shade
-    if chosen == "class":
+    if shade == "class":
         found = hues(tree)
         return [(hue, brief(label)) for label, hue in found.items()][: len(HUES)] if len(found) > 1 else []
-    if chosen == "value":
+    if shade == "value":
         values = [value for value in map(value_of, nodes) if value is not None]
-        low, high = brief(float(min(values))), brief(float(max(values)))
-        return [("#d6e6f2", low), ("#08519c", high)]
-    if chosen == "purity":
-        return [("#fff7e6", "mixed"), ("#b5530d", "pure")]
-    return [("#d6e6f2", "few rows"), ("#08519c", "all rows")] if chosen == "rows" else []
+        return [(COLD, brief(float(min(values)))), (WARM, brief(float(max(values))))]
+    return [(COLD, "few rows"), (WARM, "all rows")] if shade == "rows" else []
 
 
 def _drawn_legend(legend: list[tuple[str, str]], top: float, font: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""A result as one HTML file that needs nothing else: all the pictures, the tree to be opened and closed.
+"""A result as one static HTML file that needs nothing else: the tree, its rules, its errors, and charts.
 
 >>> import streed
 >>> from streed.report import make_report

@@ -1,7 +1,8 @@
-"""The report's page: its sections in order, its style and its script inside."""
+"""The report: one static HTML page that needs no other file, no network and no script."""
 
 from __future__ import annotations
 
+import functools
 import importlib.resources
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import streed
 from streed.data import Dataset
+from streed.data.visible import visible
 from streed.errors import InputError
-from streed.plot.gathering import gathered
+from streed.plot import survey, tree_svg
 from streed.plot.measures import Rows
-from streed.plot.survey import survey
 from streed.report import sections
-from streed.report.document import tree_document
 from streed.report.limits import kept, limits
-from streed.report.near_optimal import near_optimal
-from streed.report.rendering import json_in_script, markup, rendered
 from streed.result import Result
 from streed.tree import Claims, Tree
 from streed.tree.models import tree_of
@@ -26,10 +24,7 @@ from streed.tree.text import number, size_text, written
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet
 
-_STATUS = {
-    "optimal": ("good", "proven optimal"),
-    "feasible": ("open", "stopped early"),
-}
+_STATUS = {"optimal": ("good", "proven optimal"), "feasible": ("open", "stopped early")}
 
 
 def write_report(path: str | Path, found: Any, X: Any = None, y: Any = None, **further: Any) -> None:
@@ -57,43 +52,40 @@ def make_report(
     takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`: results
     of other budgets or limits, drawn as a front where the result has none. `near`: the near-optimal trees of the same
     task, of which the tree may be one. `gather`: show leaves that predict the same, below a node with a child per
-    category, as one. `note`: a sentence below the title. Sections for which nothing is known are left out. Raises
-    InputError for a result without a tree, and for rows that the tree cannot read.
+    category, as one. `note`: a sentence below the title. Sections for which nothing is known are left out. Charts need
+    matplotlib; without it the page says so in their place. Raises InputError for a result without a tree, and for rows
+    that the tree cannot read.
     """
     tree = tree_of(found)
     verdict = found.verdict().split("\n") if hasattr(found, "verdict") else ()
     found = getattr(found, "result_", found)
-    verdict = verdict or (list(map(kept, found.stats.get("limits", ()))) if isinstance(found, Result) else ())
-    nodes = survey(tree, X, y, sample_weight)
-    nodes = gathered(nodes) if gather else nodes
-    has_labels = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
-    rows = Rows.make(X, y, sample_weight, sensitive_features) if has_labels else None
+    result = found if isinstance(found, Result) else None
+    verdict = verdict or (list(map(kept, result.stats.get("limits", ()))) if result is not None else ())
+    labelled = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
+    rows = Rows.make(X, y, sample_weight, sensitive_features) if labelled else None
     if rows is None and sensitive_features is not None:
         raise InputError("y", "missing, and sensitive_features is given", "give X and y, or a Dataset with labels")
-    known = [
-        ("Tree", "tree", _tree(tree, tree_document(tree, nodes))),
-        ("Leaves", "leaves", sections.leaves(tree, nodes)),
-        ("Predictions", "predictions", None if rows is None else sections.errors(tree, rows)),
-        ("Groups", "groups", None if rows is None or rows.sensitive is None else sections.groups(tree, rows, verdict)),
-        ("Front", "charts", sections.front(found, compare, rows)),
-        ("Near-optimal trees", "charts", near_optimal(near)),
-        ("Search", "charts", sections.search(found)),
-        ("Statistics", "statistics", sections.statistics(found)),
-    ]
-    return rendered(
-        "page.html",
+    counted = X if rows is None else rows
+    nodes = survey(tree, counted, gather=gather)
+    known = {
+        "Tree": {"svg": _markup(tree_svg(tree, counted, gather=gather)), "text": tree.to_text()},
+        "Leaves": sections.leaves(tree, nodes),
+        "Predictions": None if rows is None else sections.errors(tree, rows),
+        "Groups": None if rows is None or rows.sensitive is None else sections.groups(tree, rows, verdict),
+        "Front": sections.front(tree, result, compare, rows),
+        "Near-optimal trees": sections.near_optimal(near),
+        "Search": sections.search(result),
+        "Statistics": None if result is None else sections.statistics(result),
+    }
+    text: str = _page().render(
         heading=title or "A provably optimal decision tree",
         note=note,
         cards=_cards(tree, tree.claims, nodes[0].rows, near),
-        sections=[
-            {"name": name, "anchor": name.lower().replace(" ", "-"), "template": f"{template}.html", **values}
-            for name, template, values in known
-            if values is not None
-        ],
-        style=_asset("report.css"),
-        script=_asset("tree.js"),
+        sections={name: section for name, section in known.items() if section is not None},
+        style=_markup(importlib.resources.files("streed.report").joinpath("report.css").read_text(encoding="utf-8")),
         version=streed.__version__,
     )
+    return text
 
 
 def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | None) -> list[tuple[str, str, str]]:
@@ -117,10 +109,26 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | N
     return [*cards, ("tree", size_text(tree), ""), ("rows", f"{n_rows:,}", "")]
 
 
-def _tree(tree: Tree, document: dict[str, Any]) -> dict[str, Any]:
-    text = markup("<pre>{}</pre>").format(tree.to_text())
-    return {"shades": document["shades"], "document": json_in_script(document), "text": text}
+def _markup(text: str) -> Any:
+    """The text as markup, which is not escaped again."""
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
-def _asset(name: str) -> Any:
-    return markup(importlib.resources.files("streed.report").joinpath(name).read_text(encoding="utf-8"))
+@functools.cache
+def _page() -> Any:
+    """The template: texts in it are escaped, and characters that nobody sees are shown as signs."""
+    import jinja2
+
+    def shown(value: Any) -> Any:
+        return visible(value) if type(value) is str else value
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("streed.report", ""),
+        autoescape=True,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    ).get_template("page.html")

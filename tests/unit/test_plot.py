@@ -1,36 +1,31 @@
-"""Pictures show what the trees are: their nodes, rows, classes, and nothing that overlaps."""
+"""Pictures show what the trees are: their nodes, rows, classes; charts show what results and sets of trees hold."""
 
 from __future__ import annotations
 
-import itertools
-import math
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import streed
 from streed import InputError, Result, Tree, plot
 from streed.data import Dataset
-from streed.plot.canvas import scale, tick_labels
-from streed.plot.cards import cards, size, text_width
-from streed.plot.gathering import gathered
-from streed.plot.layout import place
 from streed.plot.measures import Rows, measure
-from streed.plot.shading import SHADES, default_shade, ink, mix, shades
 from streed.plot.survey import rule, survey
-from streed.tasks import Accuracy, DemographicParity, Misclassifications, Splits
+from streed.tasks import Accuracy, DemographicParity, Entropy, Misclassifications, Splits
 from streed.tree import Branch, Leaf
 from tests.unit.grown import make_chain, make_data, make_table, make_tree
 
 X = {"sex": ["f", "f", "m", "m", "m", "f"], "dept": ["A", "B", "C", "A", "B", "C"]}
 Y = ["no", "no", "yes", "yes", "no", "yes"]
+GROUPS = ["g", "g", "h", "h", "h", "g"]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
 def data() -> Dataset:
-    return Dataset.make(X, Y, sensitive_features=["g", "g", "h", "h", "h", "g"])
+    return Dataset.make(X, Y, sensitive_features=GROUPS)
 
 
 @pytest.fixture
@@ -40,14 +35,22 @@ def small(data: Dataset) -> Tree:
     return Tree.grown(Branch(0, (Leaf(0, 3, 1), departments), 6), data)
 
 
+@pytest.fixture
+def ax() -> Any:
+    return pytest.importorskip("matplotlib.figure").Figure().subplots()
+
+
 def solved(front: list[tuple[Any, Tree]], best: int = 0, task: Any = None, **stats: Any) -> Result:
     value, tree = front[best]
     return Result(value, tree, "optimal", value, value, stats, task or Accuracy(), tuple(front))
 
 
 def texts(svg: str) -> list[str]:
-    root = ET.fromstring(svg)
-    return [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    return [node.text or "" for node in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def legend(ax: Any) -> list[str]:
+    return [text.get_text().strip() for text in ax.get_legend().get_texts()]
 
 
 def test_what_reaches_every_node(small: Tree, data: Dataset) -> None:
@@ -56,135 +59,80 @@ def test_what_reaches_every_node(small: Tree, data: Dataset) -> None:
     assert [seen.counts for seen in nodes] == [(3, 3), (2, 1), (1, 2), (0, 1), (1, 0), (0, 1)]
     assert [seen.answer for seen in nodes] == ["", "no", "yes", "A", "B", "C"]
     assert nodes[0].asks == "sex = m?"
-    assert nodes[0].purity == 0.5
-    assert rule(nodes, 0) == ()
-    assert rule(nodes, 1) == ("sex = f",)
-    assert rule(nodes, 4) == ("sex = m", "dept = B")
+    assert [rule(nodes, place) for place in (0, 1, 4)] == [(), ("sex = f",), ("sex = m", "dept = B")]
     assert [seen.counts for seen in survey(small, data)] == [seen.counts for seen in nodes]
     assert [seen.counts for seen in survey(small, X, Y, [1, 1, 1, 1, 1, 3])][:2] == [(3, 5), (2, 3)]
-    bare = survey(small)
-    assert [seen.rows for seen in bare] == [6, 3, 3, 1, 1, 1]
-    assert {seen.counts for seen in bare} == {None}
+    for bare in (survey(small), survey(small, X)):
+        assert [seen.rows for seen in bare] == [6, 3, 3, 1, 1, 1]
+        assert {seen.counts for seen in bare} == {None}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_add_up(seed: int) -> None:
-    tree = make_tree(make_data(seed=seed), depth=4, seed=seed)
-    nodes = survey(tree, make_table(150, seed), ["no"] * 150)
-    leaves = np.bincount(tree.apply(make_table(150, seed)), minlength=tree.n_leaves)
-    assert [seen.rows for seen in nodes if seen.is_leaf] == leaves.tolist()
-    for seen in nodes:
-        if seen.children:
-            assert seen.rows == sum(nodes[child].rows for child in seen.children)
-            assert all(nodes[child].parent == seen.place for child in seen.children)
-        assert seen.counts == (seen.rows, 0, 0)
-
-
+@pytest.mark.parametrize("gather", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_leaves_that_predict_the_same_are_gathered(seed: int) -> None:
+def test_rows_add_up(seed: int, gather: bool) -> None:
     tree = make_tree(make_data(seed=seed), depth=4, seed=seed)
-    nodes = survey(tree, make_table(150, seed), ["no"] * 75 + ["yes"] * 75)
-    found = gathered(nodes)
-    assert [seen.place for seen in found] == list(range(len(found)))
-    for seen in found:
-        assert all(found[child].parent == seen.place for child in seen.children)
-        if seen.children:
-            assert seen.rows == sum(found[child].rows for child in seen.children)
-            assert seen.counts == tuple(map(sum, zip(*(found[c].counts or () for c in seen.children), strict=True)))
-        if len(seen.children) > 2:
-            shown = [found[child].shows for child in seen.children if found[child].is_leaf]
-            assert len(set(shown)) == len(shown)
+    nodes = survey(tree, make_table(150, seed), ["no"] * 75 + ["yes"] * 75, gather=gather)
+    assert sum(seen.rows for seen in nodes if seen.is_leaf) == 150
+    for place, seen in enumerate(nodes):
+        assert seen.place == place
+        below = [nodes[child] for child in seen.children]
+        assert all(child.parent == place for child in below)
+        if below:
+            assert seen.rows == sum(child.rows for child in below)
+            assert seen.counts == tuple(map(sum, zip(*(child.counts or () for child in below), strict=True)))
+        shown = [child.shows for child in below if child.is_leaf]
+        assert not gather or len(below) < 3 or len(set(shown)) == len(shown)
 
 
 def test_gathered_leaves_name_all_their_answers(small: Tree) -> None:
-    found = gathered(survey(small, X, Y))
-    assert [(seen.answer, seen.shows, seen.rows) for seen in found if seen.depth == 2] == [
-        ("A, C", "yes", 2),
-        ("B", "no", 1),
-    ]
+    found = survey(small, X, Y, gather=True)
+    leaves = [(seen.answer, seen.shows, seen.rows) for seen in found if seen.depth == 2]
+    assert leaves == [("A, C", "yes", 2), ("B", "no", 1)]
     assert rule(found, 3) == ("sex = m", "dept = A or C")
     assert "A, C" in texts(plot.tree_svg(small, gather=True))
 
 
 def test_means_of_numbers() -> None:
     tree = make_tree(make_data(seed=2), seed=2, shown=(1.5, 2.5))
-    table = make_table(80, 3)
-    y = np.arange(80) / 7
-    nodes = survey(tree, table, y)
+    table, y = make_table(80, 3), np.arange(80) / 7
+    nodes, at = survey(tree, table, y), tree.apply(table)
     assert nodes[0].mean == pytest.approx(y.mean())
-    places = [seen.place for seen in nodes if seen.is_leaf]
-    at = tree.apply(table)
-    for number, spot in enumerate(places):
-        if (at == number).any():
-            assert nodes[spot].mean == pytest.approx(y[at == number].mean())
-    assert default_shade(tree) == "value"
+    for number, seen in enumerate(seen for seen in nodes if seen.is_leaf):
+        assert seen.mean == (pytest.approx(y[at == number].mean()) if seen.rows else None)
+    assert {"1.5", "2.5"} <= set(texts(plot.tree_svg(tree, table, y)))  # the ends of the colours
 
 
 def test_what_cannot_be_surveyed(small: Tree, data: Dataset) -> None:
-    with pytest.raises(InputError, match="missing, and y"):
-        survey(small, None, Y)
-    with pytest.raises(InputError, match="it has 5 entries"):
-        survey(small, X, Y[:5])
-    with pytest.raises(InputError, match="Dataset, given together"):
-        survey(small, data, Y)
+    for given, argument in (((None, Y), "X"), ((X, Y[:5]), "y"), ((data, Y), "X"), ((X, None, [1] * 6), "y")):
+        with pytest.raises(InputError) as refused:
+            survey(small, *given)
+        assert refused.value.argument == argument
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_overlaps(seed: int) -> None:
-    tree = make_tree(make_data(seed=seed), depth=4, seed=seed)
-    nodes = survey(tree)
-    boxes, width, height = place(nodes, [size(card, 12.0) for card in cards(tree, nodes)], gap=10.0, level=30.0)
-    for a, b in itertools.combinations(boxes, 2):
-        apart = abs(a.x - b.x) >= (a.width + b.width) / 2 + 9.99 or abs(a.y - b.y) >= (a.height + b.height) / 2 + 9.99
-        assert apart
-    for box in boxes:
-        assert box.width / 2 <= box.x + 1e-6
-        assert box.x + box.width / 2 <= width + 1e-6
-        assert box.y + box.height / 2 <= height + 1e-6
+    root = ET.fromstring(plot.tree_svg(make_tree(make_data(seed=seed), depth=4, seed=seed)))
+    width, height = (float(root.get(side) or 0) for side in ("width", "height"))
+    nodes = [group.find(f"{SVG}rect") for group in root.iter(f"{SVG}g") if group.get("class") in ("leaf", "branch")]
+    boxes = [[float(box.get(name) or 0) for name in ("x", "y", "width", "height")] for box in nodes if box is not None]
+    for place, (x, y, wide, high) in enumerate(boxes):
+        assert 0 <= x < x + wide < width
+        assert 0 <= y < y + high < height
+        for u, v, other, tall in boxes[:place]:
+            assert x + wide < u or u + other < x or y + high < v or v + tall < y
 
 
 def test_the_tree_in_svg(small: Tree) -> None:
-    written = texts(plot.tree_svg(small, X, Y, title="A <title>"))
-    assert "A <title>" in written
+    drawn = plot.tree_svg(small, X, Y, title="A <title>")
+    assert drawn._repr_svg_() == drawn  # what notebooks show
+    written = texts(drawn)
     assert written.count("dept?") == 1
-    for said in ("sex = m?", "no:\N{NO-BREAK SPACE}2, yes:\N{NO-BREAK SPACE}1", "3 rows (50.0 %)", "A", "B", "C"):
+    for said in ("A <title>", "sex = m?", "no:\N{NO-BREAK SPACE}2, yes:\N{NO-BREAK SPACE}1", "3 rows (50.0 %)", "B"):
         assert said in written
     assert "cost 1" in written
     assert "cost 1" not in texts(plot.tree_svg(small, show_cost=False))
     with pytest.raises(InputError, match="has no tree"):
         plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy()))
-
-
-def test_what_a_node_says_in_one_line_is_whole() -> None:
-    """On the card, counts are broken into lines and end in an ellipsis; where it is pointed at, they do not."""
-    labels = ["granted", "refused", "to be looked at again", *"abcdefgh"]
-    data = Dataset.make({"x": [0, 1] * 11}, [*labels, *labels])
-    (card, *_) = cards(Tree.grown(Leaf(0, 22, 0), data), survey(Tree.grown(Leaf(0, 22, 0), data), data))
-    assert card.lines[-2].endswith("…")
-    said = card.full.replace("\N{NO-BREAK SPACE}", " ")
-    assert said.startswith("a: 22 rows, a: 2, b: 2, ")
-    assert said.endswith("refused: 2, to be looked at again: 2, cost 0")
-
-
-@pytest.mark.parametrize("kind", ["tree", "rates"])
-def test_pictures_follow_a_dark_system(small: Tree, kind: str) -> None:
-    """Whatever lies on the page has a class that the style sheet changes; nodes keep colour and ink, which fit."""
-    rates = {"all": {"a": 0.5, "b": 0.25}}
-    drawn = plot.tree_svg(small, X, Y, title="A title") if kind == "tree" else plot.rates_svg(rates)
-    root = ET.fromstring(drawn)
-    space = "{http://www.w3.org/2000/svg}"
-    style = root.findtext(f"{space}style") or ""
-    assert "prefers-color-scheme: dark" in style
-    used = {node.get("class") for node in root.iter() if (node.get("class") or "").startswith("streed-")}
-    assert {"streed-page", "streed-ink", "streed-edge"} <= used
-    assert all(f".{each} " in style for each in used)
-    # Written at the elements too, for what knows no style sheets.
-    assert all(node.get("fill") or node.get("stroke") for node in root.iter() if node.get("class") in used)
-    nodes = [group for group in root.iter(f"{space}g") if group.get("class") in ("leaf", "branch")]
-    assert len(nodes) == (small.n_branches + small.n_leaves) * (kind == "tree")
-    assert not [each for group in nodes for each in group if each.get("class")]
-    on_page = [each for each in root.iter(f"{space}text") if each.get("class") == "streed-ink"]
-    assert len(on_page) + sum(len(group.findall(f"{space}text")) for group in nodes) == len(texts(drawn))
 
 
 def test_a_leaf_and_a_deep_tree_in_svg(data: Dataset) -> None:
@@ -193,44 +141,65 @@ def test_a_leaf_and_a_deep_tree_in_svg(data: Dataset) -> None:
     assert len(texts(plot.tree_svg(make_chain(wide, 400)))) > 1600
 
 
+def test_many_classes_end_in_an_ellipsis_but_where_one_points_at_them() -> None:
+    labels = ["granted", "refused", "to be looked at again", *"abcdefgh"]
+    data = Dataset.make({"x": [0, 1] * 11}, [*labels, *labels])
+    root = ET.fromstring(plot.tree_svg(Tree.grown(Leaf(0, 22, 0), data), data))
+    assert any((text.text or "").endswith("…") for text in root.iter(f"{SVG}text"))
+    (said,) = (group.findtext(f"{SVG}title") for group in root.iter(f"{SVG}g") if group.get("class") == "leaf")
+    assert (said or "").replace("\N{NO-BREAK SPACE}", " ").endswith("refused: 2, to be looked at again: 2, cost 0")
+
+
+def test_pictures_follow_a_dark_system(small: Tree) -> None:
+    """Whatever lies on the page has a class that the style sheet changes; nodes keep colour and ink, which fit."""
+    root = ET.fromstring(plot.tree_svg(small, X, Y, title="A title"))
+    style = root.findtext(f"{SVG}style") or ""
+    assert "prefers-color-scheme: dark" in style
+    used = {node.get("class") or "" for node in root.iter() if (node.get("class") or "").startswith("streed-")}
+    assert used == {"streed-page", "streed-ink", "streed-edge"}
+    assert all(f".{each} " in style for each in used)
+    for group in root.iter(f"{SVG}g"):
+        assert group.get("class") is None or not [each for each in group if each.get("class")]
+
+
 def test_shades(small: Tree) -> None:
-    nodes = survey(small, X, Y)
-    for shade in SHADES:
-        if shade == "value":
-            with pytest.raises(InputError, match="predict no numbers"):
-                shades(small, nodes, shade)
-        else:
-            assert len(shades(small, nodes, shade)) == 6
-    by_class = shades(small, nodes, "class")
+    def fills(shade: str) -> list[str]:
+        root = ET.fromstring(plot.tree_svg(small, X, Y, shade=shade))
+        nodes = [group for group in root.iter(f"{SVG}g") if group.get("class") in ("leaf", "branch")]
+        return [box.get("fill") or "" for group in nodes for box in group.iter(f"{SVG}rect")]
+
+    by_class = fills("class")
     assert by_class[3] == by_class[5] != by_class[4]
-    assert by_class[0] == mix("#ffffff", "#0072b2", 0.05)
-    purity = shades(small, nodes, "purity")
-    assert purity[0] != purity[1] != purity[3] == purity[4]
-    with pytest.raises(InputError, match="purity"):
-        shades(small, survey(small), "purity")
-    with pytest.raises(InputError, match="use one of"):
-        shades(small, nodes, "colour")
-    assert (ink("#ffffff"), ink("#000000")) == ("#1f2933", "#ffffff")
+    assert len(set(fills("rows"))) == 3
+    assert set(fills("none")) == {"#ffffff"}
+    for shade, match in (("value", "predict no numbers"), ("colour", "use one of")):
+        with pytest.raises(InputError, match=match):
+            plot.tree_svg(small, shade=shade)
 
 
 def test_measures(small: Tree, data: Dataset) -> None:
-    leaf = Tree.grown(Leaf(1, 6, 3), data)
-    rows = Rows.make(data)
-    assert measure([small, leaf], "nodes", None) == [2, 0]
-    assert measure([small, leaf], "errors", rows) == [1, 3]
-    assert measure([small, leaf], "error rate", rows) == [1 / 6, 0.5]
-    assert measure([small, leaf], "false negatives", rows) == [1, 0]
-    assert measure([small, leaf], "false positives", rows) == [0, 3]
+    leaf, rows = Tree.grown(Leaf(1, 6, 3), data), Rows.make(data)
+    measured = {
+        "nodes": [2, 0],
+        "errors": [1, 3],
+        "error rate": [1 / 6, 0.5],
+        "false negatives": [1, 0],
+        "false positives": [0, 3],
+    }
+    assert {what: measure([small, leaf], what, rows) for what in measured} == measured
     assert measure([small, leaf], DemographicParity(), rows) == pytest.approx([2 / 3, 0])
     assert measure([small], lambda tree: tree.depth, None) == [2]
-    for what, given, match in (("size", rows, "use one of"), ("errors", None, "measured on rows")):
+    bad: list[tuple[Any, Any, str]] = [
+        ("size", rows, "use one of"),
+        ("errors", None, "measured on rows"),
+        (DemographicParity(), Rows.make(X, Y), "groups"),
+    ]
+    for what, given, match in bad:
         with pytest.raises(InputError, match=match):
             measure([small], what, given)
-    with pytest.raises(InputError, match="groups"):
-        measure([small], DemographicParity(), Rows.make(X, Y))
 
 
-def test_the_points_of_a_front(small: Tree, data: Dataset) -> None:
+def test_the_points_of_a_front(small: Tree, data: Dataset, ax: Any) -> None:
     leaf, worse = Tree.grown(Leaf(1, 6, 3), data), Tree.grown(Branch(0, (Leaf(1, 3, 2), Leaf(0, 3, 2)), 6), data)
     result = solved([((1, 2), small), ((3, 0), leaf)], task=Misclassifications() & Splits())
     found = plot.front_of(result)
@@ -243,33 +212,35 @@ def test_the_points_of_a_front(small: Tree, data: Dataset) -> None:
         (1, 4, False, True),
         (2, 1, False, False),
     ]
+    assert plot.front(several, "nodes", "errors", X=data, chosen=leaf, ax=ax, title="a $ and a $") is ax
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("branching nodes", "errors", "a $ and a $")
+    assert legend(ax) == ["nondominated", "dominated here", "chosen"]
     by_gap = plot.front_of(several, DemographicParity(), "error rate", X=data)
-    assert by_gap.x_label == "unfairness (gap in demographic parity)"
-    assert by_gap.points[0].x == 0
-    with pytest.raises(InputError, match="no component 2"):
-        plot.front_of(result, 2)
-    with pytest.raises(InputError, match="no tree to show"):
-        plot.front_of([])
+    assert (by_gap.x_label, by_gap.points[0].x) == ("unfairness (gap in demographic parity)", 0)
+    for given, match in (((result, 2), "no component 2"), (([],), "no tree to show")):
+        with pytest.raises(InputError, match=match):
+            plot.front_of(*given)
 
 
-def test_the_steps_of_a_search(small: Tree) -> None:
+def test_the_steps_of_a_search(small: Tree, ax: Any) -> None:
     kept = [(0.0, None, 0, 1), (0.5, 5, 2, 40), (1.0, 4, 4, 90)]
-    trace = plot.trace_of(solved([(4, small)], trace=kept))
-    assert math.isnan(trace.incumbents[0])
-    assert (trace.incumbents[1:], trace.bounds, trace.nodes) == ((5, 4), (0, 2, 4), (1, 40, 90))
-    assert trace.proved
-    assert "proved after 1 s" in texts(plot.trace_svg(trace))
+    plot.trace(solved([(4, small)], trace=kept), ax=ax)
+    assert legend(ax) == ["best tree so far", "lower bound", "proved after 1 s"]
+    best, bound, _ = (line.get_ydata() for line in ax.lines)
+    assert list(best[1:]) == [5, 4]
+    assert list(bound) == [0, 2, 4]
     with pytest.raises(InputError, match="kept no trace"):
-        plot.trace_of(solved([(4, small)]))
+        plot.trace(solved([(4, small)]))
 
 
-def test_the_rates_of_groups(small: Tree, data: Dataset) -> None:
+def test_the_rates_of_groups(small: Tree, data: Dataset, ax: Any) -> None:
     rates = plot.rates_of(small, data)
     assert rates["all"] == {"g": 0, "h": pytest.approx(2 / 3)}
     assert rates["positive"] == {"g": 0, "h": 1}
-    assert plot.rates_of(small, X, Y, sensitive_features=["g", "g", "h", "h", "h", "g"]) == rates
-    written = texts(plot.rates_svg(rates))
-    assert "gap 0.667" in written
+    assert plot.rates_of(small, X, Y, sensitive_features=GROUPS) == rates
+    plot.rates(small, data, ax=ax)
+    assert legend(ax) == ["g", "h"]
+    assert ax.get_xticklabels()[0].get_text() == "favourable rate\n(gap 0.667)"
     # no group h among the positive rows: that kind is undefined
     few = plot.rates_of(small, X, ["yes", "no", "no", "no", "no", "yes"], sensitive_features=list("gghhhg"))
     assert list(few) == ["all", "negative"]
@@ -277,65 +248,31 @@ def test_the_rates_of_groups(small: Tree, data: Dataset) -> None:
         plot.rates_of(small, X, Y)
 
 
-def test_pictures_on_axes(small: Tree, data: Dataset) -> None:
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("Agg")
-    figure, (left, right) = pyplot.subplots(1, 2)
-    drawn = plot.tree(small, data, ax=left, title="a $ and a $")
-    assert drawn is left
-    said = [text.get_text() for text in left.texts]
-    assert said.count("dept?") == 1
-    assert len(left.patches) == 6
-    leaf = Tree.grown(Leaf(1, 6, 3), data)
-    result = solved([((1, 2), small), ((3, 0), leaf)], trace=[(0.0, 5, 0, 1), (1.0, 1, 1, 9)])
-    assert plot.front(result, ax=right).get_xlabel() == "component 0 of the value"
-    assert plot.trace(result).get_ylabel() == "value"
-    assert [text.get_text().splitlines()[0] for text in plot.rates(small, data).get_xticklabels()] == [
-        "favourable rate",
-        "true positive rate",
-        "false positive rate",
-    ]
-    assert plot.tree(make_tree(make_data(seed=1), seed=1), shade="rows").figure is not figure
-    figure.canvas.draw()
-    pyplot.close("all")
+def test_dollars_and_underscores_in_names_are_drawn_as_they_are(small: Tree, ax: Any) -> None:
+    plot.rates(small, X, Y, sensitive_features=["$a_b$"] * 3 + ["_"] * 3, ax=ax)
+    assert legend(ax) == ["$a_b$", "_"]
+    ax.figure.canvas.draw()
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (12, 9000), (-3, 3), (0.0301, 0.0309), (5, 5), (1e6, 4e9)])
-def test_ticks_are_round_and_inside(low: float, high: float) -> None:
-    made = scale([low, high, math.nan], 0.0, 100.0)
-    assert 2 <= len(made.ticks) <= 9
-    room = 1e-9 * (made.high - made.low)
-    assert all(made.low - room <= tick <= made.high + room for tick in made.ticks)
-    assert 0 <= made(low) <= made(high) <= 100
-    labels = tick_labels(made.ticks)
-    assert len(set(labels)) == len(labels)
-
-
-@pytest.mark.parametrize("bold", [False, True])
-def test_texts_fit_in_a_wide_font(bold: bool) -> None:
-    ft2font = pytest.importorskip("matplotlib.ft2font")
-    import matplotlib as mpl
-
-    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
-    font = ft2font.FT2Font(str(Path(mpl.get_data_path()) / "fonts" / "ttf" / name))
-    font.set_size(100, 72)
-    for text in (
-        "odor=musty?",
-        "age <= 37.5",
-        "DEPARTMENT = A",
-        "no: 12,345, yes: 9,876",
-        "8,124 rows (100.0 %)",
-        "MWm",
-    ):
-        font.set_text(text, 0)
-        assert font.get_width_height()[0] / 64 <= text_width(text, 100, bold=bold), text
-
-
-def test_counts_of_many_classes_end_in_an_ellipsis() -> None:
-    labels = [f"a long name of class {place}" for place in range(9)]
-    data = Dataset.make({"x": ["no", "yes"] * 9}, labels * 2)
-    tree = Tree.grown(Leaf(0, 18, 0), data)
-    drawn = plot.tree_svg(tree, {"x": ["no", "yes"] * 9}, labels * 2, shade="none")
-    assert drawn.count("…</text>") == 1
-    few = plot.tree_svg(Tree.grown(Leaf(0, 2, 0), Dataset.make({"x": [0, 1]}, ["a", "b"])), {"x": [0, 1]}, ["a", "b"])
-    assert "…" not in few
+def test_charts_of_near_optimal_trees(ax: Any) -> None:
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (60, 4))
+    y = (bits[:, 0] & bits[:, 1]) ^ (rng.random(60) < 0.2)
+    table = {f"c{j}": bits[:, j] for j in range(4)}
+    trees = streed.rashomon(Misclassifications() + Splits(), table, y.astype(int), max_depth=3, slack=6)
+    plot.values(trees, ax=ax)
+    tops = [bar.get_y() + bar.get_height() for bar in ax.patches]
+    assert tops == pytest.approx([np.log10(count) for _, count in sorted(trees.histogram.items())])
+    places: Any = plot.against(trees, Splits(), ax=ax).collections[-1].get_offsets()
+    assert {tuple(point) for point in places.tolist()} == set(trees.histogram_of(Splits()))
+    plot.columns(trees, ax=ax)
+    ranked = sorted(trees.importance().items(), key=lambda each: each[1].share)
+    assert sorted(text.get_text() for text in ax.get_yticklabels()) == sorted(name for name, _ in ranked)
+    many = streed.rashomon(Entropy(), bits, rng.integers(0, 2, 60), max_depth=3, n_best=400)
+    assert many.count is not None
+    bars: Any = plot.values(many, ax=ax.figure.subplots()).patches
+    assert len(bars) <= 48 < len(many.histogram)
+    assert sum(round(10 ** (bar.get_y() + bar.get_height())) for bar in bars) == many.count
+    none = streed.rashomon(Misclassifications() + Splits(), [[0], [1]], [0, 1], max_depth=1, budget=-1)
+    with pytest.raises(InputError, match="no trees"):
+        plot.values(none)
