@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
             plot.front(results, DemographicParity(), "error rate", X=data, chosen=results[3].tree, ax=ax)
         else:
             plot.rates(results[0], data, ax=ax)
-        with mpl.rc_context({"svg.hashsalt": "streed"}):
+        with mpl.rc_context({"svg.hashsalt": "streed", "svg.fonttype": "none"}):
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
