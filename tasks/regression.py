@@ -175,7 +175,8 @@ class SquaresOfUnits(_Squares):
         """Whole numbers as they are; else floats, rounded once."""
         if self.units == 1 and (values.dtype == np.int64 or all(x.denominator == 1 for x in values.tolist())):
             return values.astype(np.int64)
-        return np.array([float(Fraction(x) / self.units**power) for x in values.tolist()])
+        divisor = int(self.units**power)  # Python divides whole numbers of any size with one rounding
+        return np.array([float(x / divisor) for x in values.tolist()])
 
     def leaf_cost(self, s: State, k: int) -> Any:
         if s.weight == 0:
