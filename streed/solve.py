@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import inspect
-import numbers
-import operator
 import time
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 
-from streed import drivers as searches
 from streed.data import Dataset
-from streed.drivers.closing import checked
 from streed.errors import InputError
-from streed.exact import Range, exact_number, readable, readable_bound
-from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
-from streed.problem.known_tree import adopt
-from streed.problem.to_beat import beats, read_upper_bound, value_of_score
+from streed.exact import Range
+from streed.problem import SearchLimits
 from streed.progress import Progress, reporter
-from streed.reductions import reduced
-from streed.reoptimise import reoptimised
 from streed.result import Result, TightestLimit
-from streed.task import Task, Totals
-from streed.task.algebra import as_costs, gain_sign, objective
-from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
-from streed.task.analysis.extent import affordable
+from streed.solving import Asked, Solving
+from streed.task import Task
+from streed.task.algebra import objective
 from streed.task.constrained import leaf_limits, limited
-from streed.task.contract import check_contract, check_task, is_shipped
-from streed.task.positive import positive_class
-from streed.task.weighing import check_weights, in_copies
-from streed.tree import Claims, Tree
-from streed.tree.claims import extent_text
-from streed.tree.declarations import check_declarations
-from streed.tree.evaluation import count_rows, leaf_displays
+from streed.task.contract import check_task
 
 MOST_THREADS = 64
 
@@ -103,139 +89,38 @@ def solve(
     begin = time.perf_counter()
     check_task(task)
     _check_names(row_data)
-    given, task = task, as_costs(task)
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
-    check_weights(task, data)
-    data = in_copies(task, data)
-    most_depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
-    most_nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
-    leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
-    if leaf_rows > data.size:
-        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
     Range(0, optional=True, meaning="a part of the value").read("gap", gap)
-    files = None
+    asked = Asked(
+        trees=(max_depth, max_nodes, min_leaf),
+        search=search,
+        orders=SearchLimits(_capped(time_limit), _capped(memory_limit), threads),
+        gap=gap,
+        upper_bound=upper_bound,
+        warm_start=warm_start,
+    )
     with reporter(progress) as listener:
-        shipped = is_shipped(task)
-        if not shipped:
-            check_contract(given, data)
-        data = affordable(task, data, most_depth, most_nodes, timed=time_limit is not None)
+        solving = Solving(task, data, asked, listener, begin)
+        files = None
         if proof is not None:
             from streed.proof.files import ProofFiles
 
-            files = ProofFiles.of(proof, task, data, (max_depth, leaf_rows, max_nodes), time_limit)
-        driver = _over(task, _driver(search), data)
-        driver.check(task)
-        if gap is not None and not driver.knows_gap(task):
-            raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
-        from streed.kernels.compilation import Compilation
-
-        bound, positive = task.bind(data), positive_class(given, data, warn=True)
-        totals = Totals(task, data)
-        problem = Problem(data, bound, most_depth, most_nodes, rows_needed(bound, leaf_rows, data))
-        compilation = Compilation(functools.partial(_kind, task, bound, data))
-        known = None if warm_start is None else adopt(warm_start, problem)
-        orders = SearchLimits(_capped(time_limit), _capped(memory_limit), threads)
-        interrupted = False
-        if known is not None:
-            with compilation:
-                known, orders, interrupted = reoptimised(known, problem, driver, orders)
-        goal = read_upper_bound(upper_bound)
-        if known is not None:
-            reached = task.score(known.value, totals)
-            beats(task, reached, reached)
-            if goal is not None and not beats(task, reached, goal):
-                known = None
-            else:
-                goal = reached
-
-        def shown(value: Any) -> Any:
-            return None if value is None else readable(task.score(value, totals))
-
-        def report(best: Any, bound: Any, nodes: int, phase: str) -> None:
-            if listener.due():
-                listener.tell(_progress(shown(best), shown(bound), nodes, time.perf_counter() - begin, phase))
-
-        def close(best: Any, bound: Any) -> bool:
-            return within_gap(shown(best), shown(bound), gap)
-
-        def hopeless(value: Any) -> bool:
-            return not beats(task, task.score(value, totals), goal)
-
-        told, stops = None if listener.silent else report, None if gap is None else close
-        search_limits = attrs.evolve(orders, report=told, within_gap=stops)
-        if goal is not None and driver.knows_gap(task):
-            beat = known.value if known is not None else value_of_score(task, exact_number(goal), totals)
-            search_limits = attrs.evolve(search_limits, beat=beat, hopeless=hopeless)
-        with compilation:
-            outcome = checked(problem, driver.search(problem, search_limits), search_limits.time_limit)
-        if interrupted and outcome.stopped is not None:
-            outcome = attrs.evolve(outcome, stopped="interrupt")
-        if goal is not None:
-            outcome = _beating(task, outcome, goal, known, hopeless, totals)
-        if not shipped:
-            for solution in outcome.solutions:
-                check_declarations(bound, data, solution.root, problem.sums)
-        bound_score, score_bound = readable(outcome.score_bound), None
-        if bound_score is None and outcome.lower is not None:
-            score_bound = task.score(outcome.lower, totals)
-            bound_score = readable_bound(score_bound, None, upper=task.larger_is_better, real=outcome.real)
-        if not outcome.solutions:
-            status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
-        else:
-            status = "optimal" if outcome.stopped is None else "feasible"
-        over_all = _over_all(task, problem, outcome, totals) if outcome.solutions else None
-        over = extent_text(data.extent, over_all, task.larger_is_better)
-        cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
-        asked = (max_depth, max_nodes, min_leaf, None, over, cuts, gain_sign(task), positive)
-        front = []
-        for solution in outcome.solutions:
-            if data.frequency is not None:
-                solution = attrs.evolve(solution, root=count_rows(solution.root, data))
-            score = task.score(solution.value, totals) if solution.score is None else solution.score
-            value = readable(score, real=outcome.real)
-            if score_bound is not None:
-                bound_score = readable_bound(score_bound, score, upper=task.larger_is_better, real=outcome.real)
-            lower, upper = _bounds(task, value, bound_score)
-            n_rows = solution.root.rows
-            claims = Claims(task, value, lower, upper, status, n_rows, *asked)
-            front.append((value, _tree(solution, problem, outcome.unit, claims)))
-        if not listener.silent:
-            elapsed = time.perf_counter() - begin
-            nodes = int(outcome.stats["nodes"])
-            listener.finish(_progress(front[0][0] if front else None, bound_score, nodes, elapsed, "done"))
-        stats = {**outcome.stats}
-        if "trace" in stats:
-            stats["trace"] = [(at, shown(best), shown(bound), nodes) for at, best, bound, nodes in stats["trace"]]
-        stats["searched_over"] = data.extent
-        if over_all is not None:
-            stats[OVER_ALL] = over_all
-        stats |= {
-            "stopped": outcome.stopped,
-            "seconds_compile": compilation.seconds,
-            "seconds_total": time.perf_counter() - begin,
-        }
-        if files is not None:
-            stats["proof"] = None
-    if not front:
-        tightest: tuple[TightestLimit, ...] = ()
-        if status == "infeasible":
-            limits = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
-            until = None if time_limit is None else begin + compilation.seconds + time_limit
-            more = {"memory_limit": memory_limit, "threads": threads}
-            tightest = _tightest_limits(task, data, until, search=search, **limits, **more)
-        lower, upper = (None, None) if status == "infeasible" else _bounds(task, None, bound_score)
-        return Result(None, None, status, lower, upper, stats, task, tightest=tightest)
-    value, tree = (max if task.larger_is_better else min)(front, key=operator.itemgetter(0))
+            files = ProofFiles.of(
+                proof, solving.task, solving.data, (max_depth, solving.min_leaf, max_nodes), time_limit
+            )
+        result = solving.answer(solving.search())
+    if result.status == "infeasible":
+        return attrs.evolve(result, tightest=_tightest_limits(solving, time_limit))
     if files is not None:
-        try:
-            stats["proof"] = files.write(tree)
-        except KeyboardInterrupt:  # the tree is not lost
-            stats["proof"] = None
-    lower, upper = _bounds(task, value, bound_score)
-    return Result(value, tree, status, lower, upper, stats, task, tuple(front))
+        shown = None
+        if result.tree is not None:
+            with contextlib.suppress(KeyboardInterrupt):  # the tree is not lost
+                shown = files.write(result.tree)
+        result = attrs.evolve(result, stats={**result.stats, "proof": shown})
+    return result
 
 
 def improve(tree: Any, task: Task, X: Any, y: Any = None, *, max_depth: int | None = None, **arguments: Any) -> Result:
@@ -253,99 +138,28 @@ def improve(tree: Any, task: Task, X: Any, y: Any = None, *, max_depth: int | No
     return solve(task, X, y, max_depth=max_depth, warm_start=tree, **arguments)
 
 
-def _over_all(task: Task, problem: Problem, outcome: Outcome, totals: Totals) -> Any:
-    """What no tree over all thresholds is better than, where only some were tried; None where that is not known."""
-    data, limits = problem.data, (problem.max_depth, problem.max_nodes)
-    if not data.is_cut or problem.min_leaf > 1 or outcome.score_bound is not None or outcome.lower is None:
-        return None
-    least = bound_over_all(problem.task, data, outcome.lower, limits, totals)
-    if least is None:
-        return None
-    return readable_bound(task.score(least, totals), None, upper=task.larger_is_better, real=outcome.real)
+def _tightest_limits(solving: Solving, time_limit: float | None) -> tuple[TightestLimit, ...]:
+    """What is known of the limits on values of an infeasible task, in the time that its solve has left.
 
-
-def _beating(
-    task: Task, outcome: Outcome, goal: Any, known: Solution | None, hopeless: Callable[[Any], bool], totals: Totals
-) -> Outcome:
-    """The outcome without solutions that do not beat the goal; the known tree, which has its score, in their place.
-
-    A search that was stopped because no tree can beat the goal has proved that, and so has one whose bound says so.
+    Every limit costs a solve of its own, under the limits on leaves but under none of the others.
     """
-
-    def score(solution: Solution) -> Any:
-        return task.score(solution.value, totals) if solution.score is None else solution.score
-
-    better = tuple(each for each in outcome.solutions if beats(task, score(each), goal))
-    lower, stopped = outcome.lower, outcome.stopped
-    if better:
-        return outcome
-    if lower is not None and outcome.score_bound is None and hopeless(lower):
-        stopped = None
-    if known is None:
-        return attrs.evolve(outcome, solutions=(), stopped=stopped)
-    if stopped is None and outcome.score_bound is None:
-        lower = known.value
-    bound = known.score if outcome.score_bound is None or stopped is not None else goal
-    bound = outcome.score_bound if stopped is not None else bound
-    return attrs.evolve(outcome, solutions=(known,), lower=lower, stopped=stopped, unit=1, score_bound=bound)
-
-
-def _tightest_limits(task: Task, data: Dataset, until: Any, **arguments: Any) -> tuple[TightestLimit, ...]:
-    """What is known of the limits on values of an infeasible task; `arguments` are those of its solve.
-
-    `until`: when that ends at the latest, by `time.perf_counter`. Every limit costs a solve of its own, under the
-    limits on leaves but under none of the others.
-    """
-    found = []
+    task, asked, found = solving.task, solving.asked, []
+    max_depth, max_nodes, min_leaf = asked.trees
+    until = None if time_limit is None else solving.begin + solving.compilation.seconds + time_limit
     for part, limit in objective(task).value_limits:
-        left = None if until is None else max(until - time.perf_counter(), LEAST_TIME)
-        result = solve(limited(part, leaf_limits(task)), data, time_limit=left, **arguments)
+        result = solve(
+            limited(part, leaf_limits(task)),
+            solving.data,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            min_leaf=min_leaf,
+            search=asked.search,
+            time_limit=None if until is None else max(until - time.perf_counter(), LEAST_TIME),
+            memory_limit=asked.orders.memory_limit,
+            threads=asked.orders.threads,
+        )
         found.append(TightestLimit(part, limit, result.value if result.status == "optimal" else None))
     return tuple(found)
-
-
-def _driver(search: Any) -> Any:
-    """The driver of a name, or the driver itself."""
-    known = searches.drivers()
-    if isinstance(search, str) and search in known:
-        return known[search]()
-    if isinstance(search, Driver):
-        return search
-    if isinstance(search, type) and issubclass(search, Driver):
-        return search()
-    raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
-
-
-def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
-    """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
-    if not data.ordered:
-        return reduced(task, driver, data)
-    from streed.drivers.general import General
-    from streed.drivers.ordered import GeneralOf, OverOrdered
-
-    plain = reduced(task, GeneralOf(driver), data)
-    return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)
-
-
-def _kind(task: Task, bound: Task, data: Dataset) -> str:
-    """What is solved, as far as the compiled code depends on it, for those who wait for the compiler."""
-    return f"{type(objective(task)).__name__} with {len(bound.labels(data))} labels"
-
-
-def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
-    """A whole number >= least, or None where that is allowed or where the number of rows is no limit at all.
-
-    A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
-    """
-    number = Range(least, whole=True, optional=rows is not None).read(name, value)
-    return None if number is None or (rows is not None and number >= rows) else number
-
-
-def rows_needed(bound: Task, leaf_rows: int, data: Dataset) -> int:
-    """The rows that a leaf needs, by `min_leaf` and by the limits of the bound task."""
-    supports = [limit.support for limit in bound.limits if limit.support is not None]
-    # more rows than there are: no leaf has them, however many more
-    return min(max([leaf_rows, *supports]), data.size + 1)
 
 
 def _capped(order: Any) -> Any:
@@ -375,29 +189,3 @@ def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
     Range(above=0, optional=True, meaning="seconds").read("time_limit", time_limit)
     Range(above=0, optional=True, meaning="bytes").read("memory_limit", memory_limit)
     Range(1, MOST_THREADS, whole=True).read("threads", threads)
-
-
-def within_gap(value: Any, bound: Any, gap: Any) -> bool:
-    """Whether a value and its bound differ by at most this part of the value."""
-    if not isinstance(value, numbers.Real) or not isinstance(bound, numbers.Real):
-        return False
-    return bool(abs(value - bound) <= gap * abs(value))
-
-
-def _tree(solution: Solution, problem: Problem, unit: Any, claims: Claims) -> Tree:
-    """The tree of a solution, with what its leaves show if it is not their labels."""
-    task, data = problem.task, problem.data
-    tree = Tree.grown(solution.root, data, tuple(task.labels(data)), unit=unit, shown=solution.shown, claims=claims)
-    if solution.shown is not None or task.shows_labels:
-        return tree
-    return attrs.evolve(tree, shown=leaf_displays(tree, task, data, problem.sums))
-
-
-def _bounds(task: Task, value: Any, bound: Any) -> tuple[Any, Any]:
-    """(lower bound, upper bound) of a value that is known; a maximised task's change places."""
-    return (value, bound) if task.larger_is_better else (bound, value)
-
-
-def _progress(value: Any, bound: Any, nodes: int, elapsed: float, phase: str) -> Progress:
-    known = isinstance(value, numbers.Real) and isinstance(bound, numbers.Real)
-    return Progress(value, bound, abs(value - bound) if known else None, nodes, elapsed, phase)

@@ -16,7 +16,8 @@ from streed.rashomon.first_trees import budget_of_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.rashomon.recursion import Watch
-from streed.solve import check_stops, solve, whole_limit
+from streed.solve import check_stops, solve
+from streed.solving import whole_limit
 from streed.task import Task
 from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable

@@ -23,6 +23,8 @@ import numpy as np
 
 LIMITS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
+_DAY = 86_400
+
 OURS, PEERS = "streed", ("CART", "pytrees LDS", "pytrees exact")
 
 DEPTHS = {"binary": (5, 6, 8, 10), "numbers": (4, 5, 6), "tasks": (4, 5, 6)}
@@ -160,11 +162,12 @@ def run(options: Any) -> list[dict[str, Any]]:
         }
         paths = {"PYTHONPATH": str(folder)} if ours else {}
         code = [sys.executable, __file__, json.dumps(job)]
-        with subprocess.Popen(code, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                *problem, seconds, value, _ = json.loads(line)
-                values.setdefault(tuple(problem), {}).setdefault(name, {})[seconds] = value
+        ended = subprocess.run(
+            code, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}, timeout=_DAY, check=True
+        )
+        for line in ended.stdout.splitlines():
+            *problem, seconds, value, _ = json.loads(line)
+            values.setdefault(tuple(problem), {}).setdefault(name, {})[seconds] = value
     return [_row(problem, found) for problem, found in values.items()]
 
 

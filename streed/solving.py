@@ -1,0 +1,296 @@
+"""The steps of a solve: what is asked is prepared, searched, and answered in the caller's terms."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+import operator
+import time
+from typing import Any, final
+
+import attrs
+
+from streed import drivers as searches
+from streed.data import Dataset
+from streed.drivers.closing import checked
+from streed.errors import InputError
+from streed.exact import Range, exact_number, readable, readable_bound
+from streed.kernels.compilation import Compilation
+from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
+from streed.problem.known_tree import adopt
+from streed.problem.to_beat import beats, read_upper_bound, value_of_score
+from streed.progress import Progress, Reporter
+from streed.reductions import reduced
+from streed.reoptimise import reoptimised
+from streed.result import Result
+from streed.task import Task, Totals
+from streed.task.algebra import as_costs, gain_sign, objective
+from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
+from streed.task.analysis.extent import affordable
+from streed.task.contract import check_contract, is_shipped
+from streed.task.positive import positive_class
+from streed.task.weighing import check_weights, in_copies
+from streed.tree import Claims, Tree
+from streed.tree.claims import extent_text
+from streed.tree.declarations import check_declarations
+from streed.tree.evaluation import count_rows, leaf_displays
+
+
+@attrs.frozen(eq=False)
+class Asked:
+    """What the caller of a solve asks for, beside the task and the data."""
+
+    trees: tuple[Any, Any, Any]
+    """max_depth, max_nodes and min_leaf, as given."""
+    search: Any
+    orders: SearchLimits
+    gap: Any
+    upper_bound: Any
+    warm_start: Any
+
+
+@final
+class Solving:
+    """One solve: made, then `search`, then `answer`."""
+
+    def __init__(self, task: Task, data: Dataset, asked: Asked, listener: Reporter, begin: float) -> None:
+        """Checks all that can be checked before the search, and reads what is to beat."""
+        self.asked, self.begin = asked, begin
+        self._listener = listener
+        self.task = as_costs(task)
+        check_weights(self.task, data)
+        data = in_copies(self.task, data)
+        limits = self._tree_limits(data)
+        self._own = not is_shipped(self.task)
+        if self._own:
+            check_contract(task, data)
+        data = self.data = affordable(self.task, data, *limits[:2], timed=asked.orders.time_limit is not None)
+        self._driver = _over(self.task, _driver(asked.search), data)
+        self._driver.check(self.task)
+        if asked.gap is not None and not self._driver.knows_gap(self.task):
+            raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
+        self._positive = positive_class(task, data, warn=True)
+        self._totals = Totals(self.task, data)
+        bound = self.task.bind(data)
+        self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
+        self.compilation = Compilation(functools.partial(_kind, self.problem))
+        self._orders, self._interrupted = asked.orders, False
+        self._read_goal()
+
+    def _tree_limits(self, data: Dataset) -> tuple[Any, Any, int]:
+        max_depth, max_nodes, min_leaf = self.asked.trees
+        depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+        nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
+        self.min_leaf: int = whole_limit("min_leaf", min_leaf, 1, None)
+        if self.min_leaf > data.size:
+            raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
+        return depth, nodes, self.min_leaf
+
+    def _read_goal(self) -> None:
+        """Reads the value to beat, and the tree that is known, which is made better first."""
+        asked, task = self.asked, self.task
+        known = None if asked.warm_start is None else adopt(asked.warm_start, self.problem)
+        goal = read_upper_bound(asked.upper_bound)
+        if known is not None:
+            with self.compilation:
+                known, self._orders, self._interrupted = reoptimised(known, self.problem, self._driver, self._orders)
+            reached = task.score(known.value, self._totals)
+            beats(task, reached, reached)
+            if goal is not None and not beats(task, reached, goal):
+                known = None
+            else:
+                goal = reached
+        self._known, self._goal = known, goal
+
+    # -- the search ------------------------------------------------------------------------------------------------
+
+    def search(self) -> Outcome:
+        """What the driver found, checked, and compared with what was to beat."""
+        limits = self._search_limits()
+        with self.compilation:
+            outcome = checked(self.problem, self._driver.search(self.problem, limits), limits.time_limit)
+        if self._interrupted and outcome.stopped is not None:
+            outcome = attrs.evolve(outcome, stopped="interrupt")
+        if self._goal is not None:
+            outcome = self._beating(outcome)
+        if self._own:
+            for solution in outcome.solutions:
+                check_declarations(self.problem.task, self.data, solution.root, self.problem.sums)
+        return outcome
+
+    def _search_limits(self) -> SearchLimits:
+        asked, known, goal = self.asked, self._known, self._goal
+        report = None if self._listener.silent else self._report
+        within_gap = None if asked.gap is None else self._is_within_gap
+        limits = attrs.evolve(self._orders, report=report, within_gap=within_gap)
+        if goal is None or not self._driver.knows_gap(self.task):
+            return limits
+        beat = known.value if known is not None else value_of_score(self.task, exact_number(goal), self._totals)
+        return attrs.evolve(limits, beat=beat, hopeless=self._is_hopeless)
+
+    def _shown(self, value: Any) -> Any:
+        return None if value is None else readable(self.task.score(value, self._totals))
+
+    def _report(self, best: Any, bound: Any, nodes: int, phase: str) -> None:
+        if self._listener.due():
+            self._listener.tell(self._progress(self._shown(best), self._shown(bound), nodes, phase))
+
+    def _is_within_gap(self, best: Any, bound: Any) -> bool:
+        """Whether a value and its bound differ by at most the asked part of the value."""
+        value, limit = self._shown(best), self._shown(bound)
+        if not isinstance(value, numbers.Real) or not isinstance(limit, numbers.Real):
+            return False
+        return bool(abs(value - limit) <= self.asked.gap * abs(value))
+
+    def _is_hopeless(self, value: Any) -> bool:
+        return not beats(self.task, self.task.score(value, self._totals), self._goal)
+
+    def _score(self, solution: Solution) -> Any:
+        return self.task.score(solution.value, self._totals) if solution.score is None else solution.score
+
+    def _beating(self, outcome: Outcome) -> Outcome:
+        """The outcome without solutions that do not beat the goal; the known tree, which has its score, in their place.
+
+        A search that was stopped because no tree can beat the goal has proved that, and so has one whose bound says so.
+        """
+        known, lower, stopped = self._known, outcome.lower, outcome.stopped
+        if any(beats(self.task, self._score(each), self._goal) for each in outcome.solutions):
+            return outcome
+        if lower is not None and outcome.score_bound is None and self._is_hopeless(lower):
+            stopped = None
+        if known is None:
+            return attrs.evolve(outcome, solutions=(), stopped=stopped)
+        if stopped is None and outcome.score_bound is None:
+            lower = known.value
+        bound = known.score if outcome.score_bound is None or stopped is not None else self._goal
+        bound = outcome.score_bound if stopped is not None else bound
+        return attrs.evolve(outcome, solutions=(known,), lower=lower, stopped=stopped, unit=1, score_bound=bound)
+
+    # -- the answer ------------------------------------------------------------------------------------------------
+
+    def answer(self, outcome: Outcome) -> Result:
+        """The outcome in the caller's terms: values as scores, trees with what they claim."""
+        larger, goal = self.task.larger_is_better, self._goal
+        status = "optimal" if outcome.stopped is None else "feasible"
+        if not outcome.solutions:
+            status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
+        bound, score_bound = readable(outcome.score_bound), None
+        if bound is None and outcome.lower is not None:
+            score_bound = self.task.score(outcome.lower, self._totals)
+            bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
+        over_all = self._bound_over_all(outcome)
+        front = []
+        for solution in outcome.solutions:
+            if self.data.frequency is not None:
+                solution = attrs.evolve(solution, root=count_rows(solution.root, self.data))
+            score = self._score(solution)
+            value = readable(score, real=outcome.real)
+            if score_bound is not None:
+                bound = readable_bound(score_bound, score, upper=larger, real=outcome.real)
+            front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over_all)))
+        best = front[0][0] if front else None
+        if not self._listener.silent:
+            self._listener.finish(self._progress(best, bound, int(outcome.stats["nodes"]), "done"))
+        stats = self._stats(outcome, over_all)
+        if not front:
+            lower, upper = (None, None) if status == "infeasible" else self._bounds(None, bound)
+            return Result(None, None, status, lower, upper, stats, self.task)
+        value, tree = (max if larger else min)(front, key=operator.itemgetter(0))
+        return Result(value, tree, status, *self._bounds(value, bound), stats, self.task, tuple(front))
+
+    def _bound_over_all(self, outcome: Outcome) -> Any:
+        """What no tree over all thresholds is better than, where only some were tried; None where not known."""
+        problem, data = self.problem, self.data
+        if not (outcome.solutions and data.is_cut) or problem.min_leaf > 1:
+            return None
+        if outcome.score_bound is not None or outcome.lower is None:
+            return None
+        limits = (problem.max_depth, problem.max_nodes)
+        least = bound_over_all(problem.task, data, outcome.lower, limits, self._totals)
+        if least is None:
+            return None
+        score = self.task.score(least, self._totals)
+        return readable_bound(score, None, upper=self.task.larger_is_better, real=outcome.real)
+
+    def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str, over_all: Any) -> Tree:
+        """The tree of a solution, with what is claimed of it, and what its leaves show if it is not their labels.
+
+        `known`: its value and the bound.
+        """
+        task, data = self.problem.task, self.data
+        over = extent_text(data.extent, over_all, self.task.larger_is_better)
+        cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
+        trees, gains, rows = self.asked.trees, gain_sign(self.task), solution.root.rows
+        bounds = self._bounds(*known)
+        claims = Claims(self.task, known[0], *bounds, status, rows, *trees, None, over, cuts, gains, self._positive)
+        tree = Tree.grown(solution.root, data, tuple(task.labels(data)), unit=unit, shown=solution.shown, claims=claims)
+        if solution.shown is not None or task.shows_labels:
+            return tree
+        return attrs.evolve(tree, shown=leaf_displays(tree, task, data, self.problem.sums))
+
+    def _stats(self, outcome: Outcome, over_all: Any) -> dict[str, Any]:
+        stats = {**outcome.stats}
+        if "trace" in stats:
+            trace = stats["trace"]
+            stats["trace"] = [(at, self._shown(best), self._shown(low), nodes) for at, best, low, nodes in trace]
+        stats["searched_over"] = self.data.extent
+        if over_all is not None:
+            stats[OVER_ALL] = over_all
+        return stats | {
+            "stopped": outcome.stopped,
+            "seconds_compile": self.compilation.seconds,
+            "seconds_total": time.perf_counter() - self.begin,
+        }
+
+    def _bounds(self, value: Any, bound: Any) -> tuple[Any, Any]:
+        """(lower bound, upper bound) of a value that is known; a maximised task's change places."""
+        return (value, bound) if self.task.larger_is_better else (bound, value)
+
+    def _progress(self, value: Any, bound: Any, nodes: int, phase: str) -> Progress:
+        known = isinstance(value, numbers.Real) and isinstance(bound, numbers.Real)
+        elapsed = time.perf_counter() - self.begin
+        return Progress(value, bound, abs(value - bound) if known else None, nodes, elapsed, phase)
+
+
+def _driver(search: Any) -> Any:
+    """The driver of a name, or the driver itself."""
+    known = searches.drivers()
+    if isinstance(search, str) and search in known:
+        return known[search]()
+    if isinstance(search, Driver):
+        return search
+    if isinstance(search, type) and issubclass(search, Driver):
+        return search()
+    raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
+
+
+def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
+    """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
+    if not data.ordered:
+        return reduced(task, driver, data)
+    from streed.drivers.general import General
+    from streed.drivers.ordered import GeneralOf, OverOrdered
+
+    plain = reduced(task, GeneralOf(driver), data)
+    return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)
+
+
+def _kind(problem: Problem) -> str:
+    """What is solved, as far as the compiled code depends on it, for those who wait for the compiler."""
+    return f"{type(objective(problem.task)).__name__} with {len(problem.task.labels(problem.data))} labels"
+
+
+def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
+    """A whole number >= least, or None where that is allowed or where the number of rows is no limit at all.
+
+    A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
+    """
+    number = Range(least, whole=True, optional=rows is not None).read(name, value)
+    return None if number is None or (rows is not None and number >= rows) else number
+
+
+def rows_needed(bound: Task, leaf_rows: int, data: Dataset) -> int:
+    """The rows that a leaf needs, by `min_leaf` and by the limits of the bound task."""
+    supports = [limit.support for limit in bound.limits if limit.support is not None]
+    # more rows than there are: no leaf has them, however many more
+    return min(max([leaf_rows, *supports]), data.size + 1)
