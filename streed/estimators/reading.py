@@ -23,7 +23,7 @@ from streed.data import table as tables
 from streed.data.column import distinct_objects
 from streed.data.reading import check_finite, complete, missing_value
 from streed.data.rows import read_frequency
-from streed.data.table import Table, read_input
+from streed.data.table import Table, named_columns, read_input
 from streed.errors import InputError, brief
 from streed.exact import Array
 
@@ -102,7 +102,9 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
     """(n,) y without gaps; numbers where `numeric`."""
     if y is None:
         raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
-    _refuse_gaps(y, name)
+    columns = named_columns(y, name)
+    if columns is not None and len(columns) == 1:
+        (y,) = columns.values()
     if isinstance(y, (list, tuple)):
         y = as_array(y)
     if getattr(y, "ndim", 1) == 1 and not hasattr(y, "toarray"):

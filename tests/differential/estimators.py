@@ -117,11 +117,13 @@ def cases(column: Column, pair: tuple[Any, Any]) -> Iterator[tuple[str, Any, dic
     yield "costs by name", CostSensitiveTreeClassifier(named, max_depth=1), {"y": labels}
     rows = np.array(costs)[TRUTH]
     yield "costs of rows", CostSensitiveTreeClassifier(max_depth=1), {"y": labels, "costs": rows}
-    table = pd.DataFrame(rows[:, ::-1], columns=plain[::-1])
-    yield "costs of rows by name", CostSensitiveTreeClassifier(max_depth=1), {"y": labels, "costs": table}
+    by_name = pd.DataFrame(rows[:, ::-1], columns=plain[::-1])
+    yield "costs of rows by name", CostSensitiveTreeClassifier(max_depth=1), {"y": labels, "costs": by_name}
     yield "fair", FairTreeClassifier(limit=0.2, max_depth=1), {"y": labels, "sensitive_features": groups}
     notion = FairTreeClassifier("equalized-odds", 0.3, max_depth=1)
-    yield "fair, of a table", notion, {"y": labels, "sensitive_features": {"sex": groups, "member": TABLE["member"]}}
+    if not hasattr(groups, "shape") or len(groups.shape) == 1:
+        table = {"sex": groups, "member": TABLE["member"]}
+        yield "fair, of a table", notion, {"y": labels, "sensitive_features": table}
     yield "policy", PolicyTree("dm", max_depth=1), {"y": TARGET, "treatment": arms, "predicted": _predicted(plain)}
     past = {"y": TARGET, "treatment": arms, "propensity": np.full(N, 0.5)}
     yield "policy of one arm's room", PolicyTree(max_depth=1, capacity=0.4, control=plain[1]), past
@@ -140,6 +142,8 @@ def targets(column: Column) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     yield "regressor", OptimalTreeRegressor(max_depth=1), {"y": column(TARGET.round(2).tolist())}
     times, events = (np.abs(TARGET) + 0.1).round(1).tolist(), column((TRUTH | (TARGET > 0.5)).astype(int).tolist())
     yield "survival", SurvivalTree(max_depth=1), {"y": column(times), "event": events}
+    if len(getattr(column([1.0]), "shape", (1,))) > 1:
+        return  # a table of weights or probabilities has a meaning of its own, or is refused
     outcome = {"y": column(TARGET.tolist()), "treatment": TRUTH, "propensity": column([0.5] * N)}
     yield "policy", PolicyTree(max_depth=1), outcome
     weights = {"y": TRUTH, "sample_weight": column([1.0, 2.0, 0.0] * (N // 3))}
@@ -213,7 +217,7 @@ def cells() -> Iterator[tuple[str, Callable[[], bool]]]:
                 yield f"{case}: numbers as {name}", number
     for frames, table in ((FRAMES, TABLE), (GRIDS, GRID)):
         for name, made in frames.items():
-            for cuts in (None, "all"):
+            for cuts in ("auto", 2):
                 every = [*cases(list, ("no", "yes")), *targets(list)]
                 for place, (case, estimator, given) in enumerate(every):
 

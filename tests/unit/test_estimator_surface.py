@@ -6,6 +6,9 @@ import functools
 import inspect
 import itertools
 import math
+import signal
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -21,10 +24,12 @@ import streed
 from streed import estimators
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.estimators import FairTreeClassifier, OptimalTreeClassifier
-from streed.tasks import Accuracy
+from streed.estimators import FairTreeClassifier, OptimalTreeClassifier, PolicyTree
+from streed.task.analysis.extent import affordable
+from streed.tasks import Accuracy, DemographicParity
 from streed.tree import Branch, Leaf, Tree
 from tests.conftest import ROOT
+from tests.processes import started
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(9)
@@ -123,3 +128,59 @@ def test_what_notebooks_show() -> None:
     assert "1 branching node, 2 leaves, depth 1" in page
     assert "<b> =" not in page
     assert "&lt;i&gt;" in page
+
+
+INTERRUPTED = """
+import sys
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+from streed.estimators import OptimalTreeClassifier
+
+rng = np.random.default_rng(0)
+X, y = rng.random((600, 20)), rng.integers(0, 2, 600)
+OptimalTreeClassifier(max_depth=6, cuts="all", time_limit=1).fit(X, y)  # compiles
+model = OptimalTreeClassifier(max_depth=6, cuts="all")
+search = GridSearchCV(model, {"min_leaf": [1, 2]}, cv=2, refit=False) if sys.argv[1] == "grid" else model
+print("searching", flush=True)
+try:
+    search.fit(X, y)
+except KeyboardInterrupt:
+    print(getattr(model, "optimal_", None), getattr(model, "value_", 0) < 0.5)
+"""
+
+
+@pytest.mark.parametrize(("called", "said"), [("fit", "False True"), ("grid", "None True")])
+def test_an_interrupt_ends_what_calls_fit_and_keeps_the_best_tree(called: str, said: str) -> None:
+    with started([sys.executable, "-c", INTERRUPTED, called], stderr=None) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "searching\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.read().split("\n")[-2:] == [said, ""]
+    assert child.returncode == 0
+
+
+@pytest.mark.compiles
+def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
+    rng = np.random.default_rng(1)
+    rows, groups = rng.integers(0, 2, (1500, 14)), rng.integers(0, 40, 1500)
+    labels = (rows[:, 0] + rng.normal(size=1500) > 0.5).astype(int)
+    fair = FairTreeClassifier("equalized-odds", 0.1, time_limit=0.5)
+    stats = fair.fit(rows, labels, sensitive_features=groups).result_.stats
+    assert stats["seconds_total"] - stats["seconds_compile"] < 8  # of machines that are busy, too
+    taught = PolicyTree(max_depth=1, time_limit=0.05)
+    refused("time_limit", "learned", call=lambda: taught.fit(rows, rows[:, 0] * 1.0, treatment=labels))
+    raw = rng.random((600, 20))
+    sizes = OptimalTreeClassifier(max_depth=6, cuts="all", time_limit=0.5)
+    refused("time_limit", "path", call=lambda: sizes.size_path(raw, labels[:600]))
+
+
+@pytest.mark.parametrize("limit", [{"sensitive_features": 1}, {}])
+def test_few_thresholds_are_tried_under_limits_on_rates(limit: dict[str, int]) -> None:
+    rng = np.random.default_rng(2)
+    rows, labels = rng.random((400, 6)), rng.integers(0, 2, 400)
+    task = Accuracy().subject_to(DemographicParity() <= 0.2) if limit else Accuracy()
+    given: dict[str, Any] = {name: rng.integers(0, 3, 400) for name in limit}
+    data = Dataset.make(rows, labels, **given)
+    assert affordable(task, data, 3, None, timed=False).is_cut == bool(limit)
+    assert affordable(task, data, 1, None, timed=False) is data

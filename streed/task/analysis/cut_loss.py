@@ -84,7 +84,7 @@ def cut_loss(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | 
 
 def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
     """What each row adds to a tree at most (n,) int64, with all that it stands for, and the worth of 1; or None."""
-    if task.limits or objective(task) is not task:
+    if task.limits or objective(task) is not task or task.vector_form.limits:
         return None
     if branching_context(task, data.n_columns) not in ("none", "constant"):
         return None
