@@ -115,7 +115,7 @@ def verdict(model: Any) -> str:
     given = model.limits if isinstance(model.limits, (list, tuple)) else [model.limits]
     asked += [*map(str, given), *([f"min_leaf {model.min_leaf}"] if model.min_leaf > 1 else [])]
     proof = "proved optimal" if model.optimal_ else "stopped early, not proved"
-    lines = [f"{proof} under {', '.join(asked)}"]
+    lines = [f"{proof} over {model.searched_over_} under {', '.join(asked)}"]
     if notion.rates != ("errors",):
         favourable = model.classes_.tolist()[-1] if notion.positive is None else notion.positive
         lines.append(f"favourable label: {favourable!r}")
