@@ -238,9 +238,6 @@ def enter(e, level, edge, side):  # type: ignore[no-untyped-def]
         depth = below(int64(nodes[v].depth))
         write_child_rows(e, rows_of(e)[v], int64(child.column), int64(child.without))
         u, slot = look_up(e, depth, int64(child.budget))
-        if u != NONE and nodes[u].upper >= INFINITE:
-            # made of a bound that others told, which is no floor of equal rows
-            nodes[u].upper = child.upper
         if u == NONE:
             write_node(e, depth, int64(child.budget))
             new = nodes[e.node_count]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import time
+from collections import Counter
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, ClassVar, final
 
@@ -18,7 +20,7 @@ import attrs
 from streed.bnb.native_search import certify, search_native
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.bnb.session import depth_and_budget, is_short
-from streed.cluster.frontier import Frontier, Overflow, remove
+from streed.cluster.frontier import Frontier, Overflow
 from streed.cluster.pieces import Piece, Precision, encoded, improve
 from streed.encoding.encoding import TooImprecise
 from streed.errors import InputError, TaskError
@@ -31,10 +33,7 @@ from streed.task import TOTAL, Task
 _POLL = 0.1
 """Seconds between looks at the workers."""
 
-_LOOKS = 1.0
-"""Seconds between two looks at which workers there are."""
-
-SAVES = 1.0
+_SAVES = 1.0
 """Seconds between two writes of the frontier."""
 
 _MOST_LOSSES = 20
@@ -101,7 +100,7 @@ class Distributed(Driver):
         lower, upper = frontier.bounds
         stopped = None if frontier.is_done else reason or "interrupt"
         if self.file is not None and stopped is None:
-            remove(self.file)
+            self.file.unlink(missing_ok=True)
         preorder = frontier.preorder if upper < frontier.target else None
         stats: dict[str, Any] = {
             "search": self.name,
@@ -128,35 +127,34 @@ class _Fleet:
     """The pieces in flight."""
 
     def __init__(self, client: Any, frontier: Frontier, file: Path | None) -> None:
-        self._client = client
-        self._frontier = frontier
-        self._file = file
-        self._flying: dict[Any, tuple[Piece, str]] = {}
-        """What is in flight, and the worker that it was sent to, in the order in which it was."""
-        self._workers: list[str] = []
-        """Their addresses, once for each thread."""
-        self._looked = -_LOOKS
-        self._losses: dict[int, int] = {}
+        self._client, self._frontier, self._file = client, frontier, file
+        self._flying: dict[Any, Piece] = {}
+        self._losses: Counter[int] = Counter()
         self._problem: Any = None
         self._saved = 0.0
         self.most_threads = 0
-        self.lost = 0
+
+    @property
+    def lost(self) -> int:
+        """How many pieces Dask gave up on, with their workers."""
+        return self._losses.total()
 
     def run(self, search_limits: SearchLimits, deadline: float | None) -> str | None:
         """None once the frontier is done; else what stopped it: "time", or what the limits say."""
-        wait: Any = importlib.import_module("distributed").wait
-        lost: Any = importlib.import_module("distributed.client").FuturesCancelledError
+        dask: Any = importlib.import_module("distributed")
         frontier = self._frontier
         while not frontier.is_done:
             self._fill()
             if self._flying:
-                with contextlib.suppress(TimeoutError, lost):
-                    wait(list(self._flying), timeout=_POLL, return_when="FIRST_COMPLETED")
+                with contextlib.suppress(TimeoutError, CancelledError):
+                    dask.wait(list(self._flying), timeout=_POLL, return_when="FIRST_COMPLETED")
                 for future in [each for each in self._flying if each.done()]:
-                    self._take(future)
+                    self._take(future, dask.KilledWorker)
             else:
                 time.sleep(_POLL)  # no worker is there
-            self._save()
+            if self._file is not None and time.perf_counter() - self._saved >= _SAVES:
+                frontier.save(self._file)
+                self._saved = time.perf_counter()
             best = frontier.value
             if search_limits.report is not None:
                 search_limits.report(best, frontier.lower_bound, frontier.nodes, "searching")
@@ -168,59 +166,30 @@ class _Fleet:
 
     def _fill(self) -> None:
         """Hands out pieces until there is one more than threads."""
-        now = time.perf_counter()
-        if now >= self._looked + _LOOKS or not self._workers:
-            self._workers = [name for name, n in sorted(self._client.nthreads().items()) for _ in range(n)]
-            self._looked = now
-        threads = len(self._workers)
+        threads = sum(self._client.nthreads().values())
         self.most_threads = max(self.most_threads, threads)
-        while threads and len(self._flying) <= threads:
-            worker = self._first_free()
-            piece = self._frontier.next(max(0, threads - len(self._flying)), now, worker, self._workers)
-            if piece is None:
-                return
+        while threads and len(self._flying) <= threads and (piece := self._frontier.next()) is not None:
             if self._problem is None:
                 self._problem = self._client.scatter(self._frontier.problem, broadcast=True, hash=False)
-            prefer = {"workers": [worker], "allow_other_workers": True}
-            future = self._client.submit(improve, self._problem, piece, pure=False, retries=0, **prefer)
-            self._flying[future] = piece, worker
+            self._flying[self._client.submit(improve, self._problem, piece, pure=False)] = piece
 
-    def _first_free(self) -> str:
-        """The worker that has the fewest pieces for its threads; of several, who has had its own for longest."""
-        had = [worker for _, worker in self._flying.values()]
-
-        def rank(worker: str) -> tuple[int, int]:
-            return had.count(worker) - self._workers.count(worker), had.index(worker) if worker in had else -1
-
-        return min(dict.fromkeys(self._workers), key=rank)
-
-    def _take(self, future: Any) -> None:
+    def _take(self, future: Any, killed: type[Exception]) -> None:
         """Settles a piece that came back, or hands it out again if its worker was lost."""
-        piece, _ = self._flying.pop(future)
-        if future.status == "finished":
-            try:
+        piece = self._flying.pop(future)
+        try:
+            if future.status != "cancelled":
                 self._frontier.settle(future.result())
                 return
-            except (TimeoutError, OSError):
-                pass  # the worker died with the answer
-        elif future.status == "error":
-            killed: Any = importlib.import_module("distributed").KilledWorker
-            error = future.exception()
-            if not isinstance(error, (killed, OSError)) and "lost" not in str(error).lower():
-                raise error
-        self.lost += 1
-        self._workers = []  # to be looked at again
-        self._losses[piece.edge] = self._losses.get(piece.edge, 0) + 1
+        except (killed, OSError):  # a TimeoutError, too: the worker died with the answer
+            pass
+        except RuntimeError as error:
+            if "lost" not in str(error).lower():
+                raise
+        self._losses[piece.edge] += 1
         if self._losses[piece.edge] > _MOST_LOSSES:
             raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")
         self._problem = None  # it may have been lost with the worker
         self._frontier.give_back(piece)
-
-    def _save(self) -> None:
-        now = time.perf_counter()
-        if self._file is not None and now - self._saved >= SAVES:
-            self._frontier.save(self._file)
-            self._saved = now
 
     def close(self) -> None:
         """Calls back what is still in flight, and writes what is known."""

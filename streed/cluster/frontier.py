@@ -9,36 +9,24 @@ far, at first that of the relaxation at the root, so that the frontier knows a g
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, final
 
-import attrs
 import numpy as np
 
 from streed.cluster.pieces import Piece, Precision, Progressed, Root
-from streed.cluster.told import KnownBounds, Told, read
 from streed.data import Dataset
 from streed.encoding.encoding import Encoding
 from streed.errors import InputError
-from streed.exact import Array
-from streed.kernels.records import INFINITE, SHALLOW
+from streed.exact import Array, Range
+from streed.kernels.records import INFINITE
 from streed.problem import Problem
 from streed.task import Task
 from streed.task.weighing import check_weights, in_copies
 from streed.tree import Tree
-
-_VERSION = 1
-
-PATIENCE = 0.5
-"""Seconds after which a split that is worked on is helped with."""
-
-_PARTS, _MOST_PARTS = 2, 256
-"""Parts of a split for every process that is to help with it; and no split is taken into more of them."""
 
 
 def frontier(
@@ -60,6 +48,8 @@ def frontier(
     `memory_limit`: bytes of each process that works on pieces. Raises TaskError for tasks that no native search takes,
     such as scores of several sums: these go through `streed.Distributed`, and InputError for ordered columns likewise.
     """
+    for name, limit, least in (("max_depth", max_depth, 0), ("max_nodes", max_nodes, 0), ("min_leaf", min_leaf, 1)):
+        Range(least, whole=True, optional=least == 0).read(name, limit)
     data = Dataset.make(X, y, **given)
     check_weights(task, data)
     data = in_copies(task, data)
@@ -75,16 +65,6 @@ def frontier(
 
 class Overflow(Exception):
     """Raised by `settle`: a cost did not fit its code, so the problem must be encoded for a wider range."""
-
-
-@final
-@attrs.define
-class _Share:
-    """A split that several processes work on at once, by parts of the splits below it."""
-
-    parts: int
-    todo: list[int]
-    flying: int = 0
 
 
 @final
@@ -107,7 +87,7 @@ class Frontier:
         try:
             self.encoding: Encoding = root.encoding
             self.target = INFINITE if beat is None else min(self.encoding.target(beat), INFINITE)
-            opened = root.improve(Piece("", precision, -1, self.target, (), None))
+            opened = root.improve(Piece("", precision, -1, self.target))
         finally:
             root.close()
         self._overflowed = opened.overflow
@@ -118,14 +98,8 @@ class Frontier:
         self.preorder: Array | None = opened.preorder
         self.problem_id = self._fingerprint(root)
         self.tries = np.zeros(len(self.lowers), np.int64)
-        self.flying = np.zeros(len(self.lowers), np.int64)
-        """Pieces of every split that are worked on."""
-        self.known = KnownBounds()
-        self._literals = opened.literals
-        self._shares: dict[int, _Share] = {}
-        self._begun: dict[int, float] = {}
-        self.where: dict[int, str] = {}
-        """The process that worked last on a split, and knows it best."""
+        self.flying: set[int] = set()
+        """The splits that are worked on."""
         self.nodes, self.pieces, self.seconds = opened.nodes, 0, 0.0
 
     @property
@@ -160,79 +134,25 @@ class Frontier:
         """How many splits may still have a better tree."""
         return int(np.count_nonzero(self.lowers < self.goal))
 
-    def next(self, idle: int = 0, now: float = 0.0, worker: str = "", workers: Sequence[str] = ()) -> Piece | None:
+    def next(self) -> Piece | None:
         """The next piece of work, that of least bound among those least often tried; None if there is none to hand out.
 
-        A piece is handed out again if it is not settled: `give_back` says that it was lost. Where all splits are in
-        flight and so many processes are `idle`, it is a part of one that is in flight for `PATIENCE` seconds; `now` is
-        by any clock. A `worker`, one of the `workers`, is given splits near those that it had (see `_own`).
+        A piece is handed out again if it is not settled: `give_back` says that it was lost.
         """
         if self._overflowed:
             raise Overflow
-        if self.is_done:
+        free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in self.flying]
+        if self.is_done or not free:
             return None
-        open_splits = np.flatnonzero(self.lowers < self.goal).tolist()
-        free = [k for k in open_splits if not self.flying[k]]
-        part, parts = 0, 1
-        if free:
-            own = self._own(free, worker, workers) if worker in workers else []
-            edge = min(own or free, key=lambda k: (self.tries[k], k))
-            self.tries[edge] += 1
-            self._begun[edge] = now
-        else:
-            long = [k for k in open_splits if self._may_be_helped(k, now)] if idle > 0 else []
-            if not long:
-                return None
-            edge = min(long, key=lambda k: (self.flying[k], k))
-            part, parts = self._part_of(edge, -(-idle // len(long)), now)
-        self.flying[edge] += 1
-        told = self.known.about(self._literals[edge]) if self._literals else Told()
+        edge = min(free, key=lambda k: (self.tries[k], self.lowers[k]))
+        self.tries[edge] += 1
+        self.flying.add(edge)
         lowers = tuple(self.lowers.tolist())
-        about = (self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
-        return Piece(*about, part, parts, told)
-
-    def _own(self, free: list[int], worker: str, workers: Sequence[str]) -> list[int]:
-        """Those splits that a worker is to have: the ones that it knows, and its share of the new ones.
-
-        The new ones are shared out by their columns' numbers, as neighbouring columns often are of one feature: what a
-        process learnt of a subproblem bounds those of similar rows, but only its own.
-        """
-        known = [k for k in free if self.where.get(k) == worker]
-        new = sorted((k for k in free if self.where.get(k) not in workers), key=lambda k: self.splits[k])
-        return known + [k for rank, k in enumerate(new) if workers[rank * len(workers) // len(new)] == worker]
-
-    def _may_be_helped(self, edge: int, now: float) -> bool:
-        """Whether there is a part of a split to hand out, or it is in flight for long."""
-        share = self._shares.get(edge)
-        if share is not None and (share.todo or share.flying):
-            return bool(share.todo)
-        depth = self.problem.max_depth
-        if depth is not None and depth <= SHALLOW + 1:
-            return False  # its sides are solved at once
-        return now >= self._begun[edge] + PATIENCE and (share is None or 2 * share.parts <= _MOST_PARTS)
-
-    def _part_of(self, edge: int, helpers: int, now: float) -> tuple[int, int]:
-        """(part, parts) of a split, for one of so many processes that are to work on it beside."""
-        share = self._shares.get(edge)
-        if share is None or not (share.todo or share.flying):
-            parts = min(_MOST_PARTS, max(_PARTS * helpers, 2 if share is None else 2 * share.parts))
-            share = self._shares[edge] = _Share(parts, list(range(parts)))
-            self._begun[edge] = now  # the next parts are made after some time, too
-        share.flying += 1
-        return share.todo.pop(0), share.parts
-
-    def _return_part(self, edge: int, part: int, parts: int, is_done: bool) -> None:
-        """Notes that a piece is not worked on any more, and that its part is to be done again if it is not done."""
-        self.flying[edge] -= 1
-        share = self._shares.get(edge)
-        if parts > 1 and share is not None and share.parts == parts:
-            share.flying -= 1
-            if not is_done:
-                share.todo.append(part)
+        return Piece(self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
 
     def give_back(self, piece: Piece) -> None:
         """Notes that a piece was lost, with its worker."""
-        self._return_part(piece.edge, piece.part, piece.parts, False)
+        self.flying.discard(piece.edge)
 
     def settle(self, found: Progressed) -> None:
         """Takes what became of a piece: bounds of all splits, and a better tree if there is one.
@@ -243,14 +163,11 @@ class Frontier:
             raise Overflow
         if found.splits != self.splits:
             raise InputError("found", "it is of another problem", "settle what `next` handed out")
-        self._return_part(found.edge, found.part, found.parts, found.is_whole)
+        self.flying.discard(found.edge)
         self.lowers = np.maximum(self.lowers, np.array(found.lowers, np.int64))
         self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
         if found.upper < self.upper and found.preorder is not None:
             self.upper, self.preorder = found.upper, found.preorder
-        if found.parts == 1:
-            self.where[found.edge] = found.where
-        self.known.add(found.told)
         self.nodes += found.nodes
         self.pieces += 1
         self.seconds += found.seconds
@@ -264,53 +181,33 @@ class Frontier:
         data, task = self.problem.data, self.problem.task
         return Tree.grown(solution.root, data, tuple(task.labels(data)), unit=self.encoding.unit, shown=solution.shown)
 
-    # -- on disk ---------------------------------------------------------------------------------------------------
-
     def save(self, path: str | Path) -> None:
         """Writes what is known, whole or not at all."""
         tree = None if self.preorder is None else self.preorder.tolist()
-        document = {
-            "streed frontier": _VERSION,
-            "problem": self.problem_id,
-            "lowers": self.lowers.tolist(),
-            "tries": self.tries.tolist(),
-            "root_lower": self.root_lower,
-            "upper": self.upper,
-            "tree": tree,
-            "nodes": self.nodes,
-            "pieces": self.pieces,
-            "seconds": self.seconds,
-            "told": self.known.written(),
-        }
+        counts = [self.nodes, self.pieces, self.seconds]
+        known = [self.problem_id, self.lowers.tolist(), self.root_lower, self.upper, tree, counts]
         aside = Path(f"{path}.{os.getpid()}.part")
-        aside.write_text(json.dumps(document), encoding="utf-8")
+        aside.write_text(json.dumps({"streed frontier": known}), encoding="utf-8")
         aside.replace(path)
 
     def load(self, path: str | Path) -> None:
         """Takes what `save` wrote; raises InputError for a file that is none, or is of another problem."""
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            lowers = np.array(document["lowers"], np.int64)
-            known = document["streed frontier"] == _VERSION and document["problem"] == self.problem_id
-            tree = None if document["tree"] is None else np.array(document["tree"], np.int64)
-            tries = np.array(document["tries"], np.int64)
-            numbers = [int(document[key]) for key in ("root_lower", "upper", "nodes", "pieces")]
-            seconds = float(document["seconds"])
-            told = Told()
-            if known and "told" in document:  # what was saved before bounds were has none
-                told = read(document["told"], 2 * self.encoding.packed.n_columns)
+            name, lowers, root_lower, upper, tree, counts = json.loads(Path(path).read_bytes())["streed frontier"]
+            codes = np.array(lowers, np.int64)
+            preorder = None if tree is None else np.array(tree, np.int64)
+            root_lower, upper = int(root_lower), int(upper)
+            nodes, pieces, seconds = int(counts[0]), int(counts[1]), float(counts[2])
         except OSError as error:
             raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that `save` wrote") from None
-        if not known or lowers.shape != self.lowers.shape or tries.shape != self.tries.shape:
+        if name != self.problem_id or codes.shape != self.lowers.shape:
             raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
-        if numbers[1] < self.upper and tree is not None:
-            self.upper, self.preorder = numbers[1], tree
-        self.lowers, self.tries = np.maximum(self.lowers, lowers), tries
-        self.root_lower = max(self.root_lower, numbers[0])
-        self.known.add(told)
-        self.nodes, self.pieces, self.seconds = numbers[2], numbers[3], seconds
+        if upper < self.upper and preorder is not None:
+            self.upper, self.preorder = upper, preorder
+        self.lowers, self.root_lower = np.maximum(self.lowers, codes), max(self.root_lower, root_lower)
+        self.nodes, self.pieces, self.seconds = nodes, pieces, seconds
 
     def _fingerprint(self, root: Root) -> str:
         """A hash of all that the codes of the problem depend on."""
@@ -326,9 +223,3 @@ class Frontier:
         limits = (root.depth, root.budget, packed.min_leaf, packed.split_cost, packed.n_labels, self.target)
         digest.update(repr((repr(self.problem.task), self.precision, limits, self.splits)).encode())
         return digest.hexdigest()
-
-
-def remove(path: Path) -> None:
-    """Deletes a file, if it is there."""
-    with contextlib.suppress(FileNotFoundError):
-        path.unlink()
