@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from streed.export.onnx import onnx_inputs, to_onnx
-from streed.export.python import to_python
 from streed.export.sklearn import codes, feature_names, to_sklearn
-from streed.export.sql import to_sql
+from streed.export.source import to_python, to_sql
 from streed.tree.models import tree_of
 from streed.tree.storage import load as from_json
 from streed.tree.storage import schema

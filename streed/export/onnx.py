@@ -1,7 +1,7 @@
 """A tree as an ONNX model that reads raw columns: numbers, texts, dates and gaps.
 
-The graph has three parts: every question gives the number of the child that a row goes to, an ensemble of one tree
-gives the number of the leaf, and a table what that leaf shows. Comparisons of numbers are in double precision.
+The graph finds the number of each row's leaf from the leaves up, where a question chooses among the leaves of its
+children, and looks up what that leaf shows. Comparisons of numbers are in double precision.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.data import Cut
 from streed.data.column import numbers_like
 from streed.data.new_rows import raw_columns
 from streed.data.ordered import TIMES, Kind
@@ -20,16 +19,12 @@ from streed.data.reading import Values
 from streed.data.table import as_table, read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
-from streed.export.questions import ABOVE, AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
-from streed.export.sklearn import unrolled
+from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
 from streed.tree import Tree
 from streed.tree.models import tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-MOST_LEAVES = 2**24
-"""Leaves are numbered in single precision."""
 
 NO_DATE = -(2**63)
 """A date or duration that is missing, as numpy's NaT."""
@@ -119,31 +114,38 @@ def _reals(raw: Values) -> Array:
 
 
 class _Graph:
-    """The nodes and constants of a graph that is being built; every result has a name of its own."""
+    """The nodes and constants of a graph that is being built; equal ones are there once."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
+        self._made: dict[Any, str] = {}
 
     def add(self, operator: str, given: Sequence[str], *, name: str | None = None, **attributes: Any) -> str:
         """The name of the operator's result."""
-        made = f"/{operator}_{len(self.nodes)}" if name is None else name
-        domain = "ai.onnx.ml" if operator in ("LabelEncoder", "TreeEnsembleRegressor") else ""
-        self.nodes.append(self.onnx.helper.make_node(operator, list(given), [made], domain=domain, **attributes))
-        return made
+        key = (operator, *given, name, str(attributes))
+        if key not in self._made:
+            self._made[key] = f"/{operator}_{len(self.nodes)}" if name is None else name
+            domain = "ai.onnx.ml" if operator == "LabelEncoder" else ""
+            made = [self._made[key]]
+            self.nodes.append(self.onnx.helper.make_node(operator, list(given), made, domain=domain, **attributes))
+        return self._made[key]
 
-    def constant(self, value: Array) -> str:
+    def constant(self, value: Any, dtype: Any = None) -> str:
         """The name of a constant."""
-        name = f"/constant_{len(self.constants)}"
-        if value.dtype == object:
-            texts = [text.encode() for text in value.tolist()]
-            kind = self.onnx.TensorProto.STRING
-            self.constants.append(self.onnx.helper.make_tensor(name, kind, value.shape, texts))
-        else:
-            self.constants.append(self.onnx.numpy_helper.from_array(value, name))
-        return name
+        held = np.asarray(value, dtype=dtype)
+        key = (str(held.tolist()), str(held.dtype))
+        if key not in self._made:
+            name = self._made[key] = f"/constant_{len(self.constants)}"
+            if held.dtype == object:
+                texts = [text.encode() for text in held.tolist()]
+                kind = self.onnx.TensorProto.STRING
+                self.constants.append(self.onnx.helper.make_tensor(name, kind, held.shape, texts))
+            else:
+                self.constants.append(self.onnx.numpy_helper.from_array(held, name))
+        return self._made[key]
 
     def input(self, name: str, kind: str, width: int) -> str:
         """The name of an input (m, width)."""
@@ -170,7 +172,7 @@ def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
         # A tree that is one leaf still has to know how many rows there are.
         whole = graph.input("X", "number", max(width, 1))
         places = kinds or {0: "number"}
-        return {j: graph.add("Gather", [whole, graph.constant(np.array([j]))], axis=1) for j in sorted(places)}
+        return {j: graph.add("Gather", [whole, graph.constant([j])], axis=1) for j in sorted(places)}
     by_name: dict[str, str] = {}
     for place, name in names.items():
         if name not in by_name:
@@ -194,109 +196,76 @@ def _kind(question: Question) -> str:
 
 
 def _leaf(nodes: Plan, inputs: dict[int, str], graph: _Graph) -> str:
-    """The number of each row's leaf, (m,) int64."""
-    # A column of the tree's data asks one question, an ordered one another at each cut.
-    place_of: dict[tuple[int, Cut | None], int] = {}
-    found: list[str] = []
-    for question, column, cut in zip(nodes.questions, nodes.columns, nodes.cuts, strict=True):
-        if question is not None and (column, cut) not in place_of:
-            place_of[column, cut] = len(found)
-            found.append(_child(question, inputs[question.place], graph))
-    asked = tuple(place_of.get(key, -1) for key in zip(nodes.columns, nodes.cuts, strict=True))
-    leaves = [place for place, below in enumerate(nodes.children) if not below]
-    if len(leaves) > MOST_LEAVES:
-        raise InputError("tree", f"it has {len(leaves):,} leaves", f"ONNX takes up to {MOST_LEAVES:,}")
-    if not found:
-        (some,) = inputs.values()
-        flat = graph.add("Reshape", [some, graph.constant(np.array([-1]))])
-        count = graph.add("Shape", [flat])
-        return graph.add("Expand", [graph.constant(np.zeros(1, np.int64)), count])
-    rows = graph.add("Concat", found, axis=1)
-    built, _ = unrolled(nodes.children, asked, leaves)
-    ends = [(at, leaf) for at, (*_, leaf) in enumerate(built) if leaf >= 0]
-    size = len(built)
-    number = graph.add(
-        "TreeEnsembleRegressor",
-        [rows],
-        n_targets=1,
-        nodes_treeids=[0] * size,
-        nodes_nodeids=list(range(size)),
-        nodes_featureids=[max(column, 0) for _, _, column, _, _ in built],
-        nodes_modes=["LEAF" if leaf >= 0 else "BRANCH_LEQ" for *_, leaf in built],
-        nodes_values=[threshold if leaf < 0 else 0.0 for _, _, _, threshold, leaf in built],
-        nodes_truenodeids=[max(left, 0) for left, *_ in built],
-        nodes_falsenodeids=[max(right, 0) for _, right, *_ in built],
-        target_treeids=[0] * len(ends),
-        target_nodeids=[at for at, _ in ends],
-        target_ids=[0] * len(ends),
-        target_weights=[float(leaf) for _, leaf in ends],
-    )
-    whole = graph.add("Cast", [number], to=graph.onnx.TensorProto.INT64)
-    return graph.add("Reshape", [whole, graph.constant(np.array([-1]))])
+    """The number of each row's leaf, (m,) int64: from the leaves up, what a question chooses of its children's."""
+    leaves = {place: number for number, place in enumerate(p for p, below in enumerate(nodes.children) if not below)}
+    found: dict[int, str] = {}
+
+    def child(place: int) -> str:
+        return found[place] if place in found else graph.constant([[leaves[place]]])
+
+    asked: dict[int, Question] = {}  # those that rows come to
+    reached = {0}
+    for place, question in enumerate(nodes.questions):
+        if place in reached and question is not None:
+            asked[place] = question
+            reached |= {
+                nodes.children[place][code] for code in (question.rest, *(each.child for each in question.order))
+            }
+    for place, question in reversed(asked.items()):
+        if _kind(question) == "text":
+            _check_gaps(question)
+        values, below = inputs[question.place], nodes.children[place]
+        chosen = child(below[question.rest])
+        for case in reversed(question.order):  # what is looked up last stands
+            chosen = graph.add("Where", [_holds(question, case, values, graph), child(below[case.child]), chosen])
+        found[place] = chosen
+    (some, *_) = inputs.values()
+    rows = graph.add("Slice", [graph.add("Shape", [some]), *map(graph.constant, ([0], [1]))])
+    flat = graph.add("Reshape", [child(0), graph.constant([-1])])
+    return graph.add("Expand", [flat, rows])  # without a question, or a case, there is one leaf for all
 
 
-def _child(question: Question, values: str, graph: _Graph) -> str:
-    """The number of the child that each row goes to, (m, 1) float32; 0 where the tree has no answer."""
-    rest = 0 if question.otherwise is None else question.otherwise
+def _holds(question: Question, case: Case, values: str, graph: _Graph) -> str:
+    """Whether the case holds, (m, 1) bool."""
     kind = _kind(question)
+    if case.relation == PRESENT:
+        return graph.add("Not", [_holds(question, Case(0, GAP), values, graph)])
     if kind == "text":
-        return _text_child(question, values, rest, graph)
-    child = graph.constant(np.array([[rest]], np.float32))
-    for case in reversed(question.order):  # what is looked up last stands
-        holds = _holds(case, kind, values, graph)
-        child = graph.add("Where", [holds, graph.constant(np.array([[case.child]], np.float32)), child])
-    # Without a case that looks at the values, the result would have one row.
-    return graph.add("Expand", [child, graph.add("Shape", [values])])
-
-
-def _holds(case: Case, kind: str, values: str, graph: _Graph) -> str:
-    """Whether the case holds, (m, 1) bool, of numbers, dates or durations."""
+        texts = [""] if case.relation == GAP else list(case.values)
+        numbered = graph.add(
+            "LabelEncoder", [values], keys_strings=texts, values_int64s=[1] * len(texts), default_int64=0
+        )
+        return graph.add("Equal", [numbered, graph.constant([[1]])])
     dtype = np.int64 if kind in _TIMES else np.float64
     large = [value for value in case.values if isinstance(value, int) and abs(value) >= MOST_WHOLE]
     if large and kind == "number":
         found = f"it asks about {large[0]}, which is not below 2**53"
         raise InputError("tree", found, "ONNX compares in double precision: give smaller numbers")
-    if case.relation in (GAP, PRESENT):
-        if kind == "number":
-            gap = graph.add("IsNaN", [values])
-        else:
-            gap = graph.add("Equal", [values, graph.constant(np.array([[NO_DATE]], np.int64))])
-        return gap if case.relation == GAP else graph.add("Not", [gap])
+    if case.relation == GAP:
+        missing = graph.constant([[NO_DATE]], np.int64)
+        return graph.add("IsNaN", [values]) if kind == "number" else graph.add("Equal", [values, missing])
     if case.relation == ONE_OF:
-        each = [graph.add("Equal", [values, graph.constant(np.array([[value]], dtype))]) for value in case.values]
-        either = each[0]
-        for other in each[1:]:
+        either, *others = (graph.add("Equal", [values, graph.constant([[each]], dtype)]) for each in case.values)
+        for other in others:
             either = graph.add("Or", [either, other])
         return either
-    limit = graph.constant(np.array([case.values], dtype))
-    holds = graph.add("LessOrEqual" if case.relation == AT_MOST else "Greater", [values, limit])
-    if kind == "number" or case.relation == ABOVE:
-        return holds
-    return graph.add("And", [holds, _holds(Case(0, PRESENT), kind, values, graph)])
+    limit = graph.constant([case.values], dtype)
+    if case.relation != AT_MOST:
+        return graph.add("Greater", [values, limit])
+    below = graph.add("LessOrEqual", [values, limit])
+    # A date that is missing is the least number.
+    return below if kind == "number" else graph.add("And", [below, _holds(question, Case(0, PRESENT), values, graph)])
 
 
-def _text_child(question: Question, values: str, rest: int, graph: _Graph) -> str:
-    """The number of the child by the text, the empty one for a gap."""
-    children = {value: case.child for case in question.cases if case.relation == ONE_OF for value in case.values}
+def _check_gaps(question: Question) -> None:
+    """Raises InputError where a gap and the empty text, which stands for it, go to different children."""
+    texts = {value: case.child for case in question.cases if case.relation == ONE_OF for value in case.values}
     gap = next((case.child for case in question.cases if case.relation == GAP), None)
-    present = next((case.child for case in question.cases if case.relation == PRESENT), None)
-    if present is not None:
-        gap, rest = rest, present
-    if gap is not None:
-        if children.get("", gap) != gap:
-            found = f"column {question.name!r} has gaps and empty texts, which go to different children"
-            raise InputError("tree", found, "ONNX knows no gap among texts: give the empty ones another name")
-        children[""] = gap
-    if not children:
-        shape = graph.add("Shape", [values])
-        return graph.add("Expand", [graph.constant(np.array([[rest]], np.float32)), shape])
-    return graph.add(
-        "LabelEncoder",
-        [values],
-        keys_strings=list(children),
-        values_floats=[float(child) for child in children.values()],
-        default_float=float(rest),
-    )
+    if any(case.relation == PRESENT for case in question.cases):
+        gap = question.rest
+    if gap is not None and texts.get("", gap) != gap:
+        found = f"column {question.name!r} has gaps and empty texts, which go to different children"
+        raise InputError("tree", found, "ONNX knows no gap among texts: give the empty ones another name")
 
 
 def _labels(shows: Sequence[Any]) -> Array:

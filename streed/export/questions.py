@@ -54,6 +54,17 @@ class Question:
     """Of dates that have one."""
 
     @property
+    def rest(self) -> int:
+        """The child of all other rows, for forms that cannot refuse: the first where the tree has no answer."""
+        return 0 if self.otherwise is None else self.otherwise
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that the column's categories are, as far as they are known."""
+        asked = (value for case in self.cases if case.relation == ONE_OF for value in case.values)
+        return tuple(value for value in (*self.known, *asked) if isinstance(value, str))
+
+    @property
     def order(self) -> list[Case]:
         """The cases that need be tried, in an order where the first that holds is right: few values first."""
         cases = [case for case in self.cases if case.child != self.otherwise]

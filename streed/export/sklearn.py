@@ -1,9 +1,7 @@
-"""A tree as a scikit-learn estimator, for what works on those: plot_tree, export_text, SHAP, skl2onnx.
+"""A tree as a scikit-learn estimator, for what works on those: plot_tree, export_text, SHAP.
 
-The estimator reads codes (`codes`): 0/1 of binary columns, the number of the category of others, and of ordered columns
-the value itself in single precision, moved where it has to be to stay on its side of every threshold. A branching node
-with a child per category becomes a few binary ones on its codes, `department <= 2.5` and so on. Of a tree that carries
-the recipe of its questions, it is the last step of a pipeline that reads raw tables.
+The estimator reads the answers to the tree's questions, 0 or 1 each (`codes`), named by `feature_names`. A branching
+node with a child per category asks about one category after the other.
 """
 
 from __future__ import annotations
@@ -12,16 +10,16 @@ import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
-from streed.data import Cut, Dataset
+from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
-from streed.export.questions import plan
-from streed.export.single_precision import as_double, single_precision
-from streed.tree import Tree
+from streed.tree import Branch, Leaf, Tree
 from streed.tree.models import tree_of
 from streed.tree.rows import TreeRows
+from streed.tree.text import holds
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
 
 _LEAF, _NOTHING = -1, -2
 """How scikit-learn marks a node without children, and a leaf's column and threshold."""
-
-_NO_COLUMN = "none"
-"""The name of the only column, all 0, where the tree's data had no column."""
 
 _UNREACHED = 1e-9
 """What a leaf without rows weighs: SHAP divides by weights."""
@@ -55,35 +50,26 @@ def to_sklearn(
     except ModuleNotFoundError:
         raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
     tree = tree_of(model)
-    nodes = plan(tree)
-    leaves = [place for place, below in enumerate(nodes.children) if not below]
-    shows = [nodes.shows[place] for place in leaves]
+    nodes, shows = _binary(tree), tree.shows()
     is_regression = tree.shown is not None and all(_is_number(shown) for shown in shows)
     classes = None if is_regression else _classes(tree, shows)
-    at, targets, weights = _rows(tree, X, y, sample_weight)
-    sizes = np.array([nodes.rows[place] for place in leaves]) if at is None else np.bincount(at, minlength=len(leaves))
-    if at is None or weights is None:
-        masses: Array = sizes.astype(np.float64)
-    else:
-        masses = np.bincount(at, weights=weights, minlength=len(leaves))
-    masses = np.maximum(masses, _UNREACHED)
-    values = _leaf_values(shows, classes)
-    if classes is not None and at is not None and targets is not None:
-        values = _shares(values, classes, at, targets, np.ones(len(at)) if weights is None else weights)
-    built, places = unrolled(nodes.children, nodes.columns, leaves, nodes.cuts)
-    state = _state(built, sizes, masses, values, is_classifier=not is_regression)
-    cuts = [nodes.cuts[place] for place in places]
-    state["nodes"]["missing_go_to_left"] = [cut is not None and cut.gaps == 0 for cut in cuts]
+    values = np.array([[float(shown)] for shown in shows]) if classes is None else np.array(shows)[:, None] == classes
+    values = values.astype(np.float64)
+    sizes = np.array([node.rows for node in nodes if node.leaf >= 0])
+    masses: Array = sizes.astype(np.float64)
+    if X is not None:
+        at, targets, weights = _rows(tree, X, y, sample_weight)
+        sizes = np.bincount(at, minlength=len(shows))
+        masses = np.bincount(at, weights=weights, minlength=len(shows))
+        if classes is not None and targets is not None:
+            values = _shares(values, classes, at, targets, weights)
+    state = _state(nodes, sizes, np.maximum(masses, _UNREACHED), values, is_classifier=not is_regression)
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
-    width = len(feature_names(tree))
-    estimator.n_features_in_ = width
+    estimator.n_features_in_ = estimator.max_features_ = len(feature_names(tree))
     estimator.n_outputs_ = 1
-    estimator.max_features_ = width
-    n_classes = 1 if classes is None else len(classes)
     if classes is not None:
-        estimator.classes_ = classes
-        estimator.n_classes_ = np.int64(n_classes)
-    estimator.tree_ = Compiled(width, np.array([n_classes], dtype=np.intp), 1)
+        estimator.classes_, estimator.n_classes_ = classes, np.int64(len(classes))
+    estimator.tree_ = Compiled(estimator.n_features_in_, np.array([values.shape[1]], dtype=np.intp), 1)
     estimator.tree_.__setstate__(state)
     return estimator if tree.recipe is None else _pipeline(tree, estimator)
 
@@ -95,41 +81,82 @@ def to_pipeline(model: Any) -> Pipeline:
     return exported if tree.recipe is not None else _pipeline(tree, exported)
 
 
-def _pipeline(tree: Tree, estimator: Any) -> Pipeline:
-    from sklearn.pipeline import Pipeline
-
-    from streed.export.steps import QuestionsOfTree
-
-    return Pipeline([("questions", QuestionsOfTree(tree)), ("tree", estimator)])
-
-
 def codes(model: Any, X: Any) -> Array:
-    """(m, p) float32: rows as `to_sklearn`'s estimator reads them; columns that the tree does not ask about are 0.
+    """(m, q) float32: the answers of rows to the tree's questions, 0 or 1, as `to_sklearn`'s estimator reads them.
 
-    Gaps of ordered columns are NaN. Where the tree's data had no column there is one, which scikit-learn wants. `X` as
-    `Tree.predict` takes it; raises InputError for missing columns, values that the tree does not know, and thresholds
-    that single precision does not tell apart.
+    A tree without a question has one column of 0, which scikit-learn wants. `X` as `Tree.predict` takes it; raises
+    InputError for missing columns and for values that the tree does not know.
     """
     tree = tree_of(model)
     rows = TreeRows.of(X, tree.columns, tree.n_columns, tree.recipe)
-    thresholds = tree.thresholds()
-    table = np.zeros((rows.n_rows, max(tree.n_columns, 1)), dtype=np.float32)
-    for j, column in tree.columns.items():
-        if j in thresholds:
-            table[:, j] = single_precision(rows.numbers(j), thresholds[j], column.name)
-        else:
-            table[:, j] = rows.codes(j)
+    asked = _questions(tree)
+    table = np.zeros((rows.n_rows, max(len(asked), 1)), dtype=np.float32)
+    for place, (column, cut, code) in enumerate(asked):
+        table[:, place] = rows.sides(Branch(column, (), 0, cut), np.arange(rows.n_rows)) == code
     return table
 
 
 def feature_names(model: Any) -> list[str]:
-    """The names of the estimator's columns, as far as the tree knows them; x0, x1, ... elsewhere."""
+    """The names of the estimator's columns: what holds of a row where they are 1."""
     tree = tree_of(model)
-    if tree.n_columns == 0:
-        return [_NO_COLUMN]
-    if tree.recipe is not None:
-        return [output.name for output in tree.recipe.outputs]
-    return [tree.columns[j].name if j in tree.columns else f"x{j}" for j in range(tree.n_columns)]
+    return [holds(tree.columns[column], code, cut) for column, cut, code in _questions(tree)] or ["none"]
+
+
+@attrs.define
+class _Node:
+    """A node of the binary tree: on the left are the rows whose answer is 0."""
+
+    column: int
+    rows: int
+    leaf: int = -1
+    left: int = _LEAF
+    right: int = _LEAF
+
+
+def _questions(tree: Tree) -> list[tuple[int, Any, int]]:
+    """(column, cut, number of the child) of every question, in the order of columns and children."""
+    found: dict[tuple[int, Any, int], None] = {}
+    stack: list[Any] = [tree.root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Branch):
+            found |= {(node.column, node.cut, code): None for code in range(1, len(node.children))}
+            stack.extend(reversed(node.children))
+    return list(found)
+
+
+def _binary(tree: Tree) -> list[_Node]:
+    """The nodes, parents first; a node with c children becomes c - 1, which ask for the last child first."""
+    places = {key: place for place, key in enumerate(_questions(tree))}
+    made: list[_Node] = []
+    ends: list[int] = []
+    # (node, how many of its children are left, the parent's place, whether this is its right child)
+    stack: list[tuple[Any, int, int, bool]] = [(tree.root, -1, -1, False)]
+    while stack:
+        node, several, parent, is_right = stack.pop()
+        if parent >= 0:
+            setattr(made[parent], "right" if is_right else "left", len(made))
+        if isinstance(node, Leaf):
+            ends.append(len(made))
+            made.append(_Node(_NOTHING, node.rows, 0))
+            continue
+        last = (len(node.children) if several < 0 else several) - 1
+        here = len(made)
+        made.append(_Node(places[node.column, node.cut, last], 0))
+        stack.append((node.children[last], -1, here, True))
+        rest = (node.children[0], -1, here, False) if last == 1 else (node, last, here, False)
+        stack.append(rest)
+    for number, place in enumerate(ends):
+        made[place].leaf = number
+    return made
+
+
+def _pipeline(tree: Tree, estimator: Any) -> Pipeline:
+    from sklearn.pipeline import Pipeline
+
+    from streed.export.questions_of_tree import QuestionsOfTree
+
+    return Pipeline([("questions", QuestionsOfTree(tree)), ("tree", estimator)])
 
 
 def _is_number(value: Any) -> bool:
@@ -146,26 +173,17 @@ def _classes(tree: Tree, shows: Sequence[Any]) -> Array:
     return np.array(sorted(labels))
 
 
-def _leaf_values(shows: Sequence[Any], classes: Array | None) -> Array:
-    """(leaves, K): 1 for the class that a leaf shows; (leaves, 1) its number for a regressor."""
-    if classes is None:
-        return np.array([[float(shown)] for shown in shows])
-    values: Array = (np.array(shows)[:, None] == classes).astype(np.float64)
-    return values
-
-
-def _rows(tree: Tree, X: Any, y: Any, sample_weight: Any) -> tuple[Array | None, list[Any] | None, Array | None]:
-    """(the leaf of every row, its label, its weight), as far as they are given."""
-    if X is None:
-        return None, None, None
+def _rows(tree: Tree, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Any] | None, Array]:
+    """(the leaf of every row, its label if they are given, its weight)."""
     at = tree.apply(X)
+    given = sample_weight
     if isinstance(X, Dataset):
-        return at, X.y.tolist(), X.weights
+        y, given = X.y, X.weights
     targets = None if y is None else (y.tolist() if hasattr(y, "tolist") else list(y))
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    for name, given in (("y", targets), ("sample_weight", weights)):
-        if given is not None and len(given) != len(at):
-            raise InputError(name, f"it has {len(given)} entries, but X has {len(at)} rows", "give one entry per row")
+    weights = np.ones(len(at)) if given is None else np.asarray(given, dtype=np.float64)
+    for name, each in (("y", targets), ("sample_weight", weights)):
+        if each is not None and len(each) != len(at):
+            raise InputError(name, f"it has {len(each)} entries, but X has {len(at)} rows", "give one entry per row")
     return at, targets, weights
 
 
@@ -175,8 +193,7 @@ def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weight
     unknown = next((target for target in targets if target not in known), None)
     if unknown is not None:
         raise InputError("y", f"{unknown!r} is no label of the tree", f"its labels are {classes.tolist()[:5]}")
-    numbered = np.array([known[target] for target in targets])
-    cells = at * len(classes) + numbered
+    cells = at * len(classes) + np.array([known[target] for target in targets])
     counts = np.bincount(cells, weights=weights, minlength=values.size).reshape(values.shape)
     totals = counts.sum(axis=1, keepdims=True)
     shares: Array = np.divide(counts, totals, out=values.copy(), where=totals > 0)
@@ -191,75 +208,29 @@ def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weight
     return shares
 
 
-def unrolled(
-    children: Sequence[tuple[int, ...]],
-    columns: Sequence[int],
-    leaves: Sequence[int],
-    cuts: Sequence[Cut | None] | None = None,
-) -> tuple[list[tuple[int, int, int, float, int]], list[int]]:
-    """Binary nodes as (left, right, column, threshold, leaf number), parents first and left before right; their places.
-
-    A place is that of the node which a binary one was made of. `cuts`: those of nodes on ordered columns, whose
-    thresholds are kept (infinity for the question whether a value is missing). Of other nodes, the children are a range
-    of codes; it is halved until one child is left, so that c children lie at most log2(c), rounded up, levels deeper.
-    """
-    numbers_of = {place: number for number, place in enumerate(leaves)}
-    built: list[tuple[int, int, int, float, int]] = []
-    places: list[int] = []
-    # (node, or the first and the last of its children; the built parent; whether this is its right child)
-    stack: list[tuple[int, int, int, int, bool]] = [(0, 0, -1, -1, False)]
-    while stack:
-        place, first, last, parent, is_right = stack.pop()
-        here = len(built)
-        places.append(place)
-        if parent >= 0:
-            left, right, *rest = built[parent]
-            built[parent] = (left, here, *rest) if is_right else (here, right, *rest)  # type: ignore[assignment]
-        if last < 0:
-            first, last = 0, len(children[place]) - 1
-        if not children[place]:
-            built.append((_LEAF, _LEAF, _NOTHING, float(_NOTHING), numbers_of[place]))
-            continue
-        middle = (first + last) // 2
-        cut = None if cuts is None else cuts[place]
-        threshold = middle + 0.5 if cut is None else as_double(cut.threshold)
-        built.append((_LEAF, _LEAF, columns[place], threshold, -1))
-        for low, high, right_hand in ((middle + 1, last, True), (first, middle, False)):
-            if low == high:
-                stack.append((children[place][low], 0, -1, here, right_hand))
-            else:
-                stack.append((place, low, high, here, right_hand))
-    return built, places
-
-
 def _state(
-    built: Sequence[tuple[int, int, int, float, int]],
-    sizes: Array,
-    masses: Array,
-    values: Array,
-    *,
-    is_classifier: bool,
+    built: Sequence[_Node], sizes: Array, masses: Array, values: Array, *, is_classifier: bool
 ) -> dict[str, Any]:
     """What scikit-learn's compiled tree is set to: the nodes, and their values (nodes, 1, K)."""
     from sklearn.tree._tree import NODE_DTYPE
 
     nodes = np.zeros(len(built), dtype=NODE_DTYPE)
     value, square = np.zeros((len(built), values.shape[1])), np.zeros(len(built))
-    depths = np.zeros(len(built), dtype=np.int64)
-    for place, (left, right, column, threshold, _) in enumerate(built):
-        nodes["left_child"][place], nodes["right_child"][place] = left, right
-        nodes["feature"][place], nodes["threshold"][place] = column, threshold
-        for child in (left, right):
-            if child > 0:
-                depths[child] = depths[place] + 1
-    for place in range(len(built) - 1, -1, -1):
-        left, right, _, _, leaf = built[place]
-        if leaf >= 0:
-            nodes["n_node_samples"][place] = sizes[leaf]
-            nodes["weighted_n_node_samples"][place] = masses[leaf]
-            value[place], square[place] = values[leaf], float(values[leaf] @ values[leaf])
+    heights = np.zeros(len(built), dtype=np.int64)
+    for place, node in reversed(list(enumerate(built))):
+        nodes["left_child"][place], nodes["right_child"][place], nodes["feature"][place] = (
+            node.left,
+            node.right,
+            node.column,
+        )
+        nodes["threshold"][place] = 0.5 if node.leaf < 0 else _NOTHING
+        if node.leaf >= 0:
+            nodes["n_node_samples"][place] = sizes[node.leaf]
+            nodes["weighted_n_node_samples"][place] = masses[node.leaf]
+            value[place], square[place] = values[node.leaf], float(values[node.leaf] @ values[node.leaf])
             continue
-        below = [left, right]
+        below = [node.left, node.right]
+        heights[place] = 1 + heights[below].max()
         weights = nodes["weighted_n_node_samples"][below]
         nodes["n_node_samples"][place] = nodes["n_node_samples"][below].sum()
         nodes["weighted_n_node_samples"][place] = weights.sum()
@@ -267,9 +238,4 @@ def _state(
         value[place], square[place] = shares @ value[below], float(shares @ square[below])
     spread = (value * value).sum(axis=1)
     nodes["impurity"] = np.maximum(1 - spread if is_classifier else square - spread, 0.0)
-    return {
-        "max_depth": int(depths.max()),
-        "node_count": len(built),
-        "nodes": nodes,
-        "values": value[:, None, :].copy(),
-    }
+    return {"max_depth": int(heights[0]), "node_count": len(built), "nodes": nodes, "values": value[:, None, :].copy()}

@@ -13,13 +13,13 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data import Column, Cut, Dataset
+from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
 from streed.plot.measures import Rows
 from streed.tree import Leaf, Node, Tree, worth
 from streed.tree.models import tree_of
-from streed.tree.text import answers, question
+from streed.tree.text import answers, holds, question
 
 
 @attrs.frozen(eq=False)
@@ -97,17 +97,17 @@ def _skeleton(tree: Tree) -> list[Seen]:
     nodes: list[Seen] = []
     stack: list[tuple[Node, int, int, str, str]] = [(tree.root, -1, 0, "", "")]
     while stack:
-        node, parent, depth, answer, holds = stack.pop()
+        node, parent, depth, answer, held = stack.pop()
         place = len(nodes)
         if isinstance(node, Leaf):
             cost = worth(tree.unit, node.cost)
-            nodes.append(Seen(place, parent, depth, answer, holds, None, next(shows), node.rows, cost))
+            nodes.append(Seen(place, parent, depth, answer, held, None, next(shows), node.rows, cost))
             continue
         column, cut = tree.columns[node.column], node.cut
-        nodes.append(Seen(place, parent, depth, answer, holds, question(column, cut), None, node.rows, None))
+        nodes.append(Seen(place, parent, depth, answer, held, question(column, cut), None, node.rows, None))
         said = answers(column, cut)
         for code, child in reversed(list(enumerate(node.children))):
-            stack.append((child, place, depth + 1, said[code], _holds(column, code, cut)))
+            stack.append((child, place, depth + 1, said[code], holds(column, code, cut)))
     return _linked(nodes)
 
 
@@ -175,17 +175,3 @@ def _merged(several: Sequence[Seen]) -> Seen:
         counts=tuple(map(sum, zip(*counts, strict=True))) if counts else None,
         mean=None,
     )
-
-
-def _holds(column: Column, code: int, cut: Cut | None) -> str:
-    """What the answer with this number says of a row."""
-    if cut is not None:
-        if cut.threshold is None:
-            return f"{column.name} is missing" if code else f"{column.name} is known"
-        said = f"{column.name} {'>' if code else '<='} {column.written(cut)}"
-        return f"{said} or missing" if column.has_gaps and cut.gaps == code else said
-    if column.is_plain and question(column) == f"{column.name}?":
-        return column.name if code else f"not {column.name}"
-    # A column of a single value has no name for the other one.
-    values = column.categories
-    return f"{column.name} = {values[code]}" if code < len(values) else f"{column.name} ≠ {values[0]}"

@@ -34,6 +34,20 @@ def answers(column: Column, cut: Cut | None = None) -> tuple[str, ...]:
     return tuple(map(written, column.categories)) if column.multiway else ("no", "yes")
 
 
+def holds(column: Column, code: int, cut: Cut | None = None) -> str:
+    """What the answer with this number says of a row: `department = A`, `age > 30.5`, `not age<=30`."""
+    if cut is not None:
+        if cut.threshold is None:
+            return f"{column.name} is missing" if code else f"{column.name} is known"
+        said = f"{column.name} {'>' if code else '<='} {column.written(cut)}"
+        return f"{said} or missing" if column.has_gaps and cut.gaps == code else said
+    if column.is_plain and question(column) == f"{column.name}?":
+        return column.name if code else f"not {column.name}"
+    # A column of a single value has no name for the other one.
+    values = column.categories
+    return f"{column.name} = {values[code]}" if code < len(values) else f"{column.name} ≠ {values[0]}"
+
+
 def _answers_of_cut(column: Column, cut: Cut) -> tuple[str, str]:
     if cut.threshold is None:
         return ("no", "yes")

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import importlib.util
+import io
+import os
 import pickle
 import sqlite3
 import subprocess
@@ -38,6 +41,12 @@ class Case:
     """What a database calls the type of each column."""
 
     @property
+    def has_empty(self) -> bool:
+        """Whether a column has the empty text as a category."""
+        assert self.tree.recipe is not None
+        return any("" in column.categories for column in self.tree.recipe.columns)
+
+    @property
     def rows(self) -> list[dict[str, Any]]:
         return [dict(zip(self.table, row, strict=True)) for row in zip(*self.table.values(), strict=True)]
 
@@ -58,6 +67,37 @@ def as_python_by_position(case: Case) -> list[Any]:
     assert recipe is not None
     rows = [[row[column.name] for column in recipe.columns] for row in case.rows]
     return _called(to_python(case.tree, by_position=True), rows)
+
+
+def as_python_of_csv(case: Case) -> list[Any] | None:
+    """Answers of the Python source to rows as csv.DictReader reads them; None for durations, which are refused there.
+
+    Rows with an empty text, which is a gap there, are compared where it is a category and no gap was written so.
+    """
+    written = io.StringIO()
+    if "INTERVAL" in case.types.values():
+        return None
+    file = csv.DictWriter(written, list(case.table))
+    file.writeheader()
+    file.writerows([{name: _dated(value) for name, value in row.items()} for row in case.rows])
+    found = _called(to_python(case.tree), list(csv.DictReader(io.StringIO(written.getvalue(), newline=""))))
+    return [
+        right if "" in row.values() or (None in row.values() and case.has_empty) else said
+        for said, right, row in zip(found, case.expected, case.rows, strict=True)
+    ]
+
+
+def as_postgresql(case: Case) -> list[Any]:
+    """Answers of SQL in PostgreSQL, by the server that the PG environment variables name."""
+    import psycopg
+
+    types = {name: "DOUBLE PRECISION" if kind == "DOUBLE" else kind for name, kind in case.types.items()}
+    with psycopg.connect("") as connection:
+        found = _queried(connection.cursor(), case, case.table, types, mark="%s")
+        connection.rollback()
+    if isinstance(case.tree.labels[0], float):
+        found = [value if value == NO_ANSWER else float(value) for value in found]
+    return found
 
 
 def as_sqlite(case: Case) -> list[Any] | None:
@@ -144,8 +184,10 @@ FORMS = {
     "JSON": Form(as_json),
     "Python": Form(as_python),
     "Python, rows by position": Form(as_python_by_position),
+    "Python, rows of csv.DictReader": Form(as_python_of_csv),
     "SQL": Form(as_sqlite, version=f"sqlite {sqlite3.sqlite_version}"),
     "SQL, typed columns": Form(as_duckdb, ("duckdb",)),
+    "SQL, PostgreSQL": Form(as_postgresql, ("psycopg",)),
     "scikit-learn, pickled": Form(as_sklearn, ("pandas", "sklearn")),
     "ONNX": Form(as_onnx, ("onnx", "onnxruntime")),
 }
@@ -186,8 +228,9 @@ CANNOT = "cannot hold the table"
 
 
 def available() -> list[str]:
-    """The forms whose packages are installed."""
-    return [name for name, form in FORMS.items() if all(importlib.util.find_spec(need) for need in form.needs)]
+    """The forms whose packages are installed, and whose server is named."""
+    installed = [name for name, form in FORMS.items() if all(importlib.util.find_spec(need) for need in form.needs)]
+    return [name for name in installed if name != "SQL, PostgreSQL" or "PGHOST" in os.environ]
 
 
 def mismatches(case: Case, forms: Mapping[str, Form]) -> Iterator[tuple[str, str]]:
@@ -236,11 +279,11 @@ def _answered(case: Case, predict: Callable[[Table], list[Any]]) -> list[Any]:
     return found
 
 
-def _queried(connection: Any, case: Case, table: Table, types: dict[str, str]) -> list[Any]:
+def _queried(connection: Any, case: Case, table: Table, types: dict[str, str], mark: str = "?") -> list[Any]:
     columns = ", ".join('"' + name.replace('"', '""') + f'" {types.get(name, "")}' for name in table)
     connection.execute(f"CREATE TABLE people (place BIGINT, {columns})")
     rows = [(place, *row) for place, row in enumerate(zip(*table.values(), strict=True))]
-    connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * (len(table) + 1))})", rows)
+    connection.executemany(f"INSERT INTO people VALUES ({', '.join([mark] * (len(table) + 1))})", rows)
     found = connection.execute(f"{to_sql(case.tree, 'people')} ORDER BY place").fetchall()
     return [NO_ANSWER if row[-1] is None else row[-1] for row in found]
 

@@ -1,4 +1,4 @@
-"""The first step of an exported pipeline: raw rows as the codes that its tree reads. It needs scikit-learn."""
+"""The first step of an exported pipeline: raw rows as the answers that its tree reads. It needs scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from streed.exact import Array
+from streed.export.sklearn import codes, feature_names
 from streed.tree import Tree
 
 
 class QuestionsOfTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The answers of raw rows to the questions of a tree: 0/1 each, or the number of a category.
-
-    `tree`: a `streed.Tree`. There is nothing to fit.
-    """
+    """The answers of raw rows to the questions of a tree (a `streed.Tree`), 0 or 1 each. There is nothing to fit."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -25,15 +23,11 @@ class QuestionsOfTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Array:
-        """(m, p) float32: rows as `streed.export.codes` makes them."""
-        from streed.export.sklearn import codes
-
+        """(m, q) float32: rows as `streed.export.codes` makes them."""
         return codes(self.tree, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """(p,) the names of the questions."""
-        from streed.export.sklearn import feature_names
-
+        """(q,) the names of the questions."""
         return np.array(feature_names(self.tree), dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:

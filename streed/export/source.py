@@ -1,0 +1,333 @@
+"""A tree as source: a Python function of a row, which needs no import of streed, or an SQL expression.
+
+Both are written from one plan of questions; a dialect says how values, conditions and branches are spelled.
+"""
+
+from __future__ import annotations
+
+import keyword
+import math
+import numbers
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import attrs
+
+from streed.binarize.conditions import sql_number, sql_time
+from streed.data.moments import clock_text, date_text
+from streed.data.ordered import TIMES, Kind
+from streed.errors import InputError
+from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
+from streed.tree.models import tree_of
+
+
+def to_python(
+    model: Any, name: str = "predict", *, by_position: bool = False, conditions: Mapping[str, str] | None = None
+) -> str:
+    """The source of a function `name(row)` that gives what the tree predicts for a row of the raw table.
+
+    `model`: a tree, a result or a fitted estimator. A row is a mapping from the table's column names to values (x0, x1,
+    ... where it had none), or a sequence of the values of its columns if `by_position`. Values may be texts, as
+    `csv.DictReader` reads them, but of durations. None, NaN and the empty text are gaps (the empty text is none where
+    it is a category). The function raises ValueError for a value that it cannot read, or that the tree has no answer
+    to. `conditions`: by the name of a binary column, a Python expression of `row` that holds where the column is 1,
+    such as {"age<=30": "row['age'] <= 30"}. Raises InputError for a name that is none, for conditions of unknown
+    columns, and for labels that have no literal.
+
+    >>> import streed
+    >>> from streed.tasks import Accuracy
+    >>> tree = streed.solve(Accuracy(), {"sex": ["f", "m", "m"]}, ["no", "yes", "yes"], max_depth=1).tree
+    >>> print(to_python(tree))
+    def predict(row):
+        if row['sex'] == 'f':
+            return 'no'
+        return 'yes'
+    <BLANKLINE>
+    """
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
+    nodes, dialect = plan(tree_of(model), conditions), _Python(name, by_position)
+    functions = [
+        "\n".join([f"def {title}(row):", *_lines(nodes, dialect, root, 1)]) + "\n" for title, root in dialect.functions
+    ]
+    text = "\n".join(functions)
+    functions[:0] = [source.format(name=name) for what, source in _HELPERS.items() if f"_{name}_{what}(" in text]
+    text = "\n\n".join(functions)
+    imports = [said for used, said in _IMPORTS.items() if used in text]
+    return "\n".join([*imports, "", "", text] if imports else [text])
+
+
+def to_sql(
+    model: Any, table: str | None = None, name: str = "prediction", *, conditions: Mapping[str, str] | None = None
+) -> str:
+    """The CASE expression of what the tree predicts, or the query of all columns and this one if `table` is given.
+
+    DuckDB, SQLite and PostgreSQL read it. `model`: a tree, a result or a fitted estimator; the columns are those of the
+    raw table (x0, x1, ... where it named none), NULL is a gap, dates may be dates, timestamps or texts by ISO 8601, and
+    durations are intervals. Names are quoted as the standard says; a value that the tree has no answer to gives NULL.
+    Fractions become decimals. `conditions`: by the name of a binary column, an SQL condition that holds where the
+    column is 1, such as {"age<=30": "age <= 30"}. Raises InputError for conditions of unknown columns, and for labels
+    that have no literal.
+
+    >>> import streed
+    >>> from streed.tasks import Accuracy
+    >>> tree = streed.solve(Accuracy(), {"sex": ["f", "m", "m"]}, ["no", "yes", "yes"], max_depth=1).tree
+    >>> print(to_sql(tree, "people"))
+    SELECT *, CASE
+      WHEN "sex" = 'f' THEN 'no'
+      ELSE 'yes'
+    END AS "prediction"
+    FROM "people"
+    """
+    expression = "\n".join(_lines(plan(tree_of(model), conditions), _Sql(), 0, 0))
+    if table is None:
+        return expression
+    return f"SELECT *, {expression} AS {_quoted(name)}\nFROM {_quoted(table)}"
+
+
+_Step = tuple[str, int, int]
+"""What stands before a node, the node (-1 for none), and its level."""
+
+
+def _lines(nodes: Plan, dialect: _Python | _Sql, root: int, level: int) -> list[str]:
+    """The source of what a node and those below it say."""
+    lines: list[str] = []
+    stack: list[_Step] = [("", root, level)]
+    while stack:
+        said, place, level = stack.pop()
+        if place < 0:
+            lines.append(dialect.indent * level + said)
+            continue
+        question = nodes.questions[place]
+        if question is None:
+            lines += dialect.leaf(said, _literal(nodes.shows[place], dialect), level)
+            continue
+        opened, steps = dialect.branch(said, question, place, nodes.children[place], level)
+        lines += opened
+        stack.extend(reversed(steps))
+    return lines
+
+
+@attrs.define
+class _Sql:
+    """CASE expressions, in the words that DuckDB, SQLite and PostgreSQL share."""
+
+    indent: ClassVar[str] = "  "
+    words: ClassVar[dict[Any, str]] = {None: "NULL", True: "TRUE", False: "FALSE"}
+
+    def leaf(self, said: str, value: str, level: int) -> list[str]:
+        return [self.indent * level + said + value]
+
+    def branch(
+        self, said: str, question: Question, place: int, below: tuple[int, ...], level: int
+    ) -> tuple[list[str], list[_Step]]:
+        steps = [
+            (f"WHEN {self.condition(question, case)} THEN ", below[case.child], level + 1) for case in question.order
+        ]
+        if question.otherwise is not None:
+            steps.append(("ELSE ", below[question.otherwise], level + 1))
+        return [f"{self.indent * level}{said}CASE"], [*steps, ("END", -1, level)]
+
+    def condition(self, question: Question, case: Case) -> str:
+        column = _quoted(question.name)
+        if case.relation == HOLDS:
+            return str(case.values[0])
+        if case.relation == ONE_OF:
+            if question.kind is Kind.BOOLEAN and all(isinstance(value, int) for value in case.values):
+                column = f"CAST({column} AS INTEGER)"  # PostgreSQL compares no truth value with a number
+            return _one_of(column, case.values, self, "=", "IN")
+        if case.relation in (AT_MOST, ABOVE):
+            limit = case.values[0]
+            if question.kind in TIMES:
+                value, written = sql_time(column, question.kind, limit, question.zone)
+                return f"{value} {case.relation} {written}"
+            if isinstance(limit, float) and math.isinf(limit):
+                # Up to minus infinity is below all finite numbers, above it all that is not.
+                largest = sql_number(math.copysign(sys.float_info.max, limit))
+                return f"{column} {'<' if case.relation == AT_MOST else '>='} {largest}"
+            return f"{column} {case.relation} {limit if isinstance(limit, int) else sql_number(limit)}"
+        return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
+
+    def text(self, value: str) -> str:
+        if "\0" in value:
+            raise InputError("tree", f"{value!r} has a NUL character, which SQL cannot hold", "rename it")
+        return "'" + value.replace("'", "''") + "'"
+
+    def fraction(self, value: Fraction) -> str:
+        return repr(float(value))
+
+
+@attrs.define
+class _Python:
+    """Functions of a row; the levels that are too deep for one are left to others."""
+
+    name: str
+    by_position: bool
+    functions: list[tuple[str, int]] = attrs.field(init=False)
+    """The functions by name and node; those that are asked for while others are written come last."""
+    indent: ClassVar[str] = "    "
+    words: ClassVar[dict[Any, str]] = {None: "None", True: "True", False: "False"}
+
+    def __attrs_post_init__(self) -> None:
+        self.functions = [(self.name, 0)]
+
+    def leaf(self, said: str, value: str, level: int) -> list[str]:
+        return [*self._head(said, level), self.indent * level + f"return {value}"]
+
+    def branch(
+        self, said: str, question: Question, place: int, below: tuple[int, ...], level: int
+    ) -> tuple[list[str], list[_Step]]:
+        opened = self._head(said, level)
+        if level > _DEEPEST:
+            self.functions.append((f"_{self.name}_{place}", place))
+            return [*opened, self.indent * level + f"return _{self.name}_{place}(row)"], []
+        value = f"row[{question.place if self.by_position else question.name!r}]"
+        steps = [
+            (f"if {self.condition(question, case, value)}:", below[case.child], level + 1) for case in question.order
+        ]
+        if question.otherwise is not None:
+            return opened, [*steps, ("", below[question.otherwise], level)]
+        # Before Python 3.12 no f-string may have a backslash in its braces, which repr writes for control characters
+        # too.
+        plain = not set(repr(question.name)[1:-1]) & set("\\{}\"'")
+        told = f'f"unknown value {{{value}!r}} of column {question.name!r}"'
+        message = told if plain else repr(f"unknown value of column {question.name!r}")
+        return opened, [*steps, (f"raise ValueError({message})", -1, level)]
+
+    def condition(self, question: Question, case: Case, value: str) -> str:
+        if case.relation == HOLDS:
+            return str(case.values[0])
+        if case.relation == ONE_OF:
+            return _one_of(self._read(question, case, value), case.values, self, "==", "in")
+        if case.relation in (AT_MOST, ABOVE):
+            return self._compared(question, case, value)
+        gap = f"_{self.name}_gap({value})"
+        if "" in question.texts:
+            gap = f"({value} is None or {value} != {value})"
+        return gap if case.relation == GAP else f"not {gap}"
+
+    def _compared(self, question: Question, case: Case, value: str) -> str:
+        limit = case.values[0]
+        if question.kind is Kind.DATE:
+            read = f"_{self.name}_moment({value}, {question.zone is not None})"
+            written = f"datetime.datetime.fromisoformat({date_text(limit, question.zone)!r})"
+        elif question.kind is Kind.TIME:
+            read, written = f"_{self.name}_clock({value})", f"datetime.time.fromisoformat({clock_text(limit)!r})"
+        elif question.kind is Kind.DURATION:
+            read, written = f"_{self.name}_span({value})", f"datetime.timedelta(microseconds={limit})"
+        else:
+            infinite = isinstance(limit, float) and math.isinf(limit)
+            return (
+                f"_{self.name}_number({value}) {case.relation} {f'float({str(limit)!r})' if infinite else repr(limit)}"
+            )
+        return f"{read} is not None and {read} {case.relation} {written}"
+
+    def _read(self, question: Question, case: Case, value: str) -> str:
+        """The value to be compared with categories: as a number, or as a text where other things may be written so."""
+        if all(isinstance(each, numbers.Real) for each in case.values):
+            return f"_{self.name}_number({value})"
+        other = any(each[:1].isdigit() or each[:1] in "+-.(" or each in _OTHERS for each in question.texts if each)
+        return f"_{self.name}_text({value})" if other and question.kind is Kind.CATEGORY else value
+
+    def _head(self, said: str, level: int) -> list[str]:
+        return [self.indent * (level - 1) + said] if said else []
+
+    def text(self, value: str) -> str:
+        return repr(str(value))
+
+    def fraction(self, value: Fraction) -> str:
+        return f"Fraction({value.numerator}, {value.denominator})"
+
+
+_DEEPEST = 18
+"""Levels of `if` in one function: Python's parser takes a hundred levels of indentation, readers far fewer."""
+
+_OTHERS = ("True", "False", "inf", "nan", "None")
+
+_IMPORTS = {"datetime.": "import datetime", "Fraction(": "from fractions import Fraction"}
+
+_HELPERS = {
+    "gap": '''def _{name}_gap(value):
+    """Whether the value is a gap: None, NaN or the empty text."""
+    return value is None or value == "" or value != value
+''',
+    "number": '''def _{name}_number(value):
+    """The value as a number, also of a text; NaN of a gap."""
+    if value is None or value == "":
+        return float("nan")
+    if not isinstance(value, str):
+        return value
+    if value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    try:
+        return int(value)
+    except ValueError:
+        return float(value)
+''',
+    "text": '''def _{name}_text(value):
+    """The value as the tree's categories are written; None of a gap."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else str(value)
+''',
+    "moment": '''def _{name}_moment(value, aware):
+    """A date, datetime or text by ISO 8601 as a datetime, which has a zone if `aware`; None of a gap."""
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, str):
+        value = datetime.datetime.fromisoformat(value)
+    elif hasattr(value, "start_time"):
+        value = value.start_time.to_pydatetime()
+    elif not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day)
+    if (value.tzinfo is not None) != aware:
+        raise ValueError(str(value) + (" has no zone" if aware else " has a zone"))
+    return value
+''',
+    "clock": '''def _{name}_clock(value):
+    """A clock time or a text by ISO 8601 as a time; None of a gap."""
+    if value is None or value == "" or value != value:
+        return None
+    return datetime.time.fromisoformat(value) if isinstance(value, str) else value
+''',
+    "span": '''def _{name}_span(value):
+    """A timedelta; None of a gap."""
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, str):
+        raise ValueError("give a datetime.timedelta, not the text " + repr(value))
+    return value
+''',
+}
+"""What reads the values of a row, by name, for those functions that need it."""
+
+
+def _one_of(column: str, values: tuple[Any, ...], dialect: _Python | _Sql, equal: str, among: str) -> str:
+    written = [_literal(value, dialect) for value in values]
+    return f"{column} {equal} {written[0]}" if len(written) == 1 else f"{column} {among} ({', '.join(written)})"
+
+
+def _literal(value: Any, dialect: _Python | _Sql) -> str:
+    """The value as source; raises InputError where it has none."""
+    if value is None or isinstance(value, bool):
+        return dialect.words[value]
+    if isinstance(value, str):
+        return dialect.text(value)
+    if isinstance(value, Fraction):
+        return dialect.fraction(value)
+    if isinstance(value, numbers.Integral):
+        return repr(int(value))
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(float(value))
+    raise InputError("tree", f"{value!r} of type {type(value).__name__} has no literal", "use texts or numbers")
+
+
+def _quoted(name: str) -> str:
+    """The name as SQL has it; raises InputError for one that no database takes."""
+    if "\0" in name:
+        raise InputError("tree", f"the name {name!r} has a NUL character, which SQL cannot hold", "rename the column")
+    return '"' + name.replace('"', '""') + '"'
