@@ -64,9 +64,9 @@ def _svg(tree: Tree, table: str | None) -> str:
 def _sklearn(tree: Tree) -> bytes:
     import pickle
 
-    from streed.export.sklearn import to_pipeline
+    from streed.export import to_sklearn
 
-    return pickle.dumps(to_pipeline(tree))
+    return pickle.dumps(to_sklearn(tree))
 
 
 def _onnx(tree: Tree) -> bytes:

@@ -1,11 +1,12 @@
 """A tree as a scikit-learn estimator, for what works on those: plot_tree, export_text, SHAP.
 
-The estimator reads the answers to the tree's questions, 0 or 1 each (`codes`), named by `feature_names`. A branching
+It reads the answers to the tree's questions, 0 or 1 each (`codes`), named by `feature_names`. A branching
 node with a child per category asks about one category after the other.
 """
 
 from __future__ import annotations
 
+import functools
 import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from streed.tree.text import holds
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 _LEAF, _NOTHING = -1, -2
 """How scikit-learn marks a node without children, and a leaf's column and threshold."""
@@ -32,19 +32,18 @@ _UNREACHED = 1e-9
 """What a leaf without rows weighs: SHAP divides by weights."""
 
 
-def to_sklearn(
-    model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
-) -> DecisionTreeClassifier | DecisionTreeRegressor | Pipeline:
-    """A fitted estimator that predicts what the tree of `model` does: a tree, a result or a fitted estimator.
+def to_sklearn(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> Pipeline:
+    """A fitted pipeline that reads raw tables and predicts what the tree of `model` (a result, an estimator) does.
 
-    It reads `codes(model, X)`. Of a tree with a recipe it is a pipeline of `QuestionsOfTree` and that estimator, which
-    reads raw tables. The estimator is a regressor where all leaves show measured numbers, else a classifier. Without
-    rows its probabilities are 1 for what a leaf predicts; with `X` and `y` (or a Dataset) they are the shares of the
-    classes in the leaf. Raises InputError where a label's share is not the largest in its leaf (as under unequal costs
-    or a limit: the estimator would predict another label) and for labels of different types, MissingPackageError
-    without scikit-learn.
+    Its first step gives `codes(model, X)`; the last, `[-1]`, is a DecisionTreeRegressor where all leaves show measured
+    numbers, else a DecisionTreeClassifier. Its probabilities are 1 for what a leaf predicts; with `X` and `y` (or a
+    Dataset) they are the shares of the classes in the leaf. Raises InputError where a label's share is not the largest
+    in its leaf (as under unequal costs or a limit: the estimator would predict another label) and for labels of
+    different types, MissingPackageError without scikit-learn.
     """
     try:
+        from sklearn.pipeline import Pipeline
+        from sklearn.preprocessing import FunctionTransformer
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
         from sklearn.tree._tree import Tree as Compiled
     except ModuleNotFoundError:
@@ -54,15 +53,10 @@ def to_sklearn(
     is_regression = tree.shown is not None and all(_is_number(shown) for shown in shows)
     classes = None if is_regression else _classes(tree, shows)
     values = np.array([[float(shown)] for shown in shows]) if classes is None else np.array(shows)[:, None] == classes
-    values = values.astype(np.float64)
     sizes = np.array([node.rows for node in nodes if node.leaf >= 0])
-    masses: Array = sizes.astype(np.float64)
+    masses, values = sizes.astype(np.float64), values.astype(np.float64)
     if X is not None:
-        at, targets, weights = _rows(tree, X, y, sample_weight)
-        sizes = np.bincount(at, minlength=len(shows))
-        masses = np.bincount(at, weights=weights, minlength=len(shows))
-        if classes is not None and targets is not None:
-            values = _shares(values, classes, at, targets, weights)
+        sizes, masses, values = _shares(tree, X, y, sample_weight, values, classes)
     state = _state(nodes, sizes, np.maximum(masses, _UNREACHED), values, is_classifier=not is_regression)
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
     estimator.n_features_in_ = estimator.max_features_ = len(feature_names(tree))
@@ -71,14 +65,7 @@ def to_sklearn(
         estimator.classes_, estimator.n_classes_ = classes, np.int64(len(classes))
     estimator.tree_ = Compiled(estimator.n_features_in_, np.array([values.shape[1]], dtype=np.intp), 1)
     estimator.tree_.__setstate__(state)
-    return estimator if tree.recipe is None else _pipeline(tree, estimator)
-
-
-def to_pipeline(model: Any) -> Pipeline:
-    """The estimator of `to_sklearn` behind a step that reads raw tables, whether or not the tree has a recipe."""
-    tree = tree_of(model)
-    exported = to_sklearn(tree)
-    return exported if tree.recipe is not None else _pipeline(tree, exported)
+    return Pipeline([("questions", FunctionTransformer(functools.partial(codes, tree))), ("tree", estimator)])
 
 
 def codes(model: Any, X: Any) -> Array:
@@ -151,14 +138,6 @@ def _binary(tree: Tree) -> list[_Node]:
     return made
 
 
-def _pipeline(tree: Tree, estimator: Any) -> Pipeline:
-    from sklearn.pipeline import Pipeline
-
-    from streed.export.questions_of_tree import QuestionsOfTree
-
-    return Pipeline([("questions", QuestionsOfTree(tree)), ("tree", estimator)])
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
@@ -173,39 +152,36 @@ def _classes(tree: Tree, shows: Sequence[Any]) -> Array:
     return np.array(sorted(labels))
 
 
-def _rows(tree: Tree, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Any] | None, Array]:
-    """(the leaf of every row, its label if they are given, its weight)."""
-    at = tree.apply(X)
-    given = sample_weight
+def _shares(
+    tree: Tree, X: Any, y: Any, sample_weight: Any, values: Array, classes: Array | None
+) -> tuple[Array, Array, Array]:
+    """(leaves,) rows, (leaves,) their weight, (leaves, K) the share of every class; `values` where none is known."""
+    at, n = tree.apply(X), len(values)
     if isinstance(X, Dataset):
-        y, given = X.y, X.weights
-    targets = None if y is None else (y.tolist() if hasattr(y, "tolist") else list(y))
-    weights = np.ones(len(at)) if given is None else np.asarray(given, dtype=np.float64)
+        y, sample_weight = X.y, X.weights
+    weights = np.ones(len(at)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    targets = None if y is None else np.asarray(y)
     for name, each in (("y", targets), ("sample_weight", weights)):
         if each is not None and len(each) != len(at):
             raise InputError(name, f"it has {len(each)} entries, but X has {len(at)} rows", "give one entry per row")
-    return at, targets, weights
-
-
-def _shares(values: Array, classes: Array, at: Array, targets: list[Any], weights: Array) -> Array:
-    """(leaves, K) the share of every class among a leaf's rows; `values` for a leaf without rows."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
-    unknown = next((target for target in targets if target not in known), None)
-    if unknown is not None:
-        raise InputError("y", f"{unknown!r} is no label of the tree", f"its labels are {classes.tolist()[:5]}")
-    cells = at * len(classes) + np.array([known[target] for target in targets])
+    sizes, masses = np.bincount(at, minlength=n), np.bincount(at, weights=weights, minlength=n)
+    if classes is None or targets is None:
+        return sizes, masses, values
+    unknown = targets[~np.isin(targets, classes)]
+    if len(unknown):
+        found = f"{unknown[0].item()!r} is no label of the tree"
+        raise InputError("y", found, f"its labels are {classes.tolist()[:5]}")
+    cells = at * len(classes) + np.searchsorted(classes, targets)
     counts = np.bincount(cells, weights=weights, minlength=values.size).reshape(values.shape)
     totals = counts.sum(axis=1, keepdims=True)
     shares: Array = np.divide(counts, totals, out=values.copy(), where=totals > 0)
-    differ = np.flatnonzero(shares.argmax(axis=1) != values.argmax(axis=1))
-    if len(differ):
-        leaf = int(differ[0])
+    for leaf in np.flatnonzero(shares.argmax(axis=1) != values.argmax(axis=1)):
         raise InputError(
             "y",
             f"leaf {leaf} predicts {classes[values[leaf].argmax()].item()!r}, which most of its rows are not",
             "leave out X and y: the probabilities are then 1 for what a leaf predicts",
         )
-    return shares
+    return sizes, masses, shares
 
 
 def _state(

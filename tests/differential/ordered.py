@@ -25,7 +25,7 @@ import streed
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
-from streed.export import codes, to_onnx, to_python, to_sklearn, to_sql
+from streed.export import to_onnx, to_python, to_sklearn, to_sql
 from streed.export.onnx import onnx_inputs
 from streed.ordered import choice
 from streed.reference import best_trees, optimal_front
@@ -332,8 +332,7 @@ def _by_sql(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]])
 
 
 def _by_sklearn(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]]) -> list[Any]:
-    with np.errstate(invalid="ignore"):  # scikit-learn adds up all numbers, to see whether they are finite
-        return list(to_sklearn(tree).predict(codes(tree, table)).tolist())
+    return list(to_sklearn(tree).predict(table).tolist())
 
 
 def _by_onnx(tree: Tree, table: dict[str, list[Any]], rows: list[dict[str, Any]]) -> list[Any]:
@@ -352,7 +351,7 @@ EXPORTS = {"python": _by_python, "sql": _by_sql, "scikit-learn": _by_sklearn, "o
 
 def may_refuse(refused: InputError) -> bool:
     """Whether a form has a reason not to hold the tree: numbers beyond its precision."""
-    return "single precision" in str(refused) or "2**53" in str(refused)
+    return "2**53" in str(refused)
 
 
 def leaf_of(tree: Tree, row: dict[str, Any]) -> int:

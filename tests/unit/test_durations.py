@@ -14,7 +14,7 @@ from streed.data import Dataset, Kind
 from streed.data.moments import duration, duration_text
 from streed.data.thresholds import between_durations
 from streed.errors import InputError
-from streed.export import codes, from_json, onnx_inputs, to_json, to_onnx, to_python, to_sklearn, to_sql
+from streed.export import from_json, onnx_inputs, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.tasks import Accuracy
 from streed.tree import Tree
 
@@ -81,9 +81,7 @@ def test_exports_ask_about_durations() -> None:
         namespace: dict[str, Any] = {}
         exec(to_python(tree), namespace)
         assert [namespace["predict"]({"wait": wait}) for wait in WAITS] == LATE
-        estimator = to_sklearn(tree)
-        if tree.recipe is None:
-            assert estimator.predict(codes(tree, {"wait": WAITS})).tolist() == LATE
+        assert to_sklearn(tree).predict({"wait": WAITS}).tolist() == LATE
         inputs = onnx_inputs(tree, {"wait": WAITS})
         assert inputs["wait"].dtype == np.int64
         session = pytest.importorskip("onnxruntime").InferenceSession(to_onnx(tree).SerializeToString())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import sqlite3
 from collections.abc import Callable
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import streed
 from streed import InputError, Tree
 from streed.data import Column, Dataset
 from streed.export import codes, feature_names, from_json, to_dot, to_json, to_onnx, to_python, to_sklearn, to_sql
+from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf
 from tests.unit.grown import make_chain, make_data, make_table, make_tree
 
@@ -84,12 +87,11 @@ def test_scikit_learn_predicts_what_the_tree_does(seed: int) -> None:
     tree = make_tree(data, depth=4, seed=seed)
     table = make_table(200, seed + 100)
     estimator = to_sklearn(tree)
-    read = codes(tree, table)
-    assert estimator.predict(read).tolist() == tree.predict(table).tolist()
-    assert estimator.predict_proba(read).max(axis=1).tolist() == [1.0] * 200
-    # a child of the tree is one leaf or a range of codes, so the leaves are as many
-    assert estimator.get_n_leaves() == tree.n_leaves
-    assert estimator.tree_.n_node_samples[0] == data.n_rows
+    assert estimator.predict(table).tolist() == tree.predict(table).tolist()
+    assert estimator.predict_proba(table).max(axis=1).tolist() == [1.0] * 200
+    assert estimator[-1].get_n_leaves() == tree.n_leaves
+    assert estimator[-1].tree_.n_node_samples[0] == data.n_rows
+    assert set(np.unique(codes(tree, table))) <= {0, 1}
     assert (codes(tree, data) == codes(tree, make_table(60, seed))).all()
 
 
@@ -99,7 +101,7 @@ def test_labels_of_any_kind(labels: tuple[Any, ...]) -> None:
     tree = make_tree(make_data(seed=3, labels=labels), seed=3)
     table = make_table(100, 9)
     expected = tree.predict(table).tolist()
-    assert to_sklearn(tree).predict(codes(tree, table)).tolist() == expected
+    assert to_sklearn(tree).predict(table).tolist() == expected
     assert list(map(call(to_python(tree)), rows_of(table))) == expected
     assert query(table, to_sql(tree, "people")) == expected
 
@@ -110,8 +112,8 @@ def test_numbers_that_leaves_show() -> None:
     table = make_table(100, 9)
     expected = tree.predict(table).tolist()
     estimator = to_sklearn(tree)
-    assert type(estimator).__name__ == "DecisionTreeRegressor"
-    assert estimator.predict(codes(tree, table)).tolist() == expected
+    assert type(estimator[-1]).__name__ == "DecisionTreeRegressor"
+    assert estimator.predict(table).tolist() == expected
     assert list(map(call(to_python(tree)), rows_of(table))) == expected
     assert query(table, to_sql(tree, "people")) == expected
     exact = make_tree(make_data(seed=5), seed=5, shown=(Fraction(1, 3), Fraction(5)))
@@ -123,10 +125,12 @@ def test_the_shares_of_the_classes() -> None:
     X, y = {"a": [0, 0, 0, 1, 1], "b": [0, 1, 0, 1, 0]}, ["n", "y", "n", "y", "y"]
     tree = Tree.grown(Branch(0, (Leaf(0, 3, 1), Leaf(1, 2, 0)), 5), Dataset.make(X, y))
     estimator = to_sklearn(tree, X, y)
-    assert estimator.predict_proba([[0, 0], [1, 0]]).tolist() == [[2 / 3, 1 / 3], [0, 1]]
-    assert estimator.tree_.value[0, 0] == pytest.approx([0.4, 0.6])
-    assert estimator.tree_.impurity[0] == pytest.approx(0.48)
-    assert to_sklearn(tree, Dataset.make(X, y)).predict_proba([[0, 0]]).tolist() == [[2 / 3, 1 / 3]]
+    assert estimator.predict_proba({"a": [0, 1]}).tolist() == [[2 / 3, 1 / 3], [0, 1]]
+    assert estimator[-1].tree_.value[0, 0] == pytest.approx([0.4, 0.6])
+    assert estimator[-1].tree_.impurity[0] == pytest.approx(0.48)
+    assert to_sklearn(tree, Dataset.make(X, y)).predict_proba({"a": [0]}).tolist() == [[2 / 3, 1 / 3]]
+    with pytest.raises(InputError, match="'z' is no label of the tree"):
+        to_sklearn(tree, X, [*y[:4], "z"])
     with pytest.raises(InputError, match="leaf 0 predicts 'n', which most of its rows are not"):
         to_sklearn(tree, X, y, sample_weight=[1, 9, 1, 1, 1])
 
@@ -134,7 +138,7 @@ def test_the_shares_of_the_classes() -> None:
 def test_tools_of_scikit_learn() -> None:
     sklearn_tree = pytest.importorskip("sklearn.tree")
     tree = make_tree(make_data(seed=1), seed=1)
-    estimator = to_sklearn(tree)
+    estimator = to_sklearn(tree)[-1]
     said = sklearn_tree.export_text(estimator, feature_names=feature_names(tree))
     assert said.count("class:") == tree.n_leaves
     pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -150,7 +154,7 @@ def test_shap_values_add_up_to_the_prediction() -> None:
     shap = pytest.importorskip("shap", reason="shap is not installed")
     tree = make_tree(make_data(seed=5), seed=5, shown=(0.1, 2.5, -1.0, 3.0))
     table = make_table(30, 9)
-    explainer = shap.TreeExplainer(to_sklearn(tree))
+    explainer = shap.TreeExplainer(to_sklearn(tree)[-1])
     values = explainer.shap_values(codes(tree, table), check_additivity=False)
     total = values.sum(axis=1) + np.ravel(explainer.expected_value)[0]
     assert total == pytest.approx(tree.predict(table), abs=1e-6)
@@ -232,7 +236,7 @@ def test_a_leaf_alone() -> None:
     tree = Tree.grown(Leaf(1, 3, 0), make_data())
     assert call(to_python(tree))({}) == "perhaps"
     assert to_sql(tree) == "'perhaps'"
-    assert to_sklearn(tree).predict(codes(tree, make_data())).tolist() == ["perhaps"] * 60
+    assert to_sklearn(tree).predict(make_table(60, 1)).tolist() == ["perhaps"] * 60
 
 
 def test_what_has_no_literal() -> None:
@@ -245,3 +249,24 @@ def test_what_has_no_literal() -> None:
     pytest.importorskip("sklearn")
     with pytest.raises(InputError, match="labels are of the types"):
         to_sklearn(make_tree(make_data(seed=1), seed=1, shown=(1, "one")))
+
+
+def test_rows_of_texts() -> None:
+    """Python source reads what csv.DictReader gives, and says what it cannot read."""
+    X: Table = {
+        "age": [20, 30.5, None, 40],
+        "sex": ["f", "m", "m", "f"],
+        "flag": [0, 1, 1, 0],
+        "day": ["2020-01-01"] * 4,
+    }
+    tree = streed.solve(Accuracy(), X, ["a", "b", "c", "d"], max_depth=2).tree
+    assert tree is not None
+    predict = call(to_python(tree))
+    rows = [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows_of(X)]
+    assert list(map(predict, rows)) == list(map(predict, rows_of(X))) == tree.predict(X).tolist()
+    wait = streed.solve(Accuracy(), {"wait": [dt.timedelta(1), dt.timedelta(2)]}, ["a", "b"], max_depth=1).tree
+    assert wait is not None
+    with pytest.raises(ValueError, match=r"give a datetime\.timedelta, not the text '1 day'"):
+        call(to_python(wait))({"wait": "1 day"})
+    with pytest.raises(ValueError, match="could not convert string to float: 'old'"):
+        call(to_python(streed.solve(Accuracy(), {"age": [1.5, 2]}, [0, 1], max_depth=1).tree))({"age": "old"})

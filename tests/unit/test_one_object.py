@@ -77,7 +77,7 @@ def test_the_tree_reads_raw_rows(fitted: Any) -> None:
     assert again.recipe == fitted.tree_.recipe
     assert again.predict(X).tolist() == expected
     assert again.predict(X[["plan", "age"]]).tolist() == expected  # what it does not ask about need not be there
-    assert to_sklearn(fitted).predict(codes(fitted, X)).tolist() == expected
+    assert to_sklearn(fitted).predict(X).tolist() == expected
 
 
 def test_only_columns_that_the_table_has_are_named(fitted: Any) -> None:
