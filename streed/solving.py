@@ -17,7 +17,7 @@ from streed.errors import InputError
 from streed.exact import Range, exact_number, readable, readable_bound
 from streed.kernels.compilation import Compilation
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
-from streed.problem.known_tree import adopt
+from streed.problem.known_tree import adopt, best_leaf
 from streed.problem.to_beat import beats, read_upper_bound, value_of_score
 from streed.progress import Progress, Reporter
 from streed.reductions import reduced
@@ -113,6 +113,9 @@ class Solving:
             outcome = attrs.evolve(outcome, stopped="interrupt")
         if self._goal is not None:
             outcome = self._beating(outcome)
+        elif outcome.stopped is not None and not outcome.solutions:
+            leaf = best_leaf(self.problem, self._is_better)
+            outcome = outcome if leaf is None else attrs.evolve(outcome, solutions=(leaf,), unit=1)
         if self._own:
             for solution in outcome.solutions:
                 check_declarations(self.problem.task, self.data, solution.root, self.problem.sums)
@@ -147,6 +150,11 @@ class Solving:
 
     def _score(self, solution: Solution) -> Any:
         return self.task.score(solution.value, self._totals) if solution.score is None else solution.score
+
+    def _is_better(self, a: Solution, b: Solution) -> bool:
+        """Whether a has the better score, of scores that are no tuples."""
+        x, y = self._score(a), self._score(b)
+        return not isinstance(x, tuple) and bool(x > y if self.task.larger_is_better else x < y)
 
     def _beating(self, outcome: Outcome) -> Outcome:
         """The outcome without solutions that do not beat the goal; the known tree, which has its score, in their place.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -52,6 +53,16 @@ def worth(root: Node, problem: Problem) -> Solution:
     seen = inspect(tree, problem.task, problem.data)
     _check_limits(tree, seen, problem)
     return Solution(seen.value, _measured(root, iter(seen.rows), iter(seen.leaf_costs)))
+
+
+def best_leaf(problem: Problem, is_better: Callable[[Solution, Solution], bool]) -> Solution | None:
+    """The tree of one leaf, of those that keep the limits, that no other is better than; None where none does."""
+    best: Solution | None = None
+    for label in range(len(problem.task.labels(problem.data))):
+        with contextlib.suppress(InputError):  # which limit it breaks
+            leaf = worth(Leaf(label, 0, 0), problem)
+            best = leaf if best is None or is_better(leaf, best) else best
+    return best
 
 
 def _of_sklearn(known: Any, names: Any, problem: Problem) -> Node:

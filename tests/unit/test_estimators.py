@@ -188,8 +188,10 @@ def test_cuts_say_how_many_thresholds_are_tried() -> None:
 def test_as_many_cuts_as_will_where_there_is_much_to_search() -> None:
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
-    deep = OptimalTreeClassifier(max_depth=5, cuts="auto", time_limit=5.0).fit(X, y)
+    deep = OptimalTreeClassifier(max_depth=5, cuts="auto").fit(X, y)
     assert deep.searched_over_ == "60 questions"
+    timed = OptimalTreeClassifier(max_depth=5, cuts="auto", time_limit=0.1).fit(X, y)
+    assert timed.searched_over_ == "all 598 thresholds"
     assert OptimalTreeClassifier(max_depth=2, cuts="auto").fit(X, y).searched_over_ == "all 598 thresholds"
 
 

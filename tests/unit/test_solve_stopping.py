@@ -21,7 +21,17 @@ from streed.progress import Progress
 from streed.result import Result
 from streed.solve import solve
 from streed.task import Task
-from streed.tasks import Accuracy, BalancedAccuracy, Entropy, MinSupport, SparseAccuracy, SquaredError
+from streed.tasks import (
+    F1,
+    AbsoluteError,
+    Accuracy,
+    BalancedAccuracy,
+    Entropy,
+    MinSupport,
+    SparseAccuracy,
+    Splits,
+    SquaredError,
+)
 from tests.processes import started
 
 
@@ -214,3 +224,14 @@ def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
     assert (status, stopped, value) == ("feasible", "interrupt", found)
     assert 0 <= lower < value == lower + gap
     assert took < 60  # it would take hours
+
+
+@pytest.mark.parametrize("task", [Accuracy(), F1(), SquaredError(), AbsoluteError(), Accuracy() & Splits()], ids=str)
+@pytest.mark.parametrize("cuts", ["all", 5])
+def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
+    rng = np.random.default_rng(2)
+    values, labels = rng.normal(size=(1_000, 12)), rng.integers(0, 2, 1_000)
+    result = solve(task, values, labels, max_depth=5, max_cuts=cuts, time_limit=1e-6)
+    assert result.status == "feasible"
+    assert result.tree is not None
+    assert len(result.tree.predict(values)) == 1_000
